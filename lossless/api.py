@@ -1,0 +1,136 @@
+"""The public face: load, lint, render, simulate. A test pins these names.
+
+Functions from values to values: nothing here prints or exits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.errors import InputError, Problem
+from lossless.findings import Finding, NotJudged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+    from pathlib import Path
+
+    from lossless.fabric.model import Fabric
+    from lossless.hardware.model import Hwsku, SwitchProfile
+    from lossless.source.document import Document
+
+__all__ = ["Options", "Report", "lint", "lint_documents", "load_fabrics"]
+
+
+class Options(NamedTuple):
+    """What a user can say about a run.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
+    folders of hardware profiles that add to the shipped ones.
+    """
+
+    rdma_dscps: tuple[int, ...] = ()
+    profile_dirs: tuple[Path, ...] = ()
+
+
+class Report(NamedTuple):
+    """What a lint run has to say; ``documents`` by file name, to show excerpts."""
+
+    findings: tuple[Finding, ...]
+    errors: tuple[Problem, ...]
+    not_judged: tuple[NotJudged, ...]
+    documents: Mapping[str, Document]
+
+    @property
+    def files(self) -> int:
+        """How many files were judged."""
+        return len(self.documents)
+
+
+class Fabrics(NamedTuple):
+    """The fabrics that documents describe, and what could not be read of them."""
+
+    fabrics: tuple[Fabric, ...]
+    errors: tuple[Problem, ...]
+
+
+DEFAULT_OPTIONS = Options()
+
+
+def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
+    """Judge intents, config_db.json files and directories of them."""
+    from lossless.lint.collect import collect
+
+    documents, errors = collect(paths)
+    return lint_documents(documents, options, errors)
+
+
+def lint_documents(
+    documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
+) -> Report:
+    """Judge documents that are already read; ``errors`` are those of reading them."""
+    from lossless.fabric.view import View
+    from lossless.lint.duplicates import duplicate_keys
+    from lossless.lint.run import run
+    from lossless.rules.table import load_all
+
+    fabrics, unread = load_fabrics(documents, options)
+    rules = load_all()
+    verdicts = [run(View(fabric), rules) for fabric in fabrics]
+    findings = [finding for verdict in verdicts for finding in verdict.findings]
+    findings += duplicate_keys(documents)
+    return Report(
+        findings=tuple(findings),
+        errors=(*errors, *unread),
+        not_judged=tuple(gap for verdict in verdicts for gap in verdict.not_judged),
+        documents={document.file: document for document in documents},
+    )
+
+
+def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
+    """Return the fabric of each intent, and one of all deployed devices together."""
+    errors: list[Problem] = []
+    intents = [document for document in documents if is_intent(document)]
+    fabrics = [fabric for document in intents if (fabric := _intent_fabric(document, options, errors))]
+    deployed = [document for document in documents if not is_intent(document)]
+    if deployed:
+        fabrics.append(_deployed_fabric(deployed, options, errors))
+    return Fabrics(tuple(fabrics), tuple(errors))
+
+
+def is_intent(document: Document) -> bool:
+    """Return whether a document is an intent: those are written in YAML, devices in JSON."""
+    return not document.file.endswith(".json")
+
+
+def _intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:
+    from lossless.intent.load import load_intent
+    from lossless.resolve.fabric import resolve
+
+    try:
+        return resolve(load_intent(document), options.profile_dirs)
+    except InputError as error:
+        errors.extend(error.problems)
+        return None
+
+
+def _deployed_fabric(documents: Sequence[Document], options: Options, errors: list[Problem]) -> Fabric:
+    from lossless.hardware.load import switch_for_hwsku
+    from lossless.sonic.read import read_fabric
+    from lossless.sonic.tables import Tables
+
+    devices = []
+    for document in documents:
+        tables = Tables(document.file, document.data)
+        errors.extend(_located(document, name, message) for name, message in tables.unreadable)
+        devices.append(tables)
+
+    def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
+        return switch_for_hwsku(hwsku, platform, options.profile_dirs)
+
+    return read_fabric(devices, find, options.rdma_dscps)
+
+
+def _located(document: Document, table: str, message: str) -> Problem:
+    span = document.locate((table,))
+    return Problem(document.file, span.line, span.column, message)

@@ -1,0 +1,25 @@
+"""Known, absent, unknown: three different answers, kept apart.
+
+A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file says nothing
+of NICs or of chip sizes. What is unknown is not judged, and never a finding.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, TypeAlias, TypeVar
+
+
+class Unknown(Enum):
+    """The type of :data:`UNKNOWN`."""
+
+    UNKNOWN = "unknown"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+_T = TypeVar("_T")
+Maybe: TypeAlias = _T | None | Unknown
+"""A value that may be known, absent or unknown."""

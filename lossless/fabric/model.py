@@ -1,0 +1,215 @@
+"""The fabric model: what is true of a fabric, whichever door it came through. Plain frozen data.
+
+Switches of one role share one tuple of ports, and ports that are configured alike share one
+:class:`~lossless.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from lossless.fabric.hosts import HostQos
+from lossless.fabric.known import Maybe
+from lossless.fabric.qos import Pool, PortQos
+from lossless.findings import Origin
+
+if TYPE_CHECKING:
+    from lossless.hardware.model import Hwsku, SwitchProfile
+
+Door = Literal["intent", "config_db"]
+
+
+class TrafficClass(NamedTuple):
+    """One class of traffic. ``priority`` is PFC priority, TC and queue at once; None where only DSCPs are named.
+
+    ``rest``: the class of every DSCP that no other class names.
+    """
+
+    name: str
+    dscps: tuple[int, ...]
+    rest: bool
+    priority: int | None
+    lossless: bool
+    origin: Origin
+
+
+class ClassSet(NamedTuple):
+    """The classes of a fabric, and how we know them.
+
+    ``declared``: an intent says so; ``named``: the user named DSCPs; ``inferred``: read off the device itself.
+    """
+
+    knowledge: Literal["declared", "named", "inferred"]
+    classes: tuple[TrafficClass, ...]
+
+    @property
+    def lossless(self) -> tuple[TrafficClass, ...]:
+        """The lossless classes."""
+        return tuple(c for c in self.classes if c.lossless)
+
+    def of_dscp(self, dscp: int) -> TrafficClass | None:
+        """Return the class of a DSCP; the ``rest`` class where no other names it."""
+        rest = None
+        for candidate in self.classes:
+            if dscp in candidate.dscps:
+                return candidate
+            rest = candidate if candidate.rest else rest
+        return rest
+
+
+class CongestionControl(NamedTuple):
+    """How senders react to congestion. ``cnp_dscp`` is what the NICs put on CNPs."""
+
+    kind: Literal["dcqcn", "pfc-only"]
+    cnp_dscp: int | None
+    origin: Origin
+
+
+class Cable(NamedTuple):
+    """A cable as it is and as it is configured.
+
+    ``real_m`` is UNKNOWN from a deployed file, which knows only what is configured. ``configured_m`` is None
+    where no length is configured (or no row of the HWSKU covers it), 0 for SONiC's ``0m``.
+    """
+
+    real_m: Maybe[int]
+    configured_m: int | None
+    origin: Origin
+
+    @property
+    def known_m(self) -> int | None:
+        """The best known length: the real one, else the configured one."""
+        return self.real_m if isinstance(self.real_m, int) else self.configured_m
+
+
+class Port(NamedTuple):
+    """One switch port in use or configured. ``qos`` None: the device has no QoS row for it.
+
+    ``speed_bps`` None: the file does not say. ``neighbor`` is whoever the device believes to be at the other end.
+
+    ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
+    ``tier`` says what is at the other end, where that is known.
+    """
+
+    name: str
+    speed_bps: int | None
+    lanes: int | None
+    mtu_bytes: Maybe[int]
+    admin_up: Maybe[bool]
+    tier: Literal["host", "switch"] | None
+    cable: Cable
+    neighbor: tuple[str, str] | None
+    qos: PortQos | None
+    placed: bool
+    origin: Origin
+
+
+class WatchdogPoll(NamedTuple):
+    """The watchdog's poll interval; None: nothing is configured and the device uses its own."""
+
+    poll_ms: int | None
+    origin: Origin
+
+
+class SwitchQos(NamedTuple):
+    """What holds for a whole switch.
+
+    ``counters`` says of each flex counter group that is configured whether it is polled.
+    ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
+    is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
+    """
+
+    buffer_model: Literal["traditional", "dynamic"]
+    pools: tuple[Pool, ...]
+    poll: WatchdogPoll
+    counters: tuple[tuple[str, bool], ...]
+    database_version: str | None
+    headroom_oversubscription: float | None
+    storage_backend: bool
+    voq: bool
+    origin: Origin
+
+
+class Switch(NamedTuple):
+    """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it."""
+
+    name: str
+    role: str | None
+    hwsku_name: Maybe[str]
+    profile: SwitchProfile | None
+    hwsku: Hwsku | None
+    classes: ClassSet
+    ports: tuple[Port, ...]
+    demand: tuple[PortDemand, ...]
+    qos: SwitchQos
+    origin: Origin
+
+
+class PortDemand(NamedTuple):
+    """How many ports of one speed an intent asks of a switch, and for what."""
+
+    ports: int
+    speed_bps: int
+    purpose: str
+    origin: Origin
+
+
+class Host(NamedTuple):
+    """One host. Hosts that are configured alike share one :class:`HostQos`."""
+
+    name: str
+    qos: HostQos
+
+
+class Link(NamedTuple):
+    """One link, switch ``a`` to switch or host ``b``; by node and port name."""
+
+    a: str
+    a_port: str
+    b: str
+    b_port: str
+    speed_bps: int
+    to_host: bool
+
+
+class Network(NamedTuple):
+    """A network beside or on the fabric, with its prefixes as text."""
+
+    name: str
+    separate: bool
+    prefixes: tuple[str, ...]
+    class_name: str | None
+    origin: Origin
+
+
+class Capacity(NamedTuple):
+    """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts."""
+
+    leaf: str
+    down_bps: int
+    up_bps: int
+    note: str
+    accepted: float
+    origin: Origin
+    leaves: tuple[str, ...]
+
+
+class Fabric(NamedTuple):
+    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged."""
+
+    name: str
+    door: Door
+    classes: ClassSet
+    congestion: CongestionControl | None
+    switches: tuple[Switch, ...]
+    hosts: tuple[Host, ...]
+    links: tuple[Link, ...]
+    networks: tuple[Network, ...]
+    capacities: tuple[Capacity, ...]
+    sources: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+
+    @property
+    def declared(self) -> bool:
+        """Whether an intent declares the fabric; otherwise it was read from devices."""
+        return self.door == "intent"

@@ -1,0 +1,47 @@
+"""The whole intent: one versioned document for one fabric."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from lossless.intent.base import FrameSize, Model
+from lossless.intent.classes import ClassName, TrafficClass
+from lossless.intent.policy import Buffers, CongestionControlField, Pfc
+from lossless.intent.wiring import Hardware, Hosts, Name, NetworkChoice, Topology
+
+PRESETS = ("azure", "nvidia", "pfc-only")
+"""Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
+
+
+class Intent(Model):
+    """What a RoCEv2 fabric must be. Everything a preset gives can be overridden by naming it."""
+
+    lossless: Annotated[
+        Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
+    ]
+    fabric: Name
+    transport: Literal["rocev2"]
+    preset: Literal["azure", "nvidia", "pfc-only"] | None = None
+    classes: dict[ClassName, TrafficClass] = Field(min_length=1)
+    pfc: Pfc = Pfc()
+    congestion_control: CongestionControlField
+    hardware: Hardware
+    topology: Topology
+    hosts: Hosts = Hosts()
+    buffers: Buffers = Buffers()
+    mtu: FrameSize = 9100
+    networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
+
+
+def json_schema() -> dict[str, object]:
+    """Return the JSON Schema of an intent as people write it, for editors.
+
+    What a preset may supply is not required here, because a schema cannot see presets.
+    """
+    schema = Intent.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "lossless intent"
+    schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
+    return schema

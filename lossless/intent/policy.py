@@ -1,0 +1,120 @@
+"""PFC, its watchdog, congestion control and buffers: the policies that keep a lossless fabric alive."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from lossless.intent.base import Dscp, Duration, Model, Percent, Priority, Rate, mapping_or_off, refused
+
+
+class WatchdogPolicy(Model):
+    """The PFC watchdog: how often queues are looked at, how long a storm lasts, when a queue is restored.
+
+    ``restoration`` left out means that a stormed queue stays broken until an operator acts.
+    """
+
+    poll: Duration
+    detection: Duration
+    restoration: Duration | None = None
+    action: Literal["drop", "forward", "alert"] = "drop"
+
+    @model_validator(mode="after")
+    def _whole_milliseconds(self) -> WatchdogPolicy:
+        for name in ("poll", "detection", "restoration"):
+            value = getattr(self, name)
+            if value is not None and value % 10**6:
+                raise refused(f"{name}: switches count in whole milliseconds")
+        return self
+
+
+_WATCHDOG = mapping_or_off("watchdog")
+
+
+class Pfc(Model):
+    """Priority flow control. It is on for the lossless classes and for nothing else."""
+
+    watchdog: Annotated[WatchdogPolicy | None, _WATCHDOG] = None
+
+
+class Dcqcn(Model):
+    """DCQCN, by the names ConnectX firmware uses. What is left out comes from the NIC profile.
+
+    Source of names and units: NVIDIA DOCA documentation, DCQCN CC parameters.
+    """
+
+    cnp_dscp: Dscp | None = None
+    cnp_priority: Priority | None = None
+    cnp_interval: Duration | None = Field(default=None, description="min_time_between_cnps")
+    dce_tcp_g: int | None = Field(default=None, ge=0, le=1023)
+    dce_tcp_rtt: Duration | None = None
+    initial_alpha_value: int | None = Field(default=None, ge=1, le=1023)
+    rate_to_set_on_first_cnp: Rate | None = None
+    rpg_min_dec_fac: Percent | None = None
+    rpg_min_rate: Rate | None = None
+    rpg_gd: int | None = Field(default=None, ge=0, le=15)
+    rate_reduce_monitor_period: Duration | None = None
+    clamp_tgt_rate: bool | None = None
+    clamp_tgt_rate_after_time_inc: bool | None = None
+    rpg_time_reset: Duration | None = None
+    rpg_byte_reset: int | None = Field(default=None, ge=0, le=32767)
+    rpg_threshold: int | None = Field(default=None, ge=1, le=31)
+    rpg_max_rate: Rate | None = None
+    rpg_ai_rate: Rate | None = None
+    rpg_hai_rate: Rate | None = None
+
+
+class CongestionControl(Model):
+    """How senders slow down: ``dcqcn``, or ``pfc-only`` as a stated policy."""
+
+    kind: Literal["dcqcn", "pfc-only"]
+    dcqcn: Dcqcn = Dcqcn()
+
+
+def _congestion_control(value: Any) -> Any:
+    if value == "pfc-only":
+        return {"kind": "pfc-only"}
+    if value == "dcqcn":
+        return {"kind": "dcqcn"}
+    if isinstance(value, dict) and set(value) == {"dcqcn"}:
+        return {"kind": "dcqcn", "dcqcn": value["dcqcn"] if value["dcqcn"] is not None else {}}
+    raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {value!r}")
+
+
+CongestionControlField = Annotated[
+    CongestionControl,
+    BeforeValidator(_congestion_control),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["dcqcn", "pfc-only"]},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["dcqcn"],
+                    "properties": {"dcqcn": {"anyOf": [Dcqcn.model_json_schema(), {"type": "null"}]}},
+                },
+            ]
+        }
+    ),
+]
+
+
+def _ratio(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
+        raise refused(f"{value!r} is not an oversubscription ratio; write 1 or more, as in 1.5 for 1.5:1")
+    return float(value)
+
+
+Ratio = Annotated[
+    float,
+    BeforeValidator(_ratio),
+    WithJsonSchema({"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}),
+]
+
+
+class Buffers(Model):
+    """Buffer policy. Without a stated ratio the headroom pool holds the headroom of every group at once."""
+
+    headroom_oversubscription: Ratio | None = None

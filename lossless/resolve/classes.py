@@ -1,0 +1,144 @@
+"""Declared classes to the fabric's class set and to the maps every port shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.fabric.model import ClassSet, TrafficClass
+from lossless.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
+from lossless.units import parse_rate
+
+if TYPE_CHECKING:
+    from lossless.intent.classes import Ecn
+    from lossless.intent.classes import TrafficClass as Declared
+    from lossless.intent.load import LoadedIntent
+
+MAP_NAME = "AZURE"
+"""The name SONiC's own tools expect of QoS maps (sonic-buildimage files/build_templates/qos_config.j2 @086b03b)."""
+WRED_NAME = "AZURE_LOSSLESS"
+"""The one WRED profile the config updater lets be changed in place (rules of GCU, releases 202305 to 202411)."""
+
+
+class Maps(NamedTuple):
+    """The maps and masks that every port of the fabric shares."""
+
+    dscp_to_tc: IndexMap
+    tc_to_queue: IndexMap
+    tc_to_pg: IndexMap
+    pfc_to_queue: IndexMap
+    pfc_to_pg: IndexMap
+    pfc: PriorityMask
+
+
+def class_set(loaded: LoadedIntent) -> ClassSet:
+    """Return the declared classes."""
+    return ClassSet(
+        "declared",
+        tuple(
+            TrafficClass(
+                name=name,
+                dscps=tuple(sorted(cls.dscps)),
+                rest=cls.rest,
+                priority=cls.priority,
+                lossless=cls.lossless,
+                origin=loaded.origin("classes", name),
+            )
+            for name, cls in loaded.intent.classes.items()
+        ),
+    )
+
+
+def maps(loaded: LoadedIntent) -> Maps:
+    """Return the maps that put every DSCP into its class: priority = TC = queue."""
+    classes = loaded.intent.classes
+    origin = loaded.origin("classes")
+    owners = {dscp: name for name, cls in classes.items() for dscp in cls.dscps}
+    rest = next(name for name, cls in classes.items() if cls.rest)
+    dscp_owner = [owners.get(dscp, rest) for dscp in DSCPS]
+    lossless = tuple(sorted(cls.priority for cls in classes.values() if cls.lossless))
+    identity = IndexMap(MAP_NAME, tuple(PRIORITIES), origin)
+    return Maps(
+        dscp_to_tc=IndexMap(
+            MAP_NAME,
+            tuple(classes[name].priority for name in dscp_owner),
+            origin,
+            tuple(loaded.origin("classes", name, "dscp") for name in dscp_owner),
+        ),
+        tc_to_queue=identity,
+        tc_to_pg=IndexMap(MAP_NAME, tuple(_group_of(classes, tc) for tc in PRIORITIES), origin),
+        pfc_to_queue=identity,
+        pfc_to_pg=IndexMap(MAP_NAME, tuple(p if p in lossless else None for p in PRIORITIES), origin),
+        pfc=PriorityMask(lossless, origin),
+    )
+
+
+def _group_of(classes: dict[str, Declared], priority: int) -> int:
+    """Lossless classes get their own group, lossy ones group 0 unless stated (as stock SONiC has it)."""
+    cls = next((cls for cls in classes.values() if cls.priority == priority), None)
+    return 0 if cls is None else priority_group(cls)
+
+
+def priority_group(cls: Declared) -> int:
+    """Return the priority group a class is counted in."""
+    if cls.pg is not None:
+        return cls.pg
+    return cls.priority if cls.lossless else 0
+
+
+def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
+    """Return how each class is served. Classes without a share divide what the others leave, at least 1 each."""
+    classes = loaded.intent.classes
+    open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]
+    taken = sum(cls.bandwidth or 0 for cls in classes.values())
+    share = max(1, (100 - taken) // len(open_shares)) if open_shares else 0
+    found = {}
+    for name, cls in classes.items():
+        strict = cls.scheduling == "strict"
+        found[name] = Scheduler(
+            name=f"scheduler.{name}",
+            kind="STRICT" if strict else "DWRR",
+            weight=None if strict else cls.bandwidth or share,
+            origin=loaded.origin("classes", name),
+        )
+    return found
+
+
+def wred(loaded: LoadedIntent, class_name: str, speed_bps: int) -> Wred | None:
+    """Return the WRED profile of a class on links of one speed, None where ECN is off.
+
+    All colours get the class's curve: RDMA packets are green unless something on the way recolours them.
+    """
+    policy = loaded.intent.classes[class_name].ecn
+    ecn = policy.curve(speed_bps) if policy else None
+    if policy is None or ecn is None:
+        return None
+    own = speed_bps in policy.by_speed
+    suffix = ("by_speed", *_speed_key(loaded, class_name, speed_bps)) if own else ()
+    curve = _curve(ecn)
+    origin = loaded.origin("classes", class_name, "ecn", *suffix)
+    return Wred(_wred_name(loaded, class_name, speed_bps if own else None), curve, curve, curve, origin)
+
+
+def _curve(ecn: Ecn) -> Curve:
+    return Curve(
+        enabled=True, marks=True, min_bytes=ecn.min, max_bytes=ecn.max, probability_percent=ecn.probability
+    )
+
+
+def _speed_key(loaded: LoadedIntent, class_name: str, speed_bps: int) -> tuple[str, ...]:
+    """Return the key as the operator wrote it: 400G and 400 Gb/s mean the same."""
+    written = loaded.document.data.get("classes", {}).get(class_name, {}).get("ecn", {}).get("by_speed", {})
+    return tuple(str(key) for key in written if parse_rate(str(key)) == speed_bps)[:1]
+
+
+def _wred_name(loaded: LoadedIntent, class_name: str, speed_bps: int | None) -> str:
+    marking = {
+        (curve.min, curve.max, curve.probability)
+        for cls in loaded.intent.classes.values()
+        if cls.ecn
+        for curve in (cls.ecn.all_speeds, *cls.ecn.by_speed.values())
+        if curve
+    }
+    if len(marking) == 1:
+        return WRED_NAME
+    return class_name if speed_bps is None else f"{class_name}_{speed_bps // 10**6}"

@@ -1,0 +1,217 @@
+"""An intent and hardware profiles to the fabric model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.errors import InputError, ProfileError
+from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch
+from lossless.hardware.load import load_nic, load_switch
+from lossless.resolve.classes import class_set
+from lossless.resolve.hosts import congestion_control, host_qos
+from lossless.resolve.layout import Layout, LayoutBuilder, PortUse, SwitchKind
+from lossless.resolve.wiring import plan
+from lossless.source.nearest import nearest
+from lossless.units import format_capacity, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from lossless.fabric.hosts import HostQos
+    from lossless.findings import Origin
+    from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
+    from lossless.intent.load import LoadedIntent
+    from lossless.intent.wiring import SwitchChoice
+    from lossless.topology.shapes import Bundle, Node, Plan
+
+
+def resolve(loaded: LoadedIntent, profile_dirs: Sequence[Path] = ()) -> Fabric:
+    """Return the fabric that an intent declares.
+
+    What has a meaning but is unsafe or impossible is built; rules report it.
+
+    Raises:
+        InputError: a profile, HWSKU or device that does not exist, located in the intent.
+    """
+    return _Resolver(loaded, profile_dirs).fabric()
+
+
+class _Resolver:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[Path]) -> None:
+        self.loaded = loaded
+        self.profile_dirs = profile_dirs
+        self.plan: Plan = plan(loaded)
+        self.nic = self._nic()
+        self.classes = class_set(loaded)
+        self._builder = LayoutBuilder(loaded)
+        self._layouts: dict[SwitchKind, Layout] = {}
+        self._hardware: dict[tuple[str, ...], tuple[SwitchProfile, Hwsku]] = {}
+        self._host_qos: dict[tuple[int, int], HostQos] = {}
+
+    def fabric(self) -> Fabric:
+        bundles = _bundles_by_node(self.plan)
+        layouts = {
+            n.name: self._layout(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role != "host"
+        }
+        switches = tuple(self._switch(n, *layouts[n.name]) for n in self.plan.nodes if n.role != "host")
+        return Fabric(
+            name=self.loaded.intent.fabric,
+            door="intent",
+            classes=self.classes,
+            congestion=congestion_control(self.loaded, self.nic),
+            switches=switches,
+            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role == "host"),
+            links=tuple(_links(self.plan, {name: layout for name, (_, layout) in layouts.items()})),
+            networks=tuple(self._networks()),
+            capacities=tuple(self._capacities(bundles)),
+            sources=(self.loaded.document.file,),
+        )
+
+    def _nic(self) -> NicProfile:
+        name = self.loaded.intent.hardware.nic
+        try:
+            return load_nic(name, self.profile_dirs)
+        except ProfileError as error:
+            problem = self.loaded.problem(self.loaded.origin("hardware", "nic"), str(error))
+            raise InputError([problem]) from None
+
+    def _layout(self, node: Node, bundles: list[Bundle]) -> tuple[SwitchKind, Layout]:
+        profile, hwsku, origin = self._switch_hardware(node)
+        uses = tuple(_use(node.name, bundle) for bundle in bundles for _ in range(bundle.links))
+        kind = SwitchKind(profile, hwsku, node.role, uses, origin)
+        if kind not in self._layouts:
+            self._layouts[kind] = self._builder.build(kind)
+        return kind, self._layouts[kind]
+
+    def _switch_hardware(self, node: Node) -> tuple[SwitchProfile, Hwsku, Origin]:
+        path: tuple[str, ...] = ("hardware", node.role)
+        choice: SwitchChoice | None = getattr(self.loaded.intent.hardware, node.role)
+        if node.hardware is not None:
+            path = ("topology", "devices", node.name, "hardware")
+            choice = (self.loaded.intent.topology.devices or {})[node.name].hardware
+        if choice is None:
+            message = f"hardware.{node.role} is missing; {node.name} is a {node.role}"
+            raise InputError([self.loaded.problem(self.loaded.origin("hardware").key(), message)])
+        if path not in self._hardware:
+            self._hardware[path] = self._find(choice, path)
+        return (*self._hardware[path], self.loaded.origin(*path))
+
+    def _find(self, choice: SwitchChoice, path: tuple[str, ...]) -> tuple[SwitchProfile, Hwsku]:
+        try:
+            profile = load_switch(choice.profile, self.profile_dirs)
+        except ProfileError as error:
+            raise InputError([self.loaded.problem(self.loaded.origin(*path), str(error))]) from None
+        name = choice.hwsku or profile.default_hwsku
+        hwsku = profile.hwsku(name)
+        if hwsku is None:
+            known = [h.name for h in profile.hwskus]
+            close = nearest(name, known)
+            message = f"{profile.name} has no HWSKU {name!r}; " + (
+                f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+            )
+            raise InputError([self.loaded.problem(self.loaded.origin(*path, "hwsku"), message)])
+        return profile, hwsku
+
+    def _switch(self, node: Node, kind: SwitchKind, layout: Layout) -> Switch:
+        return Switch(
+            name=node.name,
+            role=node.role,
+            hwsku_name=kind.hwsku.name,
+            profile=kind.profile,
+            hwsku=kind.hwsku,
+            classes=self.classes,
+            ports=layout.ports,
+            demand=layout.demand,
+            qos=layout.qos,
+            origin=node.origin,
+        )
+
+    def _host(self, node: Node, bundles: list[Bundle]) -> Host:
+        rate_bps = max((bundle.speed_bps for bundle in bundles), default=0)
+        cable_m = max((bundle.cable_m for bundle in bundles), default=0)
+        key = (rate_bps, cable_m)
+        if key not in self._host_qos:
+            self._host_qos[key] = host_qos(self.loaded, self.nic, rate_bps, cable_m)
+        return Host(node.name, self._host_qos[key])
+
+    def _networks(self) -> Iterator[Network]:
+        for name, network in self.loaded.intent.networks.items():
+            yield Network(
+                name=name,
+                separate=network.on == "separate",
+                prefixes=network.prefixes,
+                class_name=network.traffic_class,
+                origin=self.loaded.origin("networks", name),
+            )
+
+    def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
+        """Yield one capacity per kind of leaf: leaves wired alike are counted once."""
+        alike: dict[tuple[object, ...], list[str]] = {}
+        for node in self.plan.nodes:
+            if node.role == "leaf":
+                wiring = tuple((b.links, b.speed_bps, b.tier, b.origin) for b in bundles.get(node.name, []))
+                alike.setdefault(wiring, []).append(node.name)
+        for names in alike.values():
+            found = bundles.get(names[0], [])
+            down = [b for b in found if b.tier == "host"]
+            up = [b for b in found if b.tier == "switch"]
+            if down and up:
+                yield self._capacity(tuple(names), down, up)
+
+    def _capacity(self, names: tuple[str, ...], down: list[Bundle], up: list[Bundle]) -> Capacity:
+        topology = self.loaded.intent.topology
+        shape = topology.leaf_spine
+        down_bps, up_bps = _sum(down), _sum(up)
+        note = (
+            f"{_spoken(down, 'host')} = {format_capacity(down_bps)} down, "
+            f"{_spoken(up, 'spine')} = {format_capacity(up_bps)} up, each counted one way"
+        )
+        accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
+        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names)
+
+
+def _use(node: str, bundle: Bundle) -> PortUse:
+    name = bundle.a_port if bundle.a == node else bundle.b_port
+    return PortUse(bundle.speed_bps, bundle.tier, bundle.cable_m, name, bundle.origin, bundle.cable_origin)
+
+
+def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
+    found: dict[str, list[Bundle]] = {}
+    for bundle in wiring.bundles:
+        found.setdefault(bundle.a, []).append(bundle)
+        found.setdefault(bundle.b, []).append(bundle)
+    return found
+
+
+def _links(wiring: Plan, layouts: dict[str, Layout]) -> Iterator[Link]:
+    """Yield every link; ports of a switch are used up in the order its layout was asked for them."""
+    unused = {name: iter(layout.ports) for name, layout in layouts.items()}
+    host_ports: dict[str, int] = {}
+    for bundle in wiring.bundles:
+        for _ in range(bundle.links):
+            a_port = next(unused[bundle.a]).name
+            if bundle.tier == "host":
+                number = host_ports.get(bundle.b, 0)
+                host_ports[bundle.b] = number + 1
+                b_port = bundle.b_port or f"port{number + 1}"
+                yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host=True)
+            else:
+                b_port = next(unused[bundle.b]).name
+                yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host=False)
+
+
+def _sum(bundles: Sequence[Bundle]) -> int:
+    return sum(bundle.links * bundle.speed_bps for bundle in bundles)
+
+
+def _spoken(bundles: Sequence[Bundle], noun: str) -> str:
+    """Return ``16 hosts x 2 x 400G``, joined by plus where bundles differ."""
+    groups: dict[tuple[int, int], int] = {}
+    for bundle in bundles:
+        key = (bundle.links, bundle.speed_bps)
+        groups[key] = groups.get(key, 0) + 1
+    return " + ".join(
+        f"{n} {noun}{'s' if n > 1 else ''} x {links} x {format_rate(speed_bps)}"
+        for (links, speed_bps), n in groups.items()
+    )

@@ -1,0 +1,78 @@
+"""A leaf must not have less uplink than host bandwidth, unless the intent says so.
+
+## What it does
+Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
+their ratio with the `oversubscription` that the intent accepts (1 where it says nothing).
+
+## Why it breaks a lossless fabric
+On an oversubscribed leaf the uplinks are a standing point of congestion. PFC keeps the queue from overflowing by
+pausing every host below it, so one busy uplink slows servers that do not even use it. Collectives across leaves
+run at the uplink's share, whatever the NICs could do.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 2 x 400G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 2 x 400G
+    oversubscription: 2
+```
+
+## Fix
+Add uplinks until the ratio is 1:1, or state `oversubscription` where the ratio is meant.
+
+## Sources
+- arithmetic: the sum of link rates, one way
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.rules.base import Gap, Hit, Rule
+from lossless.units import format_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.model import Capacity
+    from lossless.fabric.view import View
+
+RULE = Rule(
+    code="TOP001",
+    name="oversubscription-undeclared",
+    severity="error",
+    summary="A leaf must not have less uplink than host bandwidth, unless the intent says so",
+    sources=("arithmetic: the sum of link rates, one way",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of leaf whose oversubscription exceeds what is declared."""
+    for capacity in view.fabric.capacities:
+        if capacity.down_bps > capacity.up_bps * capacity.accepted:
+            yield _hit(capacity)
+
+
+def _hit(capacity: Capacity) -> Hit:
+    ratio = capacity.down_bps / capacity.up_bps
+    declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
+    return Hit(
+        origin=capacity.origin,
+        message=(
+            f"leaf uplinks carry {format_capacity(capacity.up_bps)} for {format_capacity(capacity.down_bps)} "
+            f"of hosts, {ratio:g}:1{declared}"
+        ),
+        note=capacity.note,
+        help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "
+        f"to accept it, state oversubscription: {ratio:g}",
+        elements=capacity.leaves,
+        places=len(capacity.leaves),
+        data={"ratio": round(ratio, 3), "down_bps": capacity.down_bps, "up_bps": capacity.up_bps},
+    )

@@ -1,0 +1,193 @@
+"""The ports of one device: rows of PORT, PORT_QOS_MAP, QUEUE, BUFFER_PG and BUFFER_QUEUE to shared objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.fabric.known import Unknown
+from lossless.fabric.qos import (
+    PRIORITIES,
+    BufferProfile,
+    IndexMap,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+)
+from lossless.sonic.tables import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.fabric.known import Maybe
+    from lossless.fabric.model import Cable
+    from lossless.sonic.rows import Objects
+    from lossless.sonic.tables import Row, Tables
+
+    Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
+    """What the device makes a lossless group of, by speed and cable: None where it makes none."""
+
+Slots = dict[int, "Row"]
+
+
+class PortRows(NamedTuple):
+    """The rows of one port, numbered rows by their number."""
+
+    qos: Row | None
+    watchdog: Row | None
+    queues: Slots
+    queue_buffers: Slots
+    groups: Slots
+    lists: tuple[str, str]
+
+
+class RowIndex:
+    """Rows of the port-keyed tables by port, so that no table is scanned once per port."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._numbered = {name: self._by_port(name) for name in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")}
+
+    def _by_port(self, table: str) -> dict[str, Slots]:
+        found: dict[str, Slots] = {}
+        for key, row in self._tables.table(table).items():
+            parts = key.split("|")
+            numbers = index_range(parts[-1])
+            if len(parts) not in (2, 4) or numbers is None:
+                self._tables.unread.append(f"{table}|{row.key}: not a port and a range of numbers")
+                continue
+            slots = found.setdefault(parts[-2], {})
+            slots.update(dict.fromkeys(numbers, row))
+        return found
+
+    def ports(self) -> set[str]:
+        """Return the names of all ports that any port-keyed table has rows for."""
+        names = set(self._tables.table("PORT_QOS_MAP")) - {"global"}
+        return names.union(*self._numbered.values())
+
+    def rows_of(self, port: str) -> PortRows:
+        """Return the rows of one port."""
+        tables = self._tables
+        return PortRows(
+            qos=tables.row("PORT_QOS_MAP", port),
+            watchdog=tables.row("PFC_WD", port),
+            queues=self._numbered["QUEUE"].get(port, {}),
+            queue_buffers=self._numbered["BUFFER_QUEUE"].get(port, {}),
+            groups=self._numbered["BUFFER_PG"].get(port, {}),
+            lists=(self._list("INGRESS", port), self._list("EGRESS", port)),
+        )
+
+    def _list(self, side: str, port: str) -> str:
+        row = self._tables.row(f"BUFFER_PORT_{side}_PROFILE_LIST", port)
+        return row.fields.get("profile_list", "") if row else ""
+
+
+def index_range(text: str) -> range | None:
+    """Return ``3`` or ``3-4`` as numbers; None for what orchagent refuses (``4-3``, ``3-3``, ``abc``).
+
+    Source: parseIndexRange needs lo < hi, sonic-swss orchagent @e6b0c5b.
+    """
+    low_text, dash, high_text = text.partition("-")
+    low, high = whole_number(low_text), whole_number(high_text)
+    if low is None or low < 0:
+        return None
+    if not dash:
+        return range(low, low + 1)
+    return range(low, high + 1) if high is not None and low < high else None
+
+
+class QosReader:
+    """Builds each distinct :class:`PortQos` of a device once."""
+
+    def __init__(self, objects: Objects, dynamic: bool, generate: Generate) -> None:
+        self._objects = objects
+        self._tables = objects.tables
+        self._dynamic = dynamic
+        self._generate = generate
+        self._built: dict[object, PortQos] = {}
+
+    def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
+        """Return the QoS of a port; ports whose rows say the same share one object."""
+        content = (
+            _content(rows.qos),
+            _content(rows.watchdog),
+            *(tuple((n, _content(row)) for n, row in sorted(slots.items())) for slots in rows[2:5]),
+            rows.lists,
+            speed_bps,
+            cable.configured_m,
+        )
+        if content not in self._built:
+            self._built[content] = self._build(rows, speed_bps, cable)
+        return self._built[content]
+
+    def _build(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
+        qos, objects = rows.qos, self._objects
+
+        def bound(field: str, table: str) -> IndexMap | None:
+            return objects.index_map(table, qos.reference(field)) if qos and qos.reference(field) else None
+
+        nowhere = self._tables.origin("PORT_QOS_MAP")
+        pfc = (objects.mask(qos, "pfc_enable") if qos else None) or PriorityMask(
+            (), self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere
+        )
+        return PortQos(
+            dscp_to_tc=bound("dscp_to_tc_map", "DSCP_TO_TC_MAP") or self._global_dscp_map(),
+            tc_to_queue=bound("tc_to_queue_map", "TC_TO_QUEUE_MAP"),
+            tc_to_pg=bound("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
+            pfc_to_queue=bound("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),
+            pfc_to_pg=bound("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+            trust_dot1p=bool(qos and qos.reference("dot1p_to_tc_map")),
+            pfc=pfc,
+            watchdog_mask=objects.mask(qos, "pfcwd_sw_enable") if qos else None,
+            watchdog=objects.watchdog(rows.watchdog.key) if rows.watchdog else None,
+            queues=tuple(self._queue(n, rows) for n in PRIORITIES),
+            groups=tuple(self._group(n, rows, pfc, speed_bps, cable) for n in PRIORITIES),
+            profile_lists=(self._listed(rows.lists[0]), self._listed(rows.lists[1])),
+            origin=self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere,
+        )
+
+    def _listed(self, text: str) -> tuple[BufferProfile, ...]:
+        profiles = self._objects.profiles
+        return tuple(profiles[name] for name in _names(text) if name in profiles)
+
+    def _global_dscp_map(self) -> IndexMap | None:
+        row = self._tables.row("PORT_QOS_MAP", "global")
+        return self._objects.index_map("DSCP_TO_TC_MAP", row.reference("dscp_to_tc_map")) if row else None
+
+    def _queue(self, number: int, rows: PortRows) -> Queue | None:
+        row, buffer_row = rows.queues.get(number), rows.queue_buffers.get(number)
+        if row is None and buffer_row is None:
+            return None
+        objects, tables = self._objects, self._tables
+        origin = tables.origin("QUEUE", row) if row else tables.origin("BUFFER_QUEUE", buffer_row)
+        return Queue(
+            number=number,
+            scheduler=objects.schedulers.get(row.reference("scheduler")) if row else None,
+            wred=objects.wreds.get(row.reference("wred_profile")) if row else None,
+            buffer=objects.profiles.get(buffer_row.reference("profile")) if buffer_row else None,
+            origin=origin,
+        )
+
+    def _group(
+        self, number: int, rows: PortRows, pfc: PriorityMask, speed_bps: int | None, cable: Cable
+    ) -> PriorityGroup | None:
+        row = rows.groups.get(number)
+        if row is not None:
+            computed = self._dynamic and row.reference("profile") in ("", "NULL")
+            profile = None if computed else self._objects.profiles.get(row.reference("profile"))
+            return PriorityGroup(number, profile, computed, self._tables.origin("BUFFER_PG", row))
+        if number not in pfc.priorities or self._dynamic:
+            return None
+        generated = self._generate(speed_bps, cable)
+        if generated is None:
+            return None
+        known = None if isinstance(generated, Unknown) else generated
+        return PriorityGroup(number, known, generated=True, origin=pfc.origin)
+
+
+def _content(row: Row | None) -> tuple[tuple[str, str], ...] | None:
+    return None if row is None else tuple(sorted(row.fields.items()))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip().strip("[]").rpartition("|")[2] for name in text.split(",") if name.strip())

@@ -1,0 +1,247 @@
+"""Deployed configurations to the fabric model: one switch a file, joined where devices name each other."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.fabric.known import UNKNOWN
+from lossless.fabric.model import (
+    Cable,
+    ClassSet,
+    Fabric,
+    Link,
+    Port,
+    Switch,
+    SwitchQos,
+    TrafficClass,
+    WatchdogPoll,
+)
+from lossless.fabric.qos import BufferProfile
+from lossless.sonic.ports import QosReader, RowIndex
+from lossless.sonic.rows import Objects
+from lossless.sonic.tables import Row, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from lossless.fabric.known import Maybe
+    from lossless.hardware.model import Hwsku, SwitchProfile
+    from lossless.sonic.tables import Tables
+
+    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+
+DEFAULT_MTU = 9100
+"""MTU of a PORT row without one (sonic-swss orchagent/portsorch.h @e6b0c5b, DEFAULT_MTU)."""
+DEFAULT_POLL_MS = 100
+"""Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
+LOSSLESS_POOL = "ingress_lossless_pool"
+"""The pool of generated lossless groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+
+
+def read_fabric(
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
+) -> Fabric:
+    """Return the fabric that deployed files describe.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are inferred
+    from what it does. Links are known where both ends are among the files and their hostnames are unique.
+    """
+    switches = tuple(_Reader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    return Fabric(
+        name="",
+        door="config_db",
+        classes=switches[0].classes if len(switches) == 1 else ClassSet("inferred", ()),
+        congestion=None,
+        switches=switches,
+        hosts=(),
+        links=tuple(_links(switches)),
+        networks=(),
+        capacities=(),
+        sources=tuple(tables.file for tables in devices),
+        unread=tuple(f"{tables.file}: {note}" for tables in devices for note in tables.unread),
+    )
+
+
+def _links(switches: Sequence[Switch]) -> Iterable[Link]:
+    names = [switch.name for switch in switches]
+    by_name = {switch.name: switch for switch in switches if names.count(switch.name) == 1}
+    for switch in by_name.values():
+        for port in switch.ports:
+            peer = by_name.get(port.neighbor[0]) if port.neighbor else None
+            if peer is None or port.neighbor is None or peer.name <= switch.name:
+                continue
+            yield Link(
+                switch.name, port.name, peer.name, port.neighbor[1], port.speed_bps or 0, to_host=False
+            )
+
+
+class _Reader:
+    """Reads one device."""
+
+    def __init__(self, tables: Tables, find_hardware: FindHardware, rdma_dscps: tuple[int, ...]) -> None:
+        self.tables = tables
+        self.rdma_dscps = rdma_dscps
+        self.objects = Objects(tables)
+        self.index = RowIndex(tables)
+        meta = tables.row("DEVICE_METADATA", "localhost")
+        self.meta: Mapping[str, str] = meta.fields if meta else {}
+        self.hwsku_name = self.meta.get("hwsku")
+        found = find_hardware(self.hwsku_name, self.meta.get("platform")) if self.hwsku_name else None
+        self.profile: SwitchProfile | None = found[0] if found else None
+        self.hwsku: Hwsku | None = found[1] if found else None
+        self.dynamic = self.meta.get("buffer_model") == "dynamic"
+        self.cables = self._cables()
+
+    def switch(self) -> Switch:
+        """Return the device as a switch of the model."""
+        ports = self._ports()
+        return Switch(
+            name=self.meta.get("hostname", self.tables.file),
+            role=self.meta.get("type"),
+            hwsku_name=self.hwsku_name if self.hwsku_name else UNKNOWN,
+            profile=self.profile,
+            hwsku=self.hwsku,
+            classes=_classes(ports, self.rdma_dscps, self.tables),
+            ports=ports,
+            demand=(),
+            qos=self._switch_qos(),
+            origin=self.tables.origin("DEVICE_METADATA"),
+        )
+
+    def _cables(self) -> dict[str, Cable]:
+        found = {}
+        for row in self.tables.table("CABLE_LENGTH").values():
+            for port, text in row.fields.items():
+                match = re.fullmatch(r"(\d+)m", text.strip())
+                if match is None and text != "None":
+                    self.tables.unread.append(f"CABLE_LENGTH|{row.key}|{port}: {text!r} is not a length")
+                length_m = int(match[1]) if match else None
+                found[port] = Cable(UNKNOWN, length_m, self.tables.origin("CABLE_LENGTH", row, port))
+        return found
+
+    def _ports(self) -> tuple[Port, ...]:
+        reader = QosReader(self.objects, self.dynamic, self._generated)
+        rows = self.tables.table("PORT")
+        names = list(rows) or sorted(self.index.ports(), key=natural_key)
+        return tuple(self._port(name, rows.get(name), reader) for name in names)
+
+    def _port(self, name: str, row: Row | None, reader: QosReader) -> Port:
+        fields: Mapping[str, str] = row.fields if row else {}
+        speed_mbps = whole_number(fields.get("speed", ""))
+        speed_bps = speed_mbps * 10**6 if speed_mbps else None
+        nowhere = self.tables.origin("CABLE_LENGTH").key()
+        cable = self.cables.get(name) or Cable(UNKNOWN, None, nowhere)
+        rows = self.index.rows_of(name)
+        return Port(
+            name=name,
+            speed_bps=speed_bps,
+            lanes=len(fields["lanes"].split(",")) if "lanes" in fields else None,
+            mtu_bytes=(whole_number(fields.get("mtu", "")) or DEFAULT_MTU) if row else UNKNOWN,
+            admin_up=self._admin_up(row),
+            tier=None,
+            cable=cable,
+            neighbor=self._neighbor(name),
+            qos=reader.read(rows, speed_bps, cable) if rows.qos or rows.groups else None,
+            placed=True,
+            origin=self.tables.origin("PORT", row) if row else self.tables.origin("PORT_QOS_MAP"),
+        )
+
+    @staticmethod
+    def _admin_up(row: Row | None) -> Maybe[bool]:
+        if row is None:
+            return UNKNOWN
+        status = row.fields.get("admin_status")
+        return None if status is None else status == "up"
+
+    def _neighbor(self, port: str) -> tuple[str, str] | None:
+        row = self.tables.row("DEVICE_NEIGHBOR", port)
+        return (row.fields.get("name", ""), row.fields.get("port", "")) if row else None
+
+    def _generated(self, speed_bps: int | None, cable: Cable) -> Maybe[BufferProfile]:
+        """Return what buffermgrd makes a lossless group of (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+        if not cable.configured_m:
+            return None
+        if speed_bps is None:
+            return UNKNOWN
+        name = pg_profile_name(speed_bps, cable.configured_m)
+        if name in self.objects.profiles:
+            return self.objects.profiles[name]
+        if self.hwsku is None or not self.hwsku.headroom:
+            return UNKNOWN
+        return self._from_row(name, speed_bps, cable)
+
+    def _from_row(self, name: str, speed_bps: int, cable: Cable) -> BufferProfile | None:
+        row = self.hwsku.row(speed_bps, cable.configured_m or 0) if self.hwsku else None
+        if row is None:
+            return None
+        pool = self.objects.pools.get(LOSSLESS_POOL)
+        static = pool is not None and pool.mode == "static"
+        return BufferProfile(
+            name=name,
+            pool=pool,
+            reserved_bytes=row.reserved_bytes,
+            headroom_bytes=row.headroom_bytes,
+            xon_bytes=row.xon_bytes,
+            xon_offset_bytes=row.xon_offset_bytes,
+            dynamic_th=None if static else row.threshold,
+            static_th_bytes=row.threshold if static else None,
+            origin=cable.origin,
+        )
+
+    def _switch_qos(self) -> SwitchQos:
+        version = self.tables.row("VERSIONS", "DATABASE")
+        return SwitchQos(
+            buffer_model="dynamic" if self.dynamic else "traditional",
+            pools=tuple(self.objects.pools.values()),
+            poll=self._poll(),
+            counters=tuple(
+                (group, row.fields.get("FLEX_COUNTER_STATUS") == "enable")
+                for group, row in sorted(self.tables.table("FLEX_COUNTER_TABLE").items())
+            ),
+            database_version=version.fields.get("VERSION") if version else None,
+            headroom_oversubscription=None,
+            storage_backend=self.meta.get("storage_device", "").lower() == "true"
+            or self.meta.get("type", "").startswith("BackEnd"),
+            voq=self.meta.get("switch_type") == "voq",
+            origin=self.tables.origin("DEVICE_METADATA"),
+        )
+
+    def _poll(self) -> WatchdogPoll:
+        row = self.tables.row("PFC_WD", "GLOBAL")
+        return WatchdogPoll(
+            poll_ms=self.tables.number("PFC_WD", row, "POLL_INTERVAL") if row else None,
+            origin=self.tables.origin("PFC_WD", row) if row else self.tables.origin("PFC_WD"),
+        )
+
+
+def pg_profile_name(speed_bps: int, cable_m: int) -> str:
+    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``."""
+    return f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
+
+
+def natural_key(name: str) -> tuple[str | int, ...]:
+    """Sort ``Ethernet8`` before ``Ethernet10``."""
+    return tuple(int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name))
+
+
+def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables) -> ClassSet:
+    origin = tables.origin("PORT_QOS_MAP")
+    if rdma_dscps:
+        named = TrafficClass("rdma", rdma_dscps, rest=False, priority=None, lossless=True, origin=origin)
+        return ClassSet("named", (named,))
+    found: dict[int, set[int]] = {}
+    for qos in {id(p.qos): p.qos for p in ports if p.qos and p.admin_up is not False}.values():
+        for priority in qos.pfc.priorities:
+            found.setdefault(priority, set()).update(
+                qos.dscp_to_tc.sources(priority) if qos.dscp_to_tc else ()
+            )
+    return ClassSet(
+        "inferred",
+        tuple(
+            TrafficClass(
+                f"priority {p}", tuple(sorted(dscps)), rest=False, priority=p, lossless=True, origin=origin
+            )
+            for p, dscps in sorted(found.items())
+        ),
+    )

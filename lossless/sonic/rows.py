@@ -1,0 +1,145 @@
+"""Single CONFIG_DB rows to objects of the fabric model, each built once and shared by all that refer to it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.fabric.qos import (
+    UNREADABLE,
+    BufferProfile,
+    Curve,
+    IndexMap,
+    Pool,
+    PriorityMask,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+from lossless.sonic.tables import whole_number
+
+if TYPE_CHECKING:
+    from lossless.sonic.tables import Row, Tables
+
+_MAP_SIZE = {"DSCP_TO_TC_MAP": 64}
+_COLOURS = ("green", "yellow", "red")
+
+
+class Objects:
+    """The shared objects of one device, by name."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self._maps: dict[tuple[str, str], IndexMap | None] = {}
+
+    @cached_property
+    def schedulers(self) -> dict[str, Scheduler]:
+        """SCHEDULER rows by name. Type WRR is the YANG default (sonic-scheduler.yang @086b03b)."""
+        return {name: self._scheduler(name, row) for name, row in self.tables.table("SCHEDULER").items()}
+
+    @cached_property
+    def wreds(self) -> dict[str, Wred]:
+        """WRED_PROFILE rows by name."""
+        return {name: self._wred(name, row) for name, row in self.tables.table("WRED_PROFILE").items()}
+
+    @cached_property
+    def pools(self) -> dict[str, Pool]:
+        """BUFFER_POOL rows by name."""
+        return {name: self._pool(name, row) for name, row in self.tables.table("BUFFER_POOL").items()}
+
+    @cached_property
+    def profiles(self) -> dict[str, BufferProfile]:
+        """BUFFER_PROFILE rows by name."""
+        return {name: self._profile(name, row) for name, row in self.tables.table("BUFFER_PROFILE").items()}
+
+    def index_map(self, table: str, name: str) -> IndexMap | None:
+        """Return the map a row refers to, None where it refers to nothing that exists."""
+        key = (table, name)
+        if key not in self._maps:
+            row = self.tables.row(table, name)
+            self._maps[key] = None if row is None else self._index_map(table, name, row)
+        return self._maps[key]
+
+    def _index_map(self, table: str, name: str, row: Row) -> IndexMap:
+        targets: list[int | None] = [None] * _MAP_SIZE.get(table, 8)
+        for index_text, target_text in row.fields.items():
+            index, target = whole_number(index_text), whole_number(target_text)
+            if index is None or not 0 <= index < len(targets):
+                self.tables.unread.append(f"{table}|{name}|{index_text}: not an index of this map")
+            elif target is None or not 0 <= target < 8:
+                self.tables.unread.append(f"{table}|{name}|{index_text}: {target_text!r} is not 0 to 7")
+                targets[index] = UNREADABLE
+            else:
+                targets[index] = target
+        return IndexMap(name, tuple(targets), self.tables.origin(table, row))
+
+    def _scheduler(self, name: str, row: Row) -> Scheduler:
+        weight = self.tables.number("SCHEDULER", row, "weight")
+        return Scheduler(name, row.fields.get("type", "WRR"), weight, self.tables.origin("SCHEDULER", row))
+
+    def _wred(self, name: str, row: Row) -> Wred:
+        green, yellow, red = (self._curve(row, colour) for colour in _COLOURS)
+        return Wred(name, green, yellow, red, self.tables.origin("WRED_PROFILE", row))
+
+    def _curve(self, row: Row, colour: str) -> Curve:
+        mode = row.fields.get("ecn", "ecn_none")
+        number = self.tables.number
+        return Curve(
+            enabled=row.fields.get(f"wred_{colour}_enable", "false").lower() == "true",
+            marks=mode == "ecn_all" or colour in mode.split("_"),
+            min_bytes=number("WRED_PROFILE", row, f"{colour}_min_threshold"),
+            max_bytes=number("WRED_PROFILE", row, f"{colour}_max_threshold"),
+            probability_percent=number("WRED_PROFILE", row, f"{colour}_drop_probability"),
+        )
+
+    def _pool(self, name: str, row: Row) -> Pool:
+        number, fields = self.tables.number, row.fields
+        return Pool(
+            name=name,
+            kind=fields.get("type", ""),
+            mode=fields.get("mode", ""),
+            size_bytes=number("BUFFER_POOL", row, "size"),
+            shared_headroom_bytes=number("BUFFER_POOL", row, "xoff"),
+            origin=self.tables.origin("BUFFER_POOL", row),
+        )
+
+    def _profile(self, name: str, row: Row) -> BufferProfile:
+        def number(field: str) -> int | None:
+            return self.tables.number("BUFFER_PROFILE", row, field)
+
+        return BufferProfile(
+            name=name,
+            pool=self.pools.get(row.reference("pool")),
+            reserved_bytes=number("size") or 0,
+            headroom_bytes=number("xoff"),
+            xon_bytes=number("xon"),
+            xon_offset_bytes=number("xon_offset"),
+            dynamic_th=number("dynamic_th"),
+            static_th_bytes=number("static_th"),
+            origin=self.tables.origin("BUFFER_PROFILE", row),
+        )
+
+    def mask(self, row: Row, field: str) -> PriorityMask | None:
+        """Return a comma list of priorities, read as orchagent reads it (stoi of each part); None where absent."""
+        text = row.fields.get(field)
+        if text is None:
+            return None
+        found = set()
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            if part[0] in "01234567" and not part[1:2].isdecimal():
+                found.add(int(part[0]))
+            else:
+                self.tables.unread.append(f"PORT_QOS_MAP|{row.key}|{field}: {part!r} is not a priority")
+        return PriorityMask(tuple(sorted(found)), self.tables.origin("PORT_QOS_MAP", row, field))
+
+    def watchdog(self, port: str) -> Watchdog | None:
+        """Return the watchdog row of a port. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""
+        row = self.tables.row("PFC_WD", port)
+        if row is None:
+            return None
+        return Watchdog(
+            detection_ms=self.tables.number("PFC_WD", row, "detection_time"),
+            restoration_ms=self.tables.number("PFC_WD", row, "restoration_time"),
+            action=row.fields.get("action", "drop"),
+            origin=self.tables.origin("PFC_WD", row),
+        )

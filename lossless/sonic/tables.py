@@ -1,0 +1,115 @@
+"""CONFIG_DB as found: rows with canonical values, their oddities collected and never fatal.
+
+JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
+202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it was
+written under, so that findings point at what stands in the file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+READ_TABLES = frozenset(
+    """DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
+    TC_TO_PRIORITY_GROUP_MAP MAP_PFC_PRIORITY_TO_QUEUE PFC_PRIORITY_TO_PRIORITY_GROUP_MAP PORT_QOS_MAP QUEUE
+    SCHEDULER WRED_PROFILE BUFFER_POOL BUFFER_PROFILE BUFFER_PG BUFFER_QUEUE BUFFER_PORT_INGRESS_PROFILE_LIST
+    BUFFER_PORT_EGRESS_PROFILE_LIST CABLE_LENGTH PFC_WD FLEX_COUNTER_TABLE DEFAULT_LOSSLESS_BUFFER_PARAMETER
+    LOSSLESS_TRAFFIC_PATTERN""".split()
+)
+"""The tables this tool reads. All others are left alone."""
+
+_PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
+
+
+class Row(NamedTuple):
+    """One row: the key it was written under, and its fields as canonical text."""
+
+    key: str
+    fields: Mapping[str, str]
+
+    def reference(self, field: str) -> str:
+        """Return the name a field refers to, plain or in old brackets; empty where there is none."""
+        text = self.fields.get(field, "")
+        if text.startswith("[") and text.endswith("]"):
+            return text[1:-1].replace(":", "|", 1).partition("|")[2]
+        return text
+
+
+class Tables:
+    """All rows of one file.
+
+    ``unread`` notes single values that mean nothing; ``unreadable`` whole tables that are none, with why.
+    """
+
+    __slots__ = ("file", "rows", "unread", "unreadable")
+
+    def __init__(self, file: str, data: Mapping[str, object]) -> None:
+        self.file = file
+        self.rows: dict[str, dict[str, Row]] = {}
+        self.unreadable: list[tuple[str, str]] = []
+        self.unread: list[str] = []
+        for table in READ_TABLES & data.keys():
+            self.rows[table] = self._table(table, data[table])
+
+    def _table(self, name: str, value: object) -> dict[str, Row]:
+        if not isinstance(value, dict):
+            kind = type(value).__name__
+            self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
+            return {}
+        rows: dict[str, Row] = {}
+        for key, fields in value.items():
+            if isinstance(fields, dict):
+                row = Row(key, {str(k): _text(v) for k, v in fields.items()})
+                rows.update((single, row) for single in _single_keys(name, key))
+            else:
+                self.unread.append(f"{name}|{key}: not a row")
+        return rows
+
+    def table(self, name: str) -> Mapping[str, Row]:
+        """Return the rows of a table, empty where it is absent."""
+        return self.rows.get(name, {})
+
+    def row(self, table: str, key: str) -> Row | None:
+        """Return one row, None where it is absent."""
+        return self.rows.get(table, {}).get(key)
+
+    def origin(self, table: str, row: Row | None = None, *fields: str) -> Origin:
+        """Return where a table, a row or a field stands in the file."""
+        path = (table,) if row is None else (table, row.key, *fields)
+        return Origin(self.file, path)
+
+    def number(self, table: str, row: Row, field: str) -> int | None:
+        """Return a field as a number, None where it is absent or cannot be read (which is noted)."""
+        text = row.fields.get(field, "").strip()
+        if not text:
+            return None
+        value = whole_number(text)
+        if value is None:
+            self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
+        return value
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number a text spells, None where it is none."""
+    bare = text.strip()
+    return int(bare) if bare.lstrip("-").isdecimal() and bare.count("-") <= 1 else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(_text(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _single_keys(table: str, key: str) -> Iterator[str]:
+    ports, bar, rest = key.partition("|")
+    if table not in _PORT_KEYED or "," not in ports:
+        yield key
+        return
+    for port in ports.split(","):
+        yield f"{port}{bar}{rest}"

@@ -1,0 +1,43 @@
+"""Documents with positions: YAML and JSON read into plain data, each value traceable to line and column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.errors import InputError, Problem
+from lossless.source.text import read_text
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.source.document import Document
+
+
+def load(path: str | PathLike[str]) -> Document:
+    """Read one file, as JSON or YAML by its suffix.
+
+    Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
+    """
+    file = path if isinstance(path, str) else path.__fspath__()
+    _kind(file)
+    return load_text(read_text(path), file)
+
+
+def load_text(text: str, file: str) -> Document:
+    """Read a text that stands for ``file``, as JSON or YAML by that name's suffix; raises InputError."""
+    if _kind(file) == "json":
+        from lossless.source.json_document import load_json
+
+        return load_json(text, file)
+    from lossless.source.yaml_document import load_yaml
+
+    return load_yaml(text, file)
+
+
+def _kind(file: str) -> str:
+    name = file.lower()
+    if name.endswith(".json"):
+        return "json"
+    if name.endswith((".yaml", ".yml")):
+        return "yaml"
+    raise InputError([Problem(file, None, None, "unknown kind of file; expected .json, .yaml or .yml")])

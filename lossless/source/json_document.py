@@ -1,0 +1,200 @@
+"""JSON with positions: the standard library reads, and places are looked up only when asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.errors import InputError, Problem
+from lossless.source.document import MAX_DEPTH, Document, Place
+from lossless.source.text import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import NoReturn
+
+    from lossless.findings import Path
+    from lossless.source.document import Duplicate
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def load_json(text: str, file: str) -> Document:
+    """Read a JSON object; of a repeated key the last value counts, and all repeats are in ``duplicates``.
+
+    Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
+    text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
+    """
+    repeated: list[bool] = []
+
+    def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            repeated.append(True)
+        return members
+
+    data = _parse(text, file, to_dict)
+    if not isinstance(data, dict):
+        kind = _KINDS.get(type(data), "a number")
+        _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
+    if _LONE_SURROGATE.search(text):
+        _refuse_surrogates(text, file)
+    locator = JsonLocator(text, unique=not repeated)
+    return Document(file, text, data, locator, duplicates=_duplicates(text) if repeated else ())
+
+
+def _parse(text: str, file: str, to_dict: Any) -> Any:
+    try:
+        data = json.loads(
+            text, object_pairs_hook=to_dict, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        from lossless.source.json_errors import explain
+
+        _refuse(text, file, *explain(text, error.msg, error.pos))
+    except RecursionError:
+        _refuse_depth(text, file)
+    except ValueError:
+        from lossless.source.json_errors import bad_number
+
+        _refuse(text, file, *bad_number(text))
+    if _is_too_deep(data):
+        _refuse_depth(text, file)
+    return data
+
+
+def _refuse_constant(literal: str) -> NoReturn:
+    raise ValueError(literal)
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(literal)
+    return number
+
+
+def _is_too_deep(data: Any) -> bool:
+    level = [data]
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Any] = []
+        for value in level:
+            if value.__class__ is dict:
+                below += [v for v in value.values() if v.__class__ is dict or v.__class__ is list]
+            elif value.__class__ is list:
+                below += [v for v in value if v.__class__ is dict or v.__class__ is list]
+        if not below:
+            return False
+        level = below
+    return True
+
+
+def _refuse_depth(text: str, file: str) -> NoReturn:
+    from lossless.source.json_errors import depth_exceeded
+
+    _refuse(text, file, depth_exceeded(text, MAX_DEPTH), f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _refuse_surrogates(text: str, file: str) -> None:
+    from lossless.source.json_errors import lone_surrogate
+
+    offset = lone_surrogate(text)
+    if offset is not None:
+        _refuse(text, file, offset, "this string holds half of a \\u surrogate pair, which is no character")
+
+
+def _duplicates(text: str) -> tuple[Duplicate, ...]:
+    from lossless.source.json_errors import duplicates
+
+    return tuple(duplicates(text))
+
+
+def _refuse(text: str, file: str, offset: int, message: str) -> NoReturn:
+    raise InputError([Problem(file, *Lines(text).place(offset), message)]) from None
+
+
+class JsonLocator:
+    """Finds places in a valid JSON text by walking only the wanted paths.
+
+    Siblings are skipped by the C decoder. With ``unique`` keys the walk stops once all is found; without, the
+    last of a repeated key is the one in effect.
+    """
+
+    __slots__ = ("_decode", "_text", "_unique")
+
+    def __init__(self, text: str, unique: bool) -> None:
+        self._text = text
+        self._unique = unique
+        self._decode = json.JSONDecoder().raw_decode
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        wanted = list(paths)
+        start = _skip(self._text, 0)
+        end = len(self._text.rstrip(" \t\n\r"))
+        found: dict[Path, Place] = {(): Place(start, end, start, end)}
+        self._walk(start, (), _tree(wanted), found)
+        return {path: _deepest(path, found) for path in wanted}
+
+    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
+        hits: dict[Any, Place] = {}
+        for key, place in self._children(start) if wanted else ():
+            if key in wanted:
+                hits[key] = place
+                if self._unique and len(hits) == len(wanted):
+                    break
+        for key, place in hits.items():
+            found[(*path, key)] = place
+            self._walk(place.start, (*path, key), wanted[key], found)
+
+    def _children(self, start: int) -> Iterator[tuple[str | int, Place]]:
+        if self._text[start] == "{":
+            return self._members(start)
+        if self._text[start] == "[":
+            return self._items(start)
+        return iter(())
+
+    def _members(self, start: int) -> Iterator[tuple[str, Place]]:
+        text, decode = self._text, self._decode
+        offset = _skip(text, start + 1)
+        while text[offset] != "}":
+            key, key_end = decode(text, offset)
+            value_start = _skip(text, _skip(text, key_end) + 1)
+            value_end = decode(text, value_start)[1]
+            yield key, Place(offset, key_end, value_start, value_end)
+            offset = _next(text, value_end)
+
+    def _items(self, start: int) -> Iterator[tuple[int, Place]]:
+        index, offset = 0, _skip(self._text, start + 1)
+        while self._text[offset] != "]":
+            end = self._decode(self._text, offset)[1]
+            yield index, Place(offset, end, offset, end)
+            index, offset = index + 1, _next(self._text, end)
+
+
+def _skip(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
+
+
+def _next(text: str, offset: int) -> int:
+    offset = _skip(text, offset)
+    return _skip(text, offset + 1) if text[offset] == "," else offset
+
+
+def _tree(paths: Iterable[Path]) -> dict[Any, Any]:
+    root: dict[Any, Any] = {}
+    for path in paths:
+        node = root
+        for key in path:
+            node = node.setdefault(key, {})
+    return root
+
+
+def _deepest(path: Path, found: dict[Path, Place]) -> Place:
+    while path not in found:
+        path = path[:-1]
+    return found[path]

@@ -1,0 +1,81 @@
+"""Scalars by the core schema of YAML 1.2.2, section 10.3.2.
+
+`no`, `on`, `10:20:30`, `2024-01-01` and `1_000` are text; `010` is ten. Numbers that are not finite are
+refused: nothing in a fabric is infinite.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+
+Scalar = str | int | float | bool | None
+
+
+class ScalarError(ValueError):
+    """A scalar without meaning; the message says why."""
+
+
+def plain(text: str) -> Scalar:
+    """Return the value of an unquoted scalar; raises ScalarError when it is no finite number Python holds."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _NUMBER_STARTS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return _integer(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0)
+    if _NOT_FINITE.fullmatch(text):
+        raise ScalarError(f"{text} is not a finite number; quote it if it is text")
+    return _float(text) if _FLOAT.fullmatch(text) else text
+
+
+def tagged(text: str, tag: str) -> Scalar:
+    """Return the value of a scalar that names its type, as in `!!str 26`; raises ScalarError."""
+    kind = tag.removeprefix(_TAG_PREFIX)
+    if tag == "!" or (kind == "str" and kind != tag):
+        return text
+    if kind == tag or kind not in _TYPES:
+        raise ScalarError(f"unknown tag {shown(tag)}; expected !!str, !!int, !!float, !!bool or !!null")
+    value = plain(text)
+    # bool is a subclass of int, and `!!int true` is no integer.
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "bool"):
+        raise ScalarError(f"'{text}' is not what its tag {shown(tag)} says")
+    return float(value) if kind == "float" and value is not None else value
+
+
+def shown(tag: str) -> str:
+    """Return a tag as it is usually written: `!!str` for `tag:yaml.org,2002:str`."""
+    return "!!" + tag.removeprefix(_TAG_PREFIX) if tag.startswith(_TAG_PREFIX) else tag
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ScalarError(f"{text[:20]}... is too large a number") from None
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ScalarError(f"{text[:20]} is too large a number")
+    return number

@@ -1,0 +1,29 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = Path(os.environ.get("LOSSLESS_REFERENCE", ROOT.parent / "shared"))
+
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """The folder of reference material; tests that need it skip where it is absent."""
+    if not REFERENCE.is_dir():
+        pytest.skip(f"no reference material at {REFERENCE}; set LOSSLESS_REFERENCE")
+    return REFERENCE

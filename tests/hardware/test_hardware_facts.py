@@ -1,0 +1,205 @@
+"""Our profiles say what SONiC's files say, port by port, row by row, pool by pool."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossless.hardware.load import load_switch, switch_names
+from lossless.hardware.model import (
+    BufferDefaults,
+    HeadroomRow,
+    Hwsku,
+    PoolDefaults,
+    PortSpec,
+    ProfileDefaults,
+    SwitchProfile,
+)
+
+Json = dict[str, Any]
+PROFILES = [load_switch(name) for name in switch_names()]
+BY_PLATFORM = {profile.platform: profile for profile in PROFILES}
+
+
+@pytest.fixture(scope="module")
+def ports(reference: Path) -> Json:
+    return json.loads((reference / "facts/sonic-ports.json").read_text())  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def headroom(reference: Path) -> Json:
+    return json.loads((reference / "facts/sonic-headroom.json").read_text())  # type: ignore[no-any-return]
+
+
+def speed_of(profile: SwitchProfile, row: list[str | None]) -> int:
+    if row[4] is not None:
+        return int(row[4]) * 10**6
+    cage = profile.cage(str(row[0]))
+    assert cage is not None, f"only whole cages may lack a speed: {row}"
+    return cage.native_speed_bps
+
+
+def test_every_port_table_is_rebuilt_exactly_from_its_layout(ports: Json) -> None:
+    compared = 0
+    for table in ports["port_tables"]:
+        profile = BY_PLATFORM.get(table["platform"])
+        if profile is None:
+            continue
+        hwsku = profile.hwsku(table["hwsku"])
+        assert hwsku is not None
+        assert hwsku.ports == tuple(
+            PortSpec(
+                name,
+                tuple(map(int, lanes.split(","))),
+                alias,
+                int(index),
+                speed_of(profile, [name, "", "", "", mbps]),
+            )
+            for name, lanes, alias, index, mbps in table["ports"]
+        ), table["hwsku"]
+        compared += 1
+    assert compared == 40, "every port table but that of the SN5400, which has no profile"
+
+
+def test_breakout_modes_are_those_of_platform_json(ports: Json) -> None:
+    for platform, profile in BY_PLATFORM.items():
+        for group in ports["breakout_modes"][platform]:
+            first = profile.cage(group["first"])
+            assert first is not None
+            pure = {mode for mode in group["breakout_modes"] if "+" not in mode}
+            assert {mode.text for mode in first.modes} == pure
+            assert len(first.lanes) == group["lanes"]
+            alike = [cage for cage in profile.cages if cage.modes == first.modes and cage.lanes]
+            assert len(alike) == group["ports"]
+            assert alike[-1].name == group["last"]
+
+
+def users(entry: Json) -> list[tuple[SwitchProfile, str, str]]:
+    """The (profile, HWSKU, template) triples of an entry that are ours; folders in a HWSKU are variants."""
+    found = []
+    for user in entry["used_by"]:
+        _, platform, rest = user.split("/", 2)
+        hwsku, _, template = rest.partition(":")
+        if platform in BY_PLATFORM and "/" not in hwsku:
+            found.append(
+                (BY_PLATFORM[platform], hwsku, re.sub(r"buffers_defaults_(\w+)\.j2", r"\1", template))
+            )
+    return found
+
+
+def hwsku_of(profile: SwitchProfile, name: str) -> Hwsku:
+    hwsku = profile.hwsku(name)
+    assert hwsku is not None, f"{profile.name} lacks {name}"
+    return hwsku
+
+
+def test_headroom_rows_are_those_of_the_vendor(headroom: Json) -> None:
+    seen = set()
+    for entry in headroom["pg_profile_lookup"]:
+        rows = tuple(
+            HeadroomRow(
+                row["speed_mbps"] * 10**6,
+                int(row["cable"].removesuffix("m")),
+                row["size"],
+                row["xon"],
+                row["xoff"],
+                row["threshold"],
+                row["xon_offset"],
+            )
+            for row in entry["rows"]
+        )
+        for profile, name, _ in users(entry):
+            assert hwsku_of(profile, name).headroom == rows, name
+            seen.add((profile.name, name))
+    ours = {(p.name, h.name) for p in PROFILES for h in p.hwskus if h.headroom}
+    assert ours <= seen, "no row of ours without one of the vendor's"
+
+
+def expected_defaults(template: str, entry: Json) -> BufferDefaults:
+    cable = entry["default_cable"]
+    return BufferDefaults(
+        template,
+        tuple(
+            PoolDefaults(name, pool["type"], pool["mode"], int(pool["size"]), number(pool, "xoff"))
+            for name, pool in entry["pools"].items()
+        ),
+        tuple(
+            ProfileDefaults(
+                name,
+                profile["pool"].strip("[]").removeprefix("BUFFER_POOL|"),
+                int(profile["size"]),
+                number(profile, "dynamic_th"),
+                number(profile, "static_th"),
+            )
+            for name, profile in entry["profiles"].items()
+        ),
+        None if cable is None else int(cable.removesuffix("m")),
+    )
+
+
+def number(fields: dict[str, str], key: str) -> int | None:
+    return int(fields[key]) if key in fields else None
+
+
+def test_pools_and_buffer_profiles_are_those_of_the_vendor(headroom: Json) -> None:
+    expected: dict[tuple[str, str], dict[str, BufferDefaults]] = {}
+    for entry in headroom["pools"]:
+        for profile, name, template in users(entry):
+            if entry["pools"]:
+                expected.setdefault((profile.name, name), {})[template] = expected_defaults(template, entry)
+    for profile in PROFILES:
+        for hwsku in profile.hwskus:
+            found = {defaults.template: defaults for defaults in hwsku.buffers}
+            assert found == expected.get((profile.name, hwsku.name), {}), hwsku.name
+
+
+def test_further_platforms_of_a_hwsku_have_the_same_rows(headroom: Json) -> None:
+    """A simulated switch may share the HWSKU of a real one only where SONiC gives both the same rows."""
+    rows_of = {user: entry["rows"] for entry in headroom["pg_profile_lookup"] for user in entry["used_by"]}
+    shared = 0
+    for profile in PROFILES:
+        for hwsku in profile.hwskus:
+            folders = [
+                u for u in rows_of if u.split("/", 1)[1] in {f"{p}/{hwsku.name}" for p in hwsku.platforms}
+            ]
+            assert all(rows_of[folder] == rows_of[folders[0]] for folder in folders)
+            shared += len(folders) > 1
+    assert shared == 4
+
+
+def test_chip_figures_are_those_of_sonics_asic_table(headroom: Json) -> None:
+    compared = 0
+    for vendor in ("mellanox", "barefoot"):
+        tables = headroom["asic_tables"][vendor]
+        for platform, key in tables["platform_to_asic"].items():
+            if platform in BY_PLATFORM:
+                asic, row = BY_PLATFORM[platform].asic, tables["asic"][key]
+                assert (asic.formula, asic.pfc_to_pg_map, asic.cell_bytes) == (vendor, True, row["cell_size"])
+                assert asic.pipeline_latency_bytes == row["pipeline_latency"] * 1024
+                assert asic.mac_phy_delay_bytes == pytest.approx(row["mac_phy_delay"] * 1024)
+                assert asic.peer_response_bytes == pytest.approx(row["peer_response_time"] * 1024)
+                gearbox = tables["peripheral"]["platform_to_gearbox"].get(platform)
+                assert asic.gearbox_delay_ns == tables["peripheral"]["gearbox_delay_ns"].get(gearbox, 0)
+                assert asic.tile == (key in {"MELLANOX-SPECTRUM-4", "MELLANOX-SPECTRUM-5"})
+                compared += 1
+    assert compared == 4
+
+
+def test_chips_without_a_formula_leave_its_terms_unknown() -> None:
+    for profile in PROFILES:
+        if profile.asic.formula is None:
+            terms = profile.asic[2:7]
+            assert terms == (None,) * 5, profile.name
+            assert not profile.asic.tile
+            assert not profile.asic.pfc_to_pg_map
+
+
+def test_a_known_buffer_holds_every_pool() -> None:
+    for profile in PROFILES:
+        if profile.asic.buffer_bytes is not None:
+            sizes = [pool.size_bytes for h in profile.hwskus for b in h.buffers for pool in b.pools]
+            assert max(sizes) == profile.asic.buffer_bytes, profile.name

@@ -1,0 +1,103 @@
+"""The Bad and Good snippets of a rule's documentation: read, merged over a named base, and judged.
+
+A snippet is a fenced block whose first line says what it is::
+
+    ```yaml intent base=leaf-spine
+    ```json config_db base=leaf rdma-dscp=26
+
+It is merged over the base as a JSON merge patch (RFC 7396: null removes a key). The line that ends in
+``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding must point.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lossless.api import Options, lint_documents
+from lossless.source import load_text
+
+if TYPE_CHECKING:
+    from lossless.api import Report
+    from lossless.source.document import Document
+
+BASES = Path(__file__).parent / "bases"
+_FENCE = re.compile(r"^```(yaml intent|json config_db)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
+
+
+class Snippet(NamedTuple):
+    """One snippet: its kind of file, base, options, text without marks, and the marked line (None: none)."""
+
+    kind: str
+    base: str
+    rdma_dscps: tuple[int, ...]
+    text: str
+    marked_line: int | None
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the file it stands for."""
+        return ".yaml" if self.kind == "yaml intent" else ".json"
+
+    def document(self) -> Document:
+        """Return the snippet merged over its base, as a file of its own."""
+        base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
+        merged = merge(base.data, self._own().data)
+        # JSON is YAML: one writer serves both, and every key has a line of its own.
+        return load_text(json.dumps(merged, indent=2), f"fabric{self.suffix}")
+
+    def marked_path(self) -> tuple[str | int, ...]:
+        """Return the path that the marked line writes."""
+        own = self._own()
+        at_line = [path for path in _paths(own.data) if own.locate(path, "key").line == self.marked_line]
+        return max(at_line, key=len) if len(at_line) == 1 else min(at_line, key=len)
+
+    def _own(self) -> Document:
+        return load_text(self.text, f"snippet{self.suffix}")
+
+
+def merge(base: Any, patch: Any) -> Any:
+    """Return ``base`` with a JSON merge patch applied (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(base) if isinstance(base, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge(merged.get(key), value)
+    return merged
+
+
+def _paths(data: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    found = [path] if path else []
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return found + [inner for key, value in items for inner in _paths(value, (*path, key))]
+
+
+def snippets(documentation: str, heading: str) -> list[Snippet]:
+    """Return the snippets under one heading of a rule's documentation."""
+    match = re.search(rf"^## {heading}$(.*?)(?=^## |\Z)", documentation, re.MULTILINE | re.DOTALL)
+    return [_snippet(*found) for found in _FENCE.findall(match[1])] if match else []
+
+
+def _snippet(kind: str, options: str, text: str) -> Snippet:
+    given = dict(option.split("=", 1) for option in options.split())
+    lines = text.splitlines()
+    marked = [number for number, line in enumerate(lines, 1) if _MARK.search(line)]
+    assert len(marked) <= 1, f"one line is marked, not {len(marked)}"
+    return Snippet(
+        kind=kind,
+        base=given.pop("base"),
+        rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
+        text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
+        marked_line=marked[0] if marked else None,
+    )
+
+
+def judge(snippet: Snippet) -> Report:
+    """Return what the linter says of a snippet on its base."""
+    return lint_documents([snippet.document()], Options(rdma_dscps=snippet.rdma_dscps))
