@@ -1,6 +1,6 @@
 """The public face: load, lint, render, simulate. A test pins these names.
 
-Functions from values to values: nothing here prints or exits.
+Nothing here prints or exits; :func:`render` is the only one that writes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from lossless.buffers.verdict import FabricVerdict
     from lossless.fabric.model import Fabric
     from lossless.hardware.model import Hwsku, SwitchProfile
     from lossless.source.document import Document
 
-__all__ = ["Options", "Report", "lint", "lint_documents", "load_fabrics"]
+__all__ = [
+    "Fabrics",
+    "Options",
+    "RenderResult",
+    "Report",
+    "lint",
+    "lint_documents",
+    "load_fabrics",
+    "render",
+    "simulate",
+]
 
 
 class Options(NamedTuple):
@@ -134,3 +145,94 @@ def _deployed_fabric(documents: Sequence[Document], options: Options, errors: li
 def _located(document: Document, table: str, message: str) -> Problem:
     span = document.locate((table,))
     return Problem(document.file, span.line, span.column, message)
+
+
+class RenderResult(NamedTuple):
+    """What a render did: the files below the output folder, and what the rules said first.
+
+    ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there.
+    """
+
+    files: tuple[str, ...]
+    changed: tuple[str, ...]
+    report: Report
+
+
+def render(
+    intent: str | PathLike[str],
+    out_dir: str | PathLike[str],
+    *,
+    base_dir: str | PathLike[str] | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    check: bool = False,
+) -> RenderResult:
+    """Write the configuration of every switch and host of an intent below ``out_dir``.
+
+    ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
+    Without it only the owned tables are written, as ``qos.json``. With ``check`` nothing is written. A fabric
+    with errors is refused: its findings are in the report and no file is written.
+
+    Raises:
+        InputError: the intent or a base cannot be read.
+        RenderError: a base does not fit, or the output cannot be written; the old tree is then as it was.
+    """
+    from pathlib import Path
+
+    from lossless.render.fabric import plan_fabric
+    from lossless.render.tree import changes, write_tree
+
+    document = _one_intent(intent)
+    report = lint_documents([document], options)
+    if report.errors:
+        raise InputError(report.errors)
+    if any(finding.severity == "error" for finding in report.findings):
+        return RenderResult((), (), report)
+    (fabric,) = load_fabrics([document], options).fabrics
+    files = plan_fabric(fabric, _bases(fabric, Path(base_dir)) if base_dir is not None else None)
+    changed = changes(Path(out_dir), files)
+    written = () if check else write_tree(Path(out_dir), files)
+    return RenderResult(written, changed, report)
+
+
+def simulate(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> tuple[FabricVerdict, ...]:
+    """Say whether the thresholds of a fabric are safe, by closed forms.
+
+    Raises:
+        InputError: the intent or configuration cannot be read.
+    """
+    from lossless.buffers.verdict import judge_fabric
+    from lossless.fabric.view import View
+
+    documents, errors = _documents(path)
+    fabrics, unread = load_fabrics(documents, options)
+    if errors or unread or not fabrics:
+        raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
+    return tuple(judge_fabric(View(fabric)) for fabric in fabrics)
+
+
+def _documents(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
+    """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
+    import os
+
+    from lossless.lint.collect import collect
+
+    inside = os.path.join(path, "fabric.yaml")  # noqa: PTH118 -- keeps the fast path free of Path
+    return collect([inside if os.path.isfile(inside) else path])  # noqa: PTH113
+
+
+def _one_intent(path: str | PathLike[str]) -> Document:
+    documents, errors = _documents(path)
+    intents = [document for document in documents if is_intent(document)]
+    if errors or len(intents) != 1:
+        message = (
+            f"expected one intent, found {len(intents)}; name a file, or a folder that holds fabric.yaml"
+        )
+        raise InputError(errors or [Problem(str(path), None, None, message)])
+    return intents[0]
+
+
+def _bases(fabric: Fabric, folder: Path) -> dict[str, Document]:
+    from lossless.source import load
+
+    found = {switch.name: folder / switch.name / "config_db.json" for switch in fabric.switches}
+    return {name: load(path) for name, path in found.items() if path.exists()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lossless.fabric.hosts import HostQos
 from lossless.fabric.known import Maybe
-from lossless.fabric.qos import Pool, PortQos
+from lossless.fabric.qos import IndexMap, Pool, PortQos
 from lossless.findings import Origin
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class SwitchQos(NamedTuple):
     """What holds for a whole switch.
 
     ``counters`` says of each flex counter group that is configured whether it is polled.
+    ``global_dscp_map`` serves ports that bind no map of their own.
     ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
     is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
     """
@@ -123,6 +124,7 @@ class SwitchQos(NamedTuple):
     pools: tuple[Pool, ...]
     poll: WatchdogPoll
     counters: tuple[tuple[str, bool], ...]
+    global_dscp_map: IndexMap | None
     database_version: str | None
     headroom_oversubscription: float | None
     storage_backend: bool

@@ -11,7 +11,6 @@ from lossless.fabric.qos import (
     BufferProfile,
     PortQos,
     PriorityGroup,
-    PriorityMask,
     Queue,
     Watchdog,
 )
@@ -143,6 +142,7 @@ class LayoutBuilder:
                 policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
             ),
             counters=tuple((group, True) for group in MONITORED),
+            global_dscp_map=self._maps.dscp_to_tc,
             database_version=None,
             headroom_oversubscription=self._intent.buffers.headroom_oversubscription or 1.0,
             storage_backend=False,
@@ -162,8 +162,8 @@ class LayoutBuilder:
             pfc_to_pg=shared.pfc_to_pg if with_map else None,
             trust_dot1p=False,
             pfc=shared.pfc,
-            watchdog_mask=PriorityMask(shared.pfc.priorities, shared.pfc.origin),
-            watchdog=self._watchdog(),
+            watchdog_mask=shared.pfc if shared.pfc.priorities else None,
+            watchdog=self._watchdog() if shared.pfc.priorities else None,
             queues=self._queues(shaper, speed_bps),
             groups=self._groups(shaper, lossless),
             profile_lists=shaper.profile_lists,

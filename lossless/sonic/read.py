@@ -17,7 +17,7 @@ from lossless.fabric.model import (
     TrafficClass,
     WatchdogPoll,
 )
-from lossless.fabric.qos import BufferProfile
+from lossless.fabric.qos import BufferProfile, IndexMap
 from lossless.sonic.ports import QosReader, RowIndex
 from lossless.sonic.rows import Objects
 from lossless.sonic.tables import Row, whole_number
@@ -199,6 +199,7 @@ class _Reader:
                 (group, row.fields.get("FLEX_COUNTER_STATUS") == "enable")
                 for group, row in sorted(self.tables.table("FLEX_COUNTER_TABLE").items())
             ),
+            global_dscp_map=self._global_dscp_map(),
             database_version=version.fields.get("VERSION") if version else None,
             headroom_oversubscription=None,
             storage_backend=self.meta.get("storage_device", "").lower() == "true"
@@ -206,6 +207,10 @@ class _Reader:
             voq=self.meta.get("switch_type") == "voq",
             origin=self.tables.origin("DEVICE_METADATA"),
         )
+
+    def _global_dscp_map(self) -> IndexMap | None:
+        row = self.tables.row("PORT_QOS_MAP", "global")
+        return self.objects.index_map("DSCP_TO_TC_MAP", row.reference("dscp_to_tc_map")) if row else None
 
     def _poll(self) -> WatchdogPoll:
         row = self.tables.row("PFC_WD", "GLOBAL")

@@ -1,0 +1,58 @@
+# make demo    install, then lint, render and simulate the example fabric
+# make test    install what tests need and run them all
+# make check   the static checks: formatting, lint, types
+# make bench   the benchmarks, as ratios to a bare interpreter
+# make docs    write the generated documentation anew
+# make lock    write the locked requirements anew from pyproject.toml
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= out/demo
+
+.PHONY: demo test check bench docs lock clean
+
+demo: $(VENV)/run.stamp
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/render.py
+	$(BIN)/python benchmarks/scale.py
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python tools/rule_pages.py docs/rules
+
+$(VENV)/python.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lossless needs Python 3.11 or newer; name one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock: $(VENV)/python.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  pyproject.toml requirements/build.in --extra dev -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) out build dist

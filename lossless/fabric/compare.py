@@ -1,0 +1,70 @@
+"""What of a switch a deployed configuration can carry, for comparing what was declared with what is there.
+
+``switch_view(read(render(switch))) == switch_view(switch)`` is the law of rendering; :data:`NOT_CARRIED` is the
+one list of what CONFIG_DB has no place for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.fabric.known import UNKNOWN
+from lossless.fabric.view import bare
+
+if TYPE_CHECKING:
+    from lossless.fabric.model import Port, Switch, SwitchQos
+
+NOT_CARRIED: dict[str, str] = {
+    "Switch.role": "DEVICE_METADATA has a type of its own, which other features decide",
+    "Switch.classes": "class names and the rest class exist only in an intent",
+    "Switch.demand": "ports an intent asks for beyond those the switch has",
+    "Cable.real_m": "CABLE_LENGTH holds the configured length, the next longer row of the HWSKU",
+    "Port.tier": "what is at the other end is not part of a port's row",
+    "Port.neighbor": "DEVICE_NEIGHBOR belongs to the device's own provisioning",
+    "Port.placed": "a port without a place is never rendered",
+    "SwitchQos.headroom_oversubscription": "only its result, the size of the shared headroom, is configured",
+    "SwitchQos.database_version": "VERSIONS belongs to the device",
+    "SwitchQos.storage_backend": "DEVICE_METADATA belongs to the device",
+    "SwitchQos.voq": "DEVICE_METADATA belongs to the device",
+}
+"""What a rendered configuration does not say, and why; everything else must survive rendering and reading."""
+
+
+def switch_view(switch: Switch, counters: frozenset[str]) -> Any:
+    """Return what a configuration says of a switch, comparable whichever door it came through.
+
+    ``counters`` names the flex counter groups of interest; a device's file holds others of its own.
+    """
+    ports = [port for port in switch.ports if port.qos is not None and port.placed]
+    return (
+        switch.name,
+        switch.hwsku_name,
+        tuple(sorted(_port(port) for port in ports)),
+        _switch_qos(switch.qos, counters),
+    )
+
+
+def _port(port: Port) -> tuple[Any, ...]:
+    """Speed, lanes and MTU are None where the file, a fragment, has no PORT table."""
+    return (
+        port.name,
+        port.speed_bps,
+        port.lanes,
+        _known(port.mtu_bytes),
+        port.cable.configured_m,
+        bare(port.qos),
+    )
+
+
+def _known(value: Any) -> Any:
+    return None if value is UNKNOWN else value
+
+
+def _switch_qos(qos: SwitchQos, counters: frozenset[str]) -> tuple[Any, ...]:
+    return (
+        qos.buffer_model,
+        bare(tuple(sorted(qos.pools))),
+        qos.poll.poll_ms,
+        tuple(sorted((group, on) for group, on in qos.counters if group in counters)),
+        bare(qos.global_dscp_map),
+    )

@@ -1,0 +1,13 @@
+"""What a render writes: files with their text, planned whole before anything is written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class PlannedFile(NamedTuple):
+    """One file of the tree, by its path below the output folder."""
+
+    path: str
+    text: str
+    executable: bool = False

@@ -1,0 +1,84 @@
+"""Origins to places in the files, each document walked once for all findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.findings import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from lossless.errors import Problem
+    from lossless.findings import Finding, Origin, Span
+    from lossless.report.judged import Judged
+    from lossless.source.document import Document
+
+
+class Locations:
+    """Where the origins of findings stand.
+
+    A value that is empty or that spans several lines is shown by its key, because a brace says nothing.
+    """
+
+    __slots__ = ("_documents", "_keys", "_values")
+
+    def __init__(self, documents: Mapping[str, Document], findings: Iterable[Finding]) -> None:
+        self._documents = documents
+        self._keys: dict[tuple[str, object], Span] = {}
+        self._values: dict[tuple[str, object], Span] = {}
+        paths: dict[str, dict[tuple[str | int, ...], None]] = {}
+        for finding in findings:
+            for origin in _origins(finding):
+                paths.setdefault(origin.file, {})[origin.path] = None
+        for file in paths.keys() & documents.keys():
+            document = documents[file]
+            self._keys |= {(file, path): span for path, span in document.locate_many(paths[file], "key").items()}
+            self._values |= {(file, path): span for path, span in document.locate_many(paths[file]).items()}
+
+    def span(self, origin: Origin) -> Span | None:
+        """Return where an origin stands, None in a file that was not read."""
+        key, value = self._keys.get(origin[:2]), self._values.get(origin[:2])
+        if origin.mark == "key" or value is None:
+            return key
+        is_one_line = value.line == value.end_line and value.column < value.end_column
+        return value if is_one_line else key
+
+    def line_text(self, file: str, number: int) -> str:
+        """Return a line of a document that a span was found in."""
+        return self._documents[file].line_text(number)
+
+
+def _origins(finding: Finding) -> Iterator[Origin]:
+    yield finding.origin
+    if finding.via is not None:
+        yield finding.via
+    for related in finding.related:
+        yield related.origin
+
+
+def located(judged: Judged) -> tuple[Locations, list[Finding]]:
+    """Return the places of all findings, and the findings in the order of reports.
+
+    By file; in a file errors first; then by place. The order that rules ran in does not matter.
+    """
+    locations = Locations(judged.documents, judged.findings)
+
+    def order(finding: Finding) -> tuple[object, ...]:
+        span = locations.span(finding.origin)
+        place = (span.line, span.column) if span else (0, 0)
+        severity = SEVERITIES.index(finding.severity)
+        tie = (finding.code, finding.message, finding.object, finding.elements)
+        return (finding.origin.file, severity, *place, *tie)
+
+    return locations, sorted(judged.findings, key=order)
+
+
+def ordered(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems by file and place; those that concern a whole file come first in it."""
+    return sorted(problems, key=lambda p: (p.file, p.line or 0, p.column or 0, p.message))
+
+
+def shown_file(file: str) -> str:
+    """Return a file name as reports write it: relative names without a leading ``./``."""
+    return file.removeprefix("./")

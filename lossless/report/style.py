@@ -1,0 +1,41 @@
+"""Colours and width of a text report, and text that cannot harm a terminal."""
+
+from __future__ import annotations
+
+_RESET = "\x1b[0m"
+_CODES = {
+    "place": "\x1b[1m",
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "info": "\x1b[1;36m",
+    "gutter": "\x1b[34m",
+    "label": "\x1b[1m",
+}
+NARROWEST = 40
+"""Columns that an excerpt needs to be of use."""
+
+
+class Style:
+    """How text is shown: with colour or without, and how many columns a line may have."""
+
+    __slots__ = ("_colour", "columns")
+
+    def __init__(self, *, colour: bool = False, columns: int = 120) -> None:
+        self._colour = colour
+        self.columns = max(columns, NARROWEST)
+
+    def paint(self, text: str, role: str) -> str:
+        """Return text in the colour of its role; as it is where there are no colours."""
+        return f"{_CODES[role]}{text}{_RESET}" if self._colour and text else text
+
+
+def visible(text: str) -> str:
+    """Return text with every character that could move a cursor or hide another spelled out."""
+    return text if text.isprintable() else "".join(map(visible_char, text))
+
+
+def visible_char(char: str) -> str:
+    """Return a character as it is, or its escape (``\\x1b``, ``\\u202e``) where it cannot be printed."""
+    if char.isprintable():
+        return char
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,0 +1,213 @@
+"""The fabric model to CONFIG_DB tables, as plain data: templates only lay them out.
+
+Every value is what orchagent needs, not only what YANG allows: the watchdog's mask beside ``pfc_enable``, the
+WRED enable flags beside ``ecn``, exact speed and cable strings in profile names, one row a number instead of
+ranges that could be refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.sonic.read import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.fabric.model import Port, Switch
+    from lossless.fabric.qos import BufferProfile, Curve, IndexMap, Pool, PortQos, Scheduler, Wred
+
+Fields = dict[str, str]
+TableRows = dict[str, dict[str, Fields]]
+
+OWNED = (
+    "BUFFER_PG",
+    "BUFFER_POOL",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "CABLE_LENGTH",
+    "DSCP_TO_TC_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PFC_WD",
+    "PORT_QOS_MAP",
+    "QUEUE",
+    "SCHEDULER",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "WRED_PROFILE",
+)
+"""Tables that rendering replaces whole: a row of theirs that is not rendered is stale and goes."""
+SHARED = ("FLEX_COUNTER_TABLE",)
+"""Tables in which rendering sets the rows it names and leaves all others."""
+CABLES = "AZURE"
+"""The name of the CABLE_LENGTH row (sonic-buildimage files/build_templates/buffers_config.j2 @086b03b)."""
+_BY_NAME = ("BUFFER_POOL", "BUFFER_PROFILE", "FLEX_COUNTER_TABLE", "SCHEDULER", "WRED_PROFILE")
+"""Tables whose rows are met in the order ports use them; all others are written port by port."""
+_COLOURS = ("green", "yellow", "red")
+
+
+def tables(switch: Switch) -> TableRows:
+    """Return the tables of a switch: table, key, field, each a string, in an order that never changes."""
+    ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
+    found: TableRows = {name: {} for name in (*OWNED, *SHARED)}
+    for port in ports:
+        if port.qos is not None:
+            _port_rows(found, port, port.qos)
+    for qos in {id(port.qos): port.qos for port in ports}.values():
+        if qos is not None:
+            _object_rows(found, qos)
+    _switch_rows(found, switch)
+    for name in _BY_NAME:
+        found[name] = {key: found[name][key] for key in sorted(found[name], key=natural_key)}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _switch_rows(found: TableRows, switch: Switch) -> None:
+    for pool in switch.qos.pools:
+        found["BUFFER_POOL"][pool.name] = _pool(pool)
+    if switch.qos.global_dscp_map is not None:
+        found["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": switch.qos.global_dscp_map.name}
+        found["DSCP_TO_TC_MAP"][switch.qos.global_dscp_map.name] = _map(switch.qos.global_dscp_map)
+    if switch.qos.poll.poll_ms is not None and found["PFC_WD"]:
+        found["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
+    for group, enabled in switch.qos.counters:
+        found["FLEX_COUNTER_TABLE"][group] = {"FLEX_COUNTER_STATUS": "enable" if enabled else "disable"}
+
+
+def _port_rows(found: TableRows, port: Port, qos: PortQos) -> None:
+    found["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
+    if port.cable.configured_m is not None:
+        found["CABLE_LENGTH"].setdefault(CABLES, {})[port.name] = f"{port.cable.configured_m}m"
+    if qos.watchdog is not None:
+        row = {
+            "action": qos.watchdog.action,
+            "detection_time": _text(qos.watchdog.detection_ms),
+            "restoration_time": _text(qos.watchdog.restoration_ms),
+        }
+        found["PFC_WD"][port.name] = {field: value for field, value in row.items() if value}
+    for table, key, fields in _numbered_rows(port.name, qos):
+        found[table][key] = fields
+
+
+def _port_qos_map(qos: PortQos) -> Fields:
+    bound = {
+        "dscp_to_tc_map": qos.dscp_to_tc,
+        "tc_to_queue_map": qos.tc_to_queue,
+        "tc_to_pg_map": qos.tc_to_pg,
+        "pfc_to_queue_map": qos.pfc_to_queue,
+        "pfc_to_pg_map": qos.pfc_to_pg,
+    }
+    fields = {field: index_map.name for field, index_map in bound.items() if index_map is not None}
+    masks = {"pfc_enable": qos.pfc, "pfcwd_sw_enable": qos.watchdog_mask}
+    return fields | {
+        field: ",".join(map(str, mask.priorities))
+        for field, mask in masks.items()
+        if mask and mask.priorities
+    }
+
+
+def _numbered_rows(port: str, qos: PortQos) -> Iterator[tuple[str, str, Fields]]:
+    for group in filter(None, qos.groups):
+        if group.buffer is not None:
+            yield "BUFFER_PG", f"{port}|{group.number}", {"profile": group.buffer.name}
+    for queue in filter(None, qos.queues):
+        key = f"{port}|{queue.number}"
+        if queue.buffer is not None:
+            yield "BUFFER_QUEUE", key, {"profile": queue.buffer.name}
+        served = {"scheduler": queue.scheduler, "wred_profile": queue.wred}
+        yield "QUEUE", key, {field: value.name for field, value in served.items() if value is not None}
+    for side, profiles in zip(("INGRESS", "EGRESS"), qos.profile_lists, strict=True):
+        if profiles:
+            names = ",".join(profile.name for profile in profiles)
+            yield f"BUFFER_PORT_{side}_PROFILE_LIST", port, {"profile_list": names}
+
+
+def _object_rows(found: TableRows, qos: PortQos) -> None:
+    """Write the rows that ports refer to by name."""
+    maps = {
+        "DSCP_TO_TC_MAP": qos.dscp_to_tc,
+        "TC_TO_QUEUE_MAP": qos.tc_to_queue,
+        "TC_TO_PRIORITY_GROUP_MAP": qos.tc_to_pg,
+        "MAP_PFC_PRIORITY_TO_QUEUE": qos.pfc_to_queue,
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": qos.pfc_to_pg,
+    }
+    for table, index_map in maps.items():
+        if index_map is not None:
+            found[table][index_map.name] = _map(index_map)
+    for queue in filter(None, qos.queues):
+        if queue.scheduler is not None:
+            found["SCHEDULER"][queue.scheduler.name] = _scheduler(queue.scheduler)
+        if queue.wred is not None:
+            found["WRED_PROFILE"][queue.wred.name] = _wred(queue.wred)
+    for profile in _profiles(qos):
+        found["BUFFER_PROFILE"][profile.name] = _profile(profile)
+
+
+def _profiles(qos: PortQos) -> Iterable[BufferProfile]:
+    yield from (group.buffer for group in qos.groups if group and group.buffer)
+    yield from (queue.buffer for queue in qos.queues if queue and queue.buffer)
+    for profiles in qos.profile_lists:
+        yield from profiles
+
+
+def _map(index_map: IndexMap) -> Fields:
+    return {str(index): str(target) for index, target in enumerate(index_map.targets) if target is not None}
+
+
+def _scheduler(scheduler: Scheduler) -> Fields:
+    fields = {"type": scheduler.kind, "weight": _text(scheduler.weight)}
+    return {field: value for field, value in fields.items() if value}
+
+
+def _wred(wred: Wred) -> Fields:
+    curves = dict(zip(_COLOURS, (wred.green, wred.yellow, wred.red), strict=True))
+    fields = {"ecn": _ecn_mode([colour for colour, curve in curves.items() if curve.marks])}
+    for colour, curve in curves.items():
+        fields |= _curve(colour, curve)
+    return fields
+
+
+def _curve(colour: str, curve: Curve) -> Fields:
+    fields = {
+        f"wred_{colour}_enable": "true" if curve.enabled else "false",
+        f"{colour}_min_threshold": _text(curve.min_bytes),
+        f"{colour}_max_threshold": _text(curve.max_bytes),
+        f"{colour}_drop_probability": _text(curve.probability_percent),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _ecn_mode(colours: list[str]) -> str:
+    if len(colours) == len(_COLOURS):
+        return "ecn_all"
+    return "ecn_" + ("_".join(colours) or "none")
+
+
+def _pool(pool: Pool) -> Fields:
+    fields = {
+        "type": pool.kind,
+        "mode": pool.mode,
+        "size": _text(pool.size_bytes),
+        "xoff": _text(pool.shared_headroom_bytes),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _profile(profile: BufferProfile) -> Fields:
+    fields = {
+        "pool": profile.pool.name if profile.pool else "",
+        "size": str(profile.reserved_bytes),
+        "xon": _text(profile.xon_bytes),
+        "xoff": _text(profile.headroom_bytes),
+        "xon_offset": _text(profile.xon_offset_bytes),
+        "dynamic_th": _text(profile.dynamic_th),
+        "static_th": _text(profile.static_th_bytes),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,83 @@
+"""Writing a tree: all or nothing to see, the same bytes twice, never outside its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lossless.errors import RenderError
+from lossless.render.plan import PlannedFile
+from lossless.render.tree import MANIFEST, changes, write_tree
+
+ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bin/sh\n", executable=True))
+
+
+def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
+    return {
+        str(path.relative_to(folder)): (path.read_text(), path.stat().st_mode & 0o777)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a_tree_holds_its_files_their_modes_and_a_manifest(tmp_path: Path) -> None:
+    written = write_tree(tmp_path / "out", ONE)
+    assert written == ("leaf1/qos.json", "host1/set.sh", MANIFEST)
+    found = snapshot(tmp_path / "out")
+    assert found["host1/set.sh"] == ("#!/bin/sh\n", 0o755)
+    assert found["leaf1/qos.json"][1] & 0o111 == 0
+    listed = {entry["path"]: entry for entry in json.loads(found[MANIFEST][0])["files"]}
+    assert listed["host1/set.sh"]["mode"] == "0755"
+    assert set(listed) == {"leaf1/qos.json", "host1/set.sh"}
+
+
+def test_the_same_plan_twice_writes_the_same_bytes(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    first = snapshot(tmp_path)
+    assert changes(tmp_path, ONE) == ()
+    write_tree(tmp_path, ONE)
+    assert snapshot(tmp_path) == first
+
+
+def test_files_of_an_earlier_render_go_and_foreign_files_stay(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    (tmp_path / "notes.txt").write_text("mine")
+    assert changes(tmp_path, ONE[:1]) == ("host1/set.sh",)
+    write_tree(tmp_path, ONE[:1])
+    assert set(snapshot(tmp_path)) == {"leaf1/qos.json", MANIFEST, "notes.txt"}
+    assert not (tmp_path / "host1").exists()
+
+
+@pytest.mark.parametrize("path", ["../escape", "/etc/passwd", "a/../../b", "", MANIFEST])
+def test_no_path_leaves_the_folder(tmp_path: Path, path: str) -> None:
+    with pytest.raises(RenderError, match="not a path below the output folder"):
+        write_tree(tmp_path / "out", (PlannedFile(path, "x"),))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_write_that_fails_leaves_the_old_tree_untouched(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    before = snapshot(tmp_path)
+    # A folder name of 300 characters: every file system refuses it, after the first file was staged.
+    with pytest.raises(RenderError, match="cannot be written"):
+        write_tree(tmp_path, (PlannedFile("leaf1/qos.json", "changed"), PlannedFile("x" * 300 + "/a", "")))
+    assert snapshot(tmp_path) == before
+
+
+def test_a_manifest_of_somebody_else_is_not_obeyed(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text('{"name": "web app"}')
+    with pytest.raises(RenderError, match="not a manifest of ours"):
+        write_tree(tmp_path, ONE)
+    assert set(snapshot(tmp_path)) == {MANIFEST}
+
+
+def test_a_manifest_that_points_outside_removes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / MANIFEST).write_text('{"files": [{"path": "../precious"}]}')
+    with pytest.raises(RenderError, match="not a path below the output folder"):
+        write_tree(out, ONE)
+    assert (tmp_path / "precious").exists()

@@ -1,0 +1,160 @@
+"""Writes a plausible base file for each switch of an intent: what the device would have besides QoS.
+
+    python tools/example_base.py examples/roce-256
+
+makes ``base/<device>/config_db.json`` below the example. Ports, lanes and aliases come from the hardware profile;
+addresses and AS numbers are of the documentation and private ranges. Tests and benchmarks use it as well.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lossless.intent.load import load_intent
+from lossless.resolve.fabric import resolve
+from lossless.sonic.read import natural_key
+from lossless.source import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.model import Fabric, Port, Switch
+    from lossless.hardware.model import PortSpec
+
+Tables = dict[str, Any]
+
+
+def base_of(fabric: Fabric, switch: Switch) -> Tables:
+    """Return the tables of a switch that rendering does not own."""
+    number = fabric.switches.index(switch) + 1
+    peers = {port: (node, far) for port, node, far in _peers(fabric, switch)}
+    specs = sorted(_specs(switch), key=lambda spec: natural_key(spec.name))
+    used = {port.name: port for port in switch.ports}
+    return {
+        "AAA": {"authentication": {"login": "local,tacacs+"}},
+        "BGP_NEIGHBOR": _sessions(fabric, switch, number),
+        "DEVICE_METADATA": {"localhost": _metadata(switch, number)},
+        "DEVICE_NEIGHBOR": {
+            spec.name: dict(zip(("name", "port"), peers[spec.name], strict=True))
+            for spec in specs
+            if spec.name in peers
+        },
+        "FEATURE": {
+            name: {"auto_restart": "enabled", "state": "enabled"}
+            for name in ("bgp", "lldp", "snmp", "swss", "syncd", "teamd", "telemetry")
+        },
+        "FLEX_COUNTER_TABLE": {
+            "CRM": {"FLEX_COUNTER_STATUS": "enable"},
+            "PORT": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"},
+        },
+        "INTERFACE": {spec.name: {} for spec in specs if spec.name in used},
+        "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{_loopback(number)}/32": {}},
+        "MGMT_INTERFACE": {f"eth0|10.10.{number // 250}.{10 + number % 240}/20": {"gwaddr": "10.10.0.1"}},
+        "NTP_SERVER": {"10.10.0.2": {}},
+        "PORT": {spec.name: _port_row(spec, used.get(spec.name), peers.get(spec.name)) for spec in specs},
+        "SYSLOG_SERVER": {"10.10.0.3": {}},
+        "VERSIONS": {"DATABASE": {"VERSION": "version_202411_01"}},
+    }
+
+
+def _loopback(number: int) -> str:
+    return f"10.255.{number // 250}.{number % 250}"
+
+
+def _metadata(switch: Switch, number: int) -> dict[str, str]:
+    return {
+        "bgp_asn": str(4_200_000_000 + number),
+        "buffer_model": "traditional",
+        "default_bgp_status": "up",
+        "docker_routing_config_mode": "split",
+        "hostname": switch.name,
+        "hwsku": str(switch.hwsku_name),
+        "mac": f"00:00:5e:00:53:{number % 256:02x}",
+        "platform": switch.profile.platform if switch.profile else "",
+        "type": "ToRRouter" if switch.role == "leaf" else "LeafRouter",
+    }
+
+
+def _peers(fabric: Fabric, switch: Switch) -> Iterator[tuple[str, str, str]]:
+    for link in fabric.links:
+        if link.a == switch.name:
+            yield link.a_port, link.b, link.b_port
+        elif link.b == switch.name:
+            yield link.b_port, link.a, link.a_port
+
+
+def _sessions(fabric: Fabric, switch: Switch, number: int) -> dict[str, dict[str, str]]:
+    names = [other.name for other in fabric.switches]
+    peers = sorted({node for _, node, _ in _peers(fabric, switch) if node in names}, key=natural_key)
+    return {
+        _loopback(names.index(peer) + 1): {
+            "asn": str(4_200_000_001 + names.index(peer)),
+            "holdtime": "10",
+            "keepalive": "3",
+            "local_addr": _loopback(number),
+            "name": peer,
+        }
+        for peer in peers
+    }
+
+
+def _port_row(spec: PortSpec, port: Port | None, peer: tuple[str, str] | None) -> dict[str, str]:
+    row = {
+        "admin_status": "up" if port else "down",
+        "alias": spec.alias,
+        "index": str(spec.index),
+        "lanes": ",".join(map(str, spec.lanes)),
+        "mtu": str(port.mtu_bytes) if port else "9100",
+        "speed": str(spec.speed_bps // 10**6),
+    }
+    if spec.speed_bps >= 100 * 10**9:
+        row["fec"] = "rs"
+    if peer:
+        row["description"] = ":".join(peer)
+    return dict(sorted(row.items()))
+
+
+def _specs(switch: Switch) -> Iterator[PortSpec]:
+    """Yield the ports in use as they are broken out, and of the other cages what the HWSKU has."""
+    if switch.profile is None or switch.hwsku is None:
+        return
+    taken: set[int] = set()
+    for port in switch.ports:
+        spec = port_spec(switch, port)
+        taken.update(spec.lanes)
+        yield spec
+    for spec in switch.hwsku.ports:
+        if not taken & set(spec.lanes):
+            yield spec
+
+
+def port_spec(switch: Switch, port: Port) -> PortSpec:
+    """Return lanes, alias and index of a port in use."""
+    assert switch.profile is not None
+    assert switch.hwsku is not None
+    native = [spec for spec in switch.hwsku.ports if (spec.name, spec.speed_bps) == (port.name, port.speed_bps)]
+    split = (
+        spec
+        for cage in switch.profile.cages
+        for mode in cage.modes
+        if port.speed_bps in mode.speeds_bps
+        for spec in switch.profile.breakout(cage, mode, port.speed_bps)
+        if spec.name == port.name and len(spec.lanes) == port.lanes
+    )
+    return native[0] if native else next(split)
+
+
+def main(folder: Path) -> None:
+    """Write the bases of the intent in a folder."""
+    fabric = resolve(load_intent(load(folder / "fabric.yaml")))
+    for switch in fabric.switches:
+        target = folder / "base" / switch.name / "config_db.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(base_of(fabric, switch), indent=4) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

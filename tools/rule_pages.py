@@ -1,0 +1,72 @@
+"""The documentation page of each rule, generated from the rule itself.
+
+``python tools/rule_pages.py docs/rules`` writes them; with ``--check`` it says which are stale.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossless.rules.table import MODULES, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.rules.table import LoadedRule
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the file name and text of every page: one a rule, and the index."""
+    rules = [load(code) for code in MODULES]
+    yield "README.md", _index(rules)
+    for rule in rules:
+        yield f"{rule.rule.code}.md", _page(rule)
+
+
+def _page(rule: LoadedRule) -> str:
+    title, _, body = rule.documentation.partition("\n")
+    meta = rule.rule
+    facts = f"`{meta.name}` | severity: {meta.severity} | judges: {meta.subject}"
+    return f"# {meta.code} {meta.name}\n\n{title}\n\n{facts}\n\n{body.strip()}\n"
+
+
+def _index(rules: Sequence[LoadedRule]) -> str:
+    lines = [
+        "# Rules",
+        "",
+        "One page a rule, generated from the rule itself: its Bad and Good examples run as tests.",
+        "`lossless rule CODE` prints the same.",
+        "",
+        "| code | name | severity | what it says |",
+        "|---|---|---|---|",
+    ]
+    for rule in rules:
+        meta = rule.rule
+        lines.append(f"| [{meta.code}]({meta.code}.md) | {meta.name} | {meta.severity} | {meta.summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the pages into a folder, or with ``--check`` report the stale ones."""
+    checking = "--check" in arguments
+    folder = Path(next(argument for argument in arguments if argument != "--check"))
+    wanted = dict(pages())
+    present = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    stale = sorted(name for name in {*wanted, *present} if wanted.get(name) != present.get(name))
+    if checking:
+        for name in stale:
+            sys.stderr.write(f"{folder / name} is stale; run: make docs\n")
+        return 1 if stale else 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        if name in wanted:
+            (folder / name).write_text(wanted[name], encoding="utf-8")
+        else:
+            (folder / name).unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
