@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lossless.errors import InputError, Problem
+from lossless.errors import InputError, Problem, ProfileError
 from lossless.findings import Finding, NotJudged
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "Report",
     "lint",
     "lint_documents",
+    "lint_text",
     "load_fabrics",
     "render",
     "simulate",
@@ -45,12 +46,17 @@ class Options(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a lint run has to say; ``documents`` by file name, to show excerpts."""
+    """What a lint run has to say; ``documents`` by file name, to show excerpts.
+
+    ``suppressed`` and ``baselined`` count findings that are kept back.
+    """
 
     findings: tuple[Finding, ...]
     errors: tuple[Problem, ...]
     not_judged: tuple[NotJudged, ...]
     documents: Mapping[str, Document]
+    suppressed: int = 0
+    baselined: int = 0
 
     @property
     def files(self) -> int:
@@ -76,12 +82,27 @@ def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTION
     return lint_documents(documents, options, errors)
 
 
+def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
+    """Judge a text that stands for ``file``, whose suffix says what it is."""
+    from lossless.lint.collect import _foreign
+    from lossless.source import load_text
+    from lossless.source.text import decode
+
+    try:
+        document = load_text(decode(raw, file), file)
+    except InputError as error:
+        return lint_documents([], options, error.problems)
+    reason = _foreign(document)
+    if reason is not None:
+        return lint_documents([], options, [Problem(file, 1, 1, reason)])
+    return lint_documents([document], options)
+
+
 def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
     from lossless.fabric.view import View
-    from lossless.lint.duplicates import duplicate_keys
     from lossless.lint.run import run
     from lossless.rules.table import load_all
 
@@ -89,7 +110,6 @@ def lint_documents(
     rules = load_all()
     verdicts = [run(View(fabric), rules) for fabric in fabrics]
     findings = [finding for verdict in verdicts for finding in verdict.findings]
-    findings += duplicate_keys(documents)
     return Report(
         findings=tuple(findings),
         errors=(*errors, *unread),
@@ -105,7 +125,10 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     fabrics = [fabric for document in intents if (fabric := _intent_fabric(document, options, errors))]
     deployed = [document for document in documents if not is_intent(document)]
     if deployed:
-        fabrics.append(_deployed_fabric(deployed, options, errors))
+        try:
+            fabrics.append(_deployed_fabric(deployed, options, errors))
+        except ProfileError as error:
+            errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))
 
 
@@ -122,10 +145,14 @@ def _intent_fabric(document: Document, options: Options, errors: list[Problem]) 
         return resolve(load_intent(document), options.profile_dirs)
     except InputError as error:
         errors.extend(error.problems)
-        return None
+    except ProfileError as error:
+        errors.append(Problem(document.file, None, None, str(error)))
+    return None
 
 
 def _deployed_fabric(documents: Sequence[Document], options: Options, errors: list[Problem]) -> Fabric:
+    from lossless.fabric.model import RepeatedKey
+    from lossless.findings import Origin
     from lossless.hardware.load import switch_for_hwsku
     from lossless.sonic.read import read_fabric
     from lossless.sonic.tables import Tables
@@ -139,7 +166,12 @@ def _deployed_fabric(documents: Sequence[Document], options: Options, errors: li
     def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
         return switch_for_hwsku(hwsku, platform, options.profile_dirs)
 
-    return read_fabric(devices, find, options.rdma_dscps)
+    repeated = tuple(
+        RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
+        for document in documents
+        for duplicate in document.duplicates
+    )
+    return read_fabric(devices, find, options.rdma_dscps)._replace(repeated_keys=repeated)
 
 
 def _located(document: Document, table: str, message: str) -> Problem:
@@ -150,11 +182,13 @@ def _located(document: Document, table: str, message: str) -> Problem:
 class RenderResult(NamedTuple):
     """What a render did: the files below the output folder, and what the rules said first.
 
-    ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there.
+    ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there,
+    ``notes`` what is not rendered and why.
     """
 
     files: tuple[str, ...]
     changed: tuple[str, ...]
+    notes: tuple[str, ...]
     report: Report
 
 
@@ -186,12 +220,12 @@ def render(
     if report.errors:
         raise InputError(report.errors)
     if any(finding.severity == "error" for finding in report.findings):
-        return RenderResult((), (), report)
+        return RenderResult((), (), (), report)
     (fabric,) = load_fabrics([document], options).fabrics
-    files = plan_fabric(fabric, _bases(fabric, Path(base_dir)) if base_dir is not None else None)
-    changed = changes(Path(out_dir), files)
-    written = () if check else write_tree(Path(out_dir), files)
-    return RenderResult(written, changed, report)
+    plan = plan_fabric(fabric, _bases(fabric, Path(base_dir)) if base_dir is not None else None)
+    changed = changes(Path(out_dir), plan.files)
+    written = () if check else write_tree(Path(out_dir), plan.files)
+    return RenderResult(written, changed, plan.notes, report)
 
 
 def simulate(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> tuple[FabricVerdict, ...]:

@@ -196,6 +196,13 @@ class Capacity(NamedTuple):
     leaves: tuple[str, ...]
 
 
+class RepeatedKey(NamedTuple):
+    """A key that stands more than once in one JSON object, and the line of the first."""
+
+    origin: Origin
+    first_line: int
+
+
 class Fabric(NamedTuple):
     """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged."""
 
@@ -210,6 +217,7 @@ class Fabric(NamedTuple):
     capacities: tuple[Capacity, ...]
     sources: tuple[str, ...]
     unread: tuple[str, ...] = ()
+    repeated_keys: tuple[RepeatedKey, ...] = ()
 
     @property
     def declared(self) -> bool:

@@ -112,6 +112,11 @@ class Pool(NamedTuple):
     origin: Origin
 
 
+def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip_bytes: int) -> bool:
+    """Return whether a pool's size counts its shared headroom in: it must where both do not fit the chip."""
+    return size_bytes + shared_headroom_bytes > chip_bytes
+
+
 class BufferProfile(NamedTuple):
     """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is what is reserved.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -11,6 +12,11 @@ from pydantic_core import PydanticCustomError
 from lossless import units
 from lossless.errors import QuantityError
 
+_SHOWN = 60
+_LONGEST_QUANTITY = 40
+MAX_BUNDLE = 1024
+"""Most links in one bundle: more than any switch has ports, and few enough to lay out and report."""
+
 
 class Model(BaseModel):
     """Base of every intent model: frozen, and strict about keys."""
@@ -18,21 +24,47 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def refused(message: str) -> PydanticCustomError:
-    """Return an error whose message is shown as it is."""
-    return PydanticCustomError("lossless", "{message}", {"message": message})
+def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:
+    """Return an error whose message is shown as it is.
+
+    ``within`` leads on to what is to blame inside; ``at_key`` points at its key, and the message names it.
+    """
+    context = {"message": message, "within": within, "at_key": at_key}
+    return PydanticCustomError("lossless", "{message}", context)
+
+
+def shown(value: object) -> str:
+    """Return a value as messages quote it: as written in YAML, not in Python."""
+    if isinstance(value, dict | list | tuple):
+        return ("a " if value else "an empty ") + ("mapping" if isinstance(value, dict) else "list")
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise refused(f"expected a {what}, found {value!r}")
+            raise refused(f"expected a {what}, found {shown(value)}")
+        # int() refuses very long numbers with words of its own.
+        if len(str(value)) > _LONGEST_QUANTITY:
+            raise refused(f"{shown(value)} is too long for a {what}")
         try:
             return parse(str(value))
         except QuantityError as error:
             raise refused(str(error)) from None
 
     return BeforeValidator(read)
+
+
+def _links(text: str) -> tuple[int, int]:
+    count, rate_bps = units.parse_link_count(text)
+    if count > MAX_BUNDLE:
+        raise QuantityError(f"{count:,} links in one bundle; the most is {MAX_BUNDLE:,}")
+    if rate_bps == 0:
+        raise QuantityError(f"{text!r} is no link: its rate is 0")
+    return count, rate_bps
 
 
 def _schema(description: str, pattern: str) -> WithJsonSchema:
@@ -43,16 +75,16 @@ def _plain_bytes(text: str) -> int:
     return int(text) if text.isdecimal() else units.parse_size(text)
 
 
-_UNIT_NUMBER = r"^\d+(\.\d+)?\s*"
+_UNIT_NUMBER = r"^\s*\d+(\.\d+)?\s*[A-Za-zµ]"
 Size = Annotated[int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", _UNIT_NUMBER)]
 Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", _UNIT_NUMBER)]
 Length = Annotated[int, _quantity(units.parse_length, "length"), _schema("metres: 30m", _UNIT_NUMBER)]
 Duration = Annotated[
     int, _quantity(units.parse_duration, "duration"), _schema("200ms, 4us: nanoseconds inside", _UNIT_NUMBER)
 ]
-Percent = Annotated[int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\d{1,3}\s*%$")]
+Percent = Annotated[int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\s*\d{1,3}\s*%\s*$")]
 LinkCount = Annotated[
-    tuple[int, int], _quantity(units.parse_link_count, "number of links"), _schema("2 x 400G", r"^\d+\s*[x×]")
+    tuple[int, int], _quantity(_links, "number of links"), _schema("2 x 400G", r"^\s*\d+\s*[x×]")
 ]
 FrameSize = Annotated[
     int,
@@ -62,39 +94,49 @@ FrameSize = Annotated[
 
 
 def small_number(low: int, high: int, what: str) -> BeforeValidator:
-    """Return a check that a value is a whole number in a range that the field is as wide as."""
+    """Return a check that a value, ``a DSCP`` say, is a whole number in the range its field holds."""
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise refused(f"{value!r} is not a {what}; expected a whole number from {low} to {high}")
+            raise refused(f"{shown(value)} is not {what}; expected a whole number from {low} to {high}")
         return value
 
     return BeforeValidator(read)
 
 
 Priority = Annotated[
-    int, small_number(0, 7, "priority"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 7})
+    int, small_number(0, 7, "a priority"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 7})
 ]
 Dscp = Annotated[
-    int, small_number(0, 63, "DSCP"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 63})
+    int, small_number(0, 63, "a DSCP"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 63})
 ]
 Byte = Annotated[
-    int, small_number(0, 255, "ToS byte"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255})
+    int, small_number(0, 255, "a ToS byte"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255})
 ]
-Count = Annotated[int, small_number(1, 1_000_000, "count"), WithJsonSchema({"type": "integer", "minimum": 1})]
+Count = Annotated[
+    int, small_number(1, 1_000_000, "a count"), WithJsonSchema({"type": "integer", "minimum": 1})
+]
 
 
-def mapping_or_off(what: str) -> BeforeValidator:
-    """Return a reader of ``off`` (None inside) or a mapping."""
+def off_or_mapping(value: object) -> object:
+    """Return None for ``off`` (or false, as YAML 1.1 reads it), and a mapping as it is."""
+    if value == "off" or value is False:
+        return None
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected off or a mapping, found {shown(value)}")
+    return value
 
-    def read(value: object) -> object:
-        if value == "off" or value is False:
-            return None
-        if not isinstance(value, dict):
-            raise refused(f"{what} is off or a mapping, found {value!r}")
-        return value
 
-    return BeforeValidator(read)
+def identifier(value: str, what: str, longest: int) -> str:
+    """Return a name that may stand in paths and shell words.
+
+    Raises:
+        PydanticCustomError: it may not.
+    """
+    if re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{longest - 1}}}", value) is None:
+        wanted = f"at most {longest} letters, digits, '.', '_' and '-', beginning with a letter or digit"
+        raise refused(f"{shown(value)} is not {what}; expected {wanted}")
+    return value
 
 
 def listed(value: object) -> object:

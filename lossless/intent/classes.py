@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from lossless.intent.base import Dscp, Model, Percent, Priority, Rate, Size, refused
+from lossless.intent.base import Dscp, Model, Percent, Priority, Rate, Size, off_or_mapping, refused, shown
 
-ClassName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$")]
-"""Short enough to name a WRED profile with a speed behind it (sonic-wred-profile.yang @086b03b: 32 characters)."""
+CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
+ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
+"""Short enough to name a WRED profile with a speed behind it.
+
+Such names have at most 32 characters (sonic-wred-profile.yang @086b03b).
+"""
 
 
 class Ecn(Model):
@@ -25,7 +29,9 @@ class Ecn(Model):
     @model_validator(mode="after")
     def _ordered(self) -> Ecn:
         if self.min > self.max:
-            raise refused(f"min ({self.min:,} B) is above max ({self.max:,} B); marking would never start")
+            raise refused(
+                f"min ({self.min:,} B) is above max ({self.max:,} B); marking would never start", "min"
+            )
         return self
 
 
@@ -33,7 +39,7 @@ class EcnPolicy(Model):
     """ECN of a class: one curve for all links, or one per link speed."""
 
     all_speeds: Ecn | None = None
-    by_speed: dict[Rate, Ecn] = Field(default_factory=dict)
+    by_speed: dict[Rate, Ecn] = Field(default_factory=dict, min_length=1)
 
     def curve(self, speed_bps: int) -> Ecn | None:
         """Return the curve for links of one speed."""
@@ -47,17 +53,21 @@ def _dscps(value: object) -> object:
         return tuple(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)
-    raise refused(f"{value!r} is not a DSCP; expected a number from 0 to 63, a list of them, or rest")
+    raise refused(f"{shown(value)} is not a DSCP; expected a number from 0 to 63, a list of them, or rest")
+
+
+def _list_or_rest(value: object) -> str:
+    return "rest" if value == "rest" else "list"
 
 
 def _ecn(value: object) -> object:
-    if value is False or value == "off":
-        return None
-    if not isinstance(value, dict):
-        raise refused(f"ecn is off or a mapping of min, max and probability, found {value!r}")
-    by_speed = value.get("by_speed")
-    plain = {key: entry for key, entry in value.items() if key != "by_speed"}
-    return {"all_speeds": plain or None, "by_speed": by_speed or {}}
+    mapping = off_or_mapping(value)
+    if not isinstance(mapping, dict):
+        return mapping
+    if "by_speed" not in mapping:
+        return {"all_speeds": mapping}
+    curve = {key: entry for key, entry in mapping.items() if key != "by_speed"}
+    return {"all_speeds": curve or None, "by_speed": mapping["by_speed"]}
 
 
 _DSCP_SCHEMA = {
@@ -68,23 +78,20 @@ _DSCP_SCHEMA = {
         {"const": "rest"},
     ],
 }
-_CURVE_SCHEMA = {
-    "min": {"type": "string"},
-    "max": {"type": "string"},
-    "probability": {"type": "string"},
-}
 _ECN_SCHEMA = {
     "description": "off, or min, max and probability, with by_speed for links that differ",
     "anyOf": [
         {"enum": ["off", False]},
         {
             "type": "object",
+            "minProperties": 1,
             "additionalProperties": False,
             "properties": {
-                **_CURVE_SCHEMA,
+                **Ecn.model_json_schema()["properties"],
                 "by_speed": {
                     "type": "object",
-                    "additionalProperties": {"type": "object", "properties": _CURVE_SCHEMA},
+                    "minProperties": 1,
+                    "additionalProperties": Ecn.model_json_schema(),
                 },
             },
         },
@@ -99,7 +106,14 @@ class TrafficClass(Model):
     otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict`` serves the queue before all others.
     """
 
-    dscp: Annotated[tuple[Dscp, ...] | Literal["rest"], BeforeValidator(_dscps), WithJsonSchema(_DSCP_SCHEMA)]
+    dscp: Annotated[
+        Annotated[
+            Annotated[tuple[Dscp, ...], Tag("list")] | Annotated[Literal["rest"], Tag("rest")],
+            Discriminator(_list_or_rest),
+        ],
+        BeforeValidator(_dscps),
+        WithJsonSchema(_DSCP_SCHEMA),
+    ]
     priority: Priority
     lossless: bool = False
     pg: Priority | None = None
@@ -110,9 +124,11 @@ class TrafficClass(Model):
     @model_validator(mode="after")
     def _one_way_of_serving(self) -> TrafficClass:
         if self.scheduling == "strict" and self.bandwidth is not None:
-            raise refused("a strict class takes what it needs; leave out bandwidth, or scheduling: strict")
+            raise refused(
+                "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"
+            )
         if self.bandwidth == 0:
-            raise refused("bandwidth 0% would starve the class; give it a share or leave it out")
+            raise refused("bandwidth 0% would starve the class; give it a share or leave it out", "bandwidth")
         return self
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
@@ -35,7 +35,7 @@ class Intent(Model):
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
 
 
-def json_schema() -> dict[str, object]:
+def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of an intent as people write it, for editors.
 
     What a preset may supply is not required here, because a schema cannot see presets.
@@ -44,4 +44,5 @@ def json_schema() -> dict[str, object]:
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
+    del schema["$defs"]["TrafficClass"]["required"]
     return schema

@@ -6,7 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from lossless.intent.base import Dscp, Duration, Model, Percent, Priority, Rate, mapping_or_off, refused
+from lossless.intent.base import (
+    Dscp,
+    Duration,
+    Model,
+    Percent,
+    Priority,
+    Rate,
+    off_or_mapping,
+    refused,
+    shown,
+)
 
 
 class WatchdogPolicy(Model):
@@ -25,17 +35,23 @@ class WatchdogPolicy(Model):
         for name in ("poll", "detection", "restoration"):
             value = getattr(self, name)
             if value is not None and value % 10**6:
-                raise refused(f"{name}: switches count in whole milliseconds")
+                raise refused("switches count in whole milliseconds", name)
         return self
 
 
-_WATCHDOG = mapping_or_off("watchdog")
+def _watchdog_schema() -> dict[str, Any]:
+    """Return the schema of a watchdog of which a preset may supply a part."""
+    return {key: value for key, value in WatchdogPolicy.model_json_schema().items() if key != "required"}
 
 
 class Pfc(Model):
     """Priority flow control. It is on for the lossless classes and for nothing else."""
 
-    watchdog: Annotated[WatchdogPolicy | None, _WATCHDOG] = None
+    watchdog: Annotated[
+        WatchdogPolicy | None,
+        BeforeValidator(off_or_mapping),
+        WithJsonSchema({"anyOf": [{"enum": ["off", False]}, _watchdog_schema()]}),
+    ] = None
 
 
 class Dcqcn(Model):
@@ -79,7 +95,10 @@ def _congestion_control(value: Any) -> Any:
         return {"kind": "dcqcn"}
     if isinstance(value, dict) and set(value) == {"dcqcn"}:
         return {"kind": "dcqcn", "dcqcn": value["dcqcn"] if value["dcqcn"] is not None else {}}
-    raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {value!r}")
+    if isinstance(value, dict) and value:
+        other = next(key for key in value if key != "dcqcn")
+        raise refused(f"unknown key {shown(other)}; there is only dcqcn", other, at_key=True)
+    raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {shown(value)}")
 
 
 CongestionControlField = Annotated[
@@ -103,7 +122,9 @@ CongestionControlField = Annotated[
 
 def _ratio(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
-        raise refused(f"{value!r} is not an oversubscription ratio; write 1 or more, as in 1.5 for 1.5:1")
+        raise refused(
+            f"{shown(value)} is not an oversubscription ratio; write 1 or more, as in 1.5 for 1.5:1"
+        )
     return float(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
@@ -14,13 +15,18 @@ from lossless.intent.base import (
     LinkCount,
     Model,
     Priority,
+    identifier,
     listed,
     refused,
+    shown,
     small_number,
 )
 from lossless.intent.policy import Ratio
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
+Name = Annotated[str, Field(pattern=NAME)]
+MAX_LINKS = 2_000_000
+"""Most links of one fabric: twice those of 65,536 hosts with eight links each."""
 
 
 class SwitchChoice(Model):
@@ -31,7 +37,11 @@ class SwitchChoice(Model):
 
 
 def _switch_choice(value: Any) -> Any:
-    return {"profile": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"profile": value}
+    if not isinstance(value, dict):
+        raise refused(f"expected the name of a switch profile, or a mapping of it; found {shown(value)}")
+    return value
 
 
 SwitchField = Annotated[
@@ -67,12 +77,29 @@ class LeafSpine(Model):
     cables: Cables
     oversubscription: Ratio = 1.0
 
+    @model_validator(mode="after")
+    def _of_a_size_to_lay_out(self) -> LeafSpine:
+        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0]
+        _refuse_too_many(self.leaves * per_leaf)
+        return self
+
+
+def _refuse_too_many(links: int) -> None:
+    if links > MAX_LINKS:
+        raise refused(f"{links:,} links; the most that is laid out is {MAX_LINKS:,}")
+
 
 class DeviceChoice(Model):
     """One device of an explicit topology; ``hardware`` differs from its role's only where stated."""
 
     role: Literal["leaf", "spine", "host"]
     hardware: SwitchField | None = None
+
+    @model_validator(mode="after")
+    def _hosts_have_nics(self) -> DeviceChoice:
+        if self.role == "host" and self.hardware is not None:
+            raise refused("a host is no switch; its adapter is hardware.nic", "hardware")
+        return self
 
 
 class LinkChoice(Model):
@@ -83,32 +110,35 @@ class LinkChoice(Model):
     links: LinkCount
     cable: Length
 
+    @field_validator("a", "b")
+    @classmethod
+    def _safe_port(cls, value: str) -> str:
+        _, colon, port = value.partition(":")
+        if colon:
+            identifier(port, "the name of a port", 31)
+        return value
+
 
 class Topology(Model):
     """A shape, or devices and links by name."""
 
     leaf_spine: LeafSpine | None = None
     devices: dict[Name, DeviceChoice] | None = None
-    links: tuple[LinkChoice, ...] | None = None
+    links: Annotated[tuple[LinkChoice, ...] | None, BeforeValidator(listed)] = None
     oversubscription: Ratio = 1.0
-
-    @field_validator("links", mode="before")
-    @classmethod
-    def _list_to_tuple(cls, value: Any) -> Any:
-        return tuple(value) if isinstance(value, list) else value
 
     @model_validator(mode="after")
     def _one_form(self) -> Topology:
-        explicit = self.devices is not None and self.links is not None
-        if (self.leaf_spine is None) == (not explicit):
-            raise refused("give either leaf_spine, or both devices and links")
         if self.leaf_spine is not None and (self.devices is not None or self.links is not None):
             raise refused("give either leaf_spine, or devices and links, not both")
+        if self.leaf_spine is None and (self.devices is None or self.links is None):
+            raise refused("give either leaf_spine, or both devices and links")
+        _refuse_too_many(sum(link.links[0] for link in self.links or ()))
         return self
 
 
 def _transport_number(name: str, high: int) -> BeforeValidator:
-    return small_number(0, high, name)
+    return small_number(0, high, f"a value of {name}")
 
 
 class Nccl(Model):
@@ -124,7 +154,7 @@ def _traffic_class(value: Any) -> Any:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
         return value
-    raise refused(f"{value!r} is not a ToS byte; expected a number from 0 to 255, derived or unset")
+    raise refused(f"{shown(value)} is not a ToS byte; expected a number from 0 to 255, derived or unset")
 
 
 class Hosts(Model):
@@ -151,10 +181,7 @@ class Hosts(Model):
     @classmethod
     def _safe_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for name in value or ():
-            if not 0 < len(name) <= 15 or not all(c.isalnum() or c in "._-" for c in name):
-                raise refused(
-                    f"{name!r} is not an interface name; letters, digits, . _ - and at most 15 of them"
-                )
+            identifier(name, "an interface name", 15)
         return value
 
 
@@ -168,15 +195,22 @@ class NetworkChoice(Model):
     @field_validator("prefixes")
     @classmethod
     def _are_prefixes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        from netaddr import AddrFormatError, IPNetwork  # noqa: PLC0415 -- only intents with prefixes pay for it
-
-        for text in value:
-            try:
-                network = IPNetwork(text)
-            except (AddrFormatError, ValueError):
-                raise refused(
-                    f"{text!r} is not an IP prefix; write it like 10.20.0.0/16 or 2001:db8::/48"
-                ) from None
-            if network.ip != network.network:
-                raise refused(f"{text!r} has host bits set; the prefix is {network.cidr}")
+        for index, text in enumerate(value):
+            _check_prefix(text, index)
         return value
+
+
+def _check_prefix(text: str, index: int) -> None:
+    from netaddr import AddrFormatError, IPNetwork  # only intents with prefixes pay for it
+
+    try:
+        # netaddr also reads masks, and an address alone as a network of one.
+        network = IPNetwork(text) if re.fullmatch(r"[0-9A-Fa-f:.]+/\d{1,3}", text) else None
+    except (AddrFormatError, ValueError):
+        network = None
+    if network is None:
+        raise refused(
+            f"{shown(text)} is not an IP prefix; write it like 10.20.0.0/16 or 2001:db8::/48", index
+        )
+    if network.ip != network.network:
+        raise refused(f"{shown(text)} has host bits set; the prefix is {network.cidr}", index)

@@ -11,3 +11,10 @@ class PlannedFile(NamedTuple):
     path: str
     text: str
     executable: bool = False
+
+
+class RenderPlan(NamedTuple):
+    """Every file of a fabric, and what is not rendered and why."""
+
+    files: tuple[PlannedFile, ...]
+    notes: tuple[str, ...]

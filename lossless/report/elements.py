@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def on(elements: Sequence[str], places: int) -> str:
 
 
 def _runs(elements: Sequence[str]) -> Iterator[_Run | str]:
-    """Yield names in their order, those that belong together as one run."""
+    """Yield names in the order people count, those that belong together as one run."""
     run: _Run | None = None
-    for element in elements:
+    for element in sorted(elements, key=_natural):
         head, number = _split(element)
         if run is not None and number is not None and _continues(run, head, number):
             run = _Run(head, (*run.numbers, number))
@@ -61,6 +62,11 @@ def _runs(elements: Sequence[str]) -> Iterator[_Run | str]:
         yield run
 
 
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return what sorts ``leaf2`` before ``leaf10``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
 def _continues(run: _Run, head: str, number: int) -> bool:
     step = number - run.numbers[-1]
     if head != run.head or step <= 0:
@@ -69,7 +75,7 @@ def _continues(run: _Run, head: str, number: int) -> bool:
 
 
 def _split(element: str) -> tuple[str, int | None]:
-    """Return a name as what it begins with and the number it ends in; a number with a leading 0 stays text."""
+    """Return a name as its beginning and the number it ends in; a number with a leading 0 stays text."""
     head = element.rstrip("0123456789")
     digits = element[len(head) :]
     if not digits or (digits[0] == "0" and digits != "0"):

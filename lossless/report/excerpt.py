@@ -28,14 +28,13 @@ def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
 
 
 def _window(cells: list[str], start: int, end: int, columns: int) -> tuple[int, int]:
-    """Return the cells to show: all, or as many as fit with a third of the room before the caret."""
+    """Return the cells to show: all, from the first, or from a third of the room before the caret."""
     widths = [_width(cell) for cell in cells]
     if sum(widths) <= columns:
         return 0, len(cells)
-    room = columns - 2 * len(_CUT)
-    left = 0
-    if sum(widths[:end]) > room:
-        left, lead = start, 0
+    room, left = columns - len(_CUT), 0
+    if sum(widths[:end]) > room and sum(widths[:start]) > room // 3:
+        room, left, lead = room - len(_CUT), start, 0
         while left > 0 and lead + widths[left - 1] <= room // 3:
             left -= 1
             lead += widths[left]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Locations:
     """Where the origins of findings stand.
 
-    A value that is empty or that spans several lines is shown by its key, because a brace says nothing.
+    A value that is empty, or does not stand on one line with its key, is shown by its key: a brace alone says
+    nothing.
     """
 
     __slots__ = ("_documents", "_keys", "_values")
@@ -33,16 +34,18 @@ class Locations:
                 paths.setdefault(origin.file, {})[origin.path] = None
         for file in paths.keys() & documents.keys():
             document = documents[file]
-            self._keys |= {(file, path): span for path, span in document.locate_many(paths[file], "key").items()}
+            self._keys |= {
+                (file, path): span for path, span in document.locate_many(paths[file], "key").items()
+            }
             self._values |= {(file, path): span for path, span in document.locate_many(paths[file]).items()}
 
     def span(self, origin: Origin) -> Span | None:
         """Return where an origin stands, None in a file that was not read."""
         key, value = self._keys.get(origin[:2]), self._values.get(origin[:2])
-        if origin.mark == "key" or value is None:
+        if origin.mark == "key" or key is None or value is None:
             return key
-        is_one_line = value.line == value.end_line and value.column < value.end_column
-        return value if is_one_line else key
+        beside_key = value.line == value.end_line == key.line and value.column < value.end_column
+        return value if beside_key else key
 
     def line_text(self, file: str, number: int) -> str:
         """Return a line of a document that a span was found in."""

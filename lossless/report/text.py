@@ -38,7 +38,7 @@ def findings_text(judged: Judged, style: Style = PLAIN) -> Iterator[str]:
 
 
 def problems_text(problems: Iterable[Problem], line_text: LineText, style: Style = PLAIN) -> Iterator[str]:
-    """Yield every problem as a block of lines; ``line_text`` gives the line it is about, where there is one."""
+    """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
     for problem in ordered(problems):
         place = _place(problem.file, problem.line, problem.column)
         lines = [f"{style.paint(place, 'place')}: {visible(problem.message)}"]

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.fabric.model import ClassSet, TrafficClass
 from lossless.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
+from lossless.intent.contradictions import speed_keys, wred_name_at
 from lossless.units import parse_rate
 
 if TYPE_CHECKING:
+    from lossless.findings import Origin
     from lossless.intent.classes import Ecn
     from lossless.intent.classes import TrafficClass as Declared
     from lossless.intent.load import LoadedIntent
 
 MAP_NAME = "AZURE"
-"""The name SONiC's own tools expect of QoS maps (sonic-buildimage files/build_templates/qos_config.j2 @086b03b)."""
+"""The name that SONiC's tools expect of QoS maps.
+
+Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b.
+"""
 WRED_NAME = "AZURE_LOSSLESS"
-"""The one WRED profile the config updater lets be changed in place (rules of GCU, releases 202305 to 202411)."""
+"""The one WRED profile the config updater changes in place (rules of GCU, releases 202305 to 202411)."""
 
 
 class Maps(NamedTuple):
@@ -31,7 +36,7 @@ class Maps(NamedTuple):
 
 
 def class_set(loaded: LoadedIntent) -> ClassSet:
-    """Return the declared classes."""
+    """Return the declared classes by priority: the order of the document is of no consequence."""
     return ClassSet(
         "declared",
         tuple(
@@ -43,7 +48,7 @@ def class_set(loaded: LoadedIntent) -> ClassSet:
                 lossless=cls.lossless,
                 origin=loaded.origin("classes", name),
             )
-            for name, cls in loaded.intent.classes.items()
+            for name, cls in sorted(loaded.intent.classes.items(), key=lambda item: item[1].priority)
         ),
     )
 
@@ -56,7 +61,11 @@ def maps(loaded: LoadedIntent) -> Maps:
     rest = next(name for name, cls in classes.items() if cls.rest)
     dscp_owner = [owners.get(dscp, rest) for dscp in DSCPS]
     lossless = tuple(sorted(cls.priority for cls in classes.values() if cls.lossless))
-    identity = IndexMap(MAP_NAME, tuple(PRIORITIES), origin)
+    named = {cls.priority: name for name, cls in classes.items()}
+    priorities = _entry_origins(loaded, named, "priority")
+    groups = _entry_origins(loaded, named, "pg")
+    identity = IndexMap(MAP_NAME, tuple(PRIORITIES), origin, priorities)
+    tc_to_pg = tuple(priority_group(classes[named[tc]]) if tc in named else 0 for tc in PRIORITIES)
     return Maps(
         dscp_to_tc=IndexMap(
             MAP_NAME,
@@ -65,28 +74,39 @@ def maps(loaded: LoadedIntent) -> Maps:
             tuple(loaded.origin("classes", name, "dscp") for name in dscp_owner),
         ),
         tc_to_queue=identity,
-        tc_to_pg=IndexMap(MAP_NAME, tuple(_group_of(classes, tc) for tc in PRIORITIES), origin),
+        tc_to_pg=IndexMap(MAP_NAME, tc_to_pg, origin, groups),
         pfc_to_queue=identity,
-        pfc_to_pg=IndexMap(MAP_NAME, tuple(p if p in lossless else None for p in PRIORITIES), origin),
+        pfc_to_pg=IndexMap(
+            MAP_NAME, tuple(tc_to_pg[p] if p in lossless else None for p in PRIORITIES), origin, groups
+        ),
         pfc=PriorityMask(lossless, origin),
     )
 
 
-def _group_of(classes: dict[str, Declared], priority: int) -> int:
-    """Lossless classes get their own group, lossy ones group 0 unless stated (as stock SONiC has it)."""
-    cls = next((cls for cls in classes.values() if cls.priority == priority), None)
-    return 0 if cls is None else priority_group(cls)
+def _entry_origins(loaded: LoadedIntent, named: dict[int, str], key: str) -> tuple[Origin, ...]:
+    """Return where the entry of each priority comes from: its class's ``pg`` if stated, else its priority."""
+    return tuple(_entry_origin(loaded, named.get(p), key) for p in PRIORITIES)
+
+
+def _entry_origin(loaded: LoadedIntent, name: str | None, key: str) -> Origin:
+    if name is None:
+        return loaded.origin("classes")
+    stated = getattr(loaded.intent.classes[name], key) is not None
+    return loaded.origin("classes", name, key if stated else "priority")
 
 
 def priority_group(cls: Declared) -> int:
-    """Return the priority group a class is counted in."""
+    """Return the priority group a class is counted in.
+
+    Lossless classes get their own, lossy ones group 0 unless stated (as stock SONiC has it).
+    """
     if cls.pg is not None:
         return cls.pg
     return cls.priority if cls.lossless else 0
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
-    """Return how each class is served. Classes without a share divide what the others leave, at least 1 each."""
+    """Return how each class is served. Those without a share divide what others leave, at least 1 each."""
     classes = loaded.intent.classes
     open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]
     taken = sum(cls.bandwidth or 0 for cls in classes.values())
@@ -127,8 +147,7 @@ def _curve(ecn: Ecn) -> Curve:
 
 def _speed_key(loaded: LoadedIntent, class_name: str, speed_bps: int) -> tuple[str, ...]:
     """Return the key as the operator wrote it: 400G and 400 Gb/s mean the same."""
-    written = loaded.document.data.get("classes", {}).get(class_name, {}).get("ecn", {}).get("by_speed", {})
-    return tuple(str(key) for key in written if parse_rate(str(key)) == speed_bps)[:1]
+    return tuple(key for key in speed_keys(loaded.document, class_name) if parse_rate(key) == speed_bps)[:1]
 
 
 def _wred_name(loaded: LoadedIntent, class_name: str, speed_bps: int | None) -> str:
@@ -141,4 +160,4 @@ def _wred_name(loaded: LoadedIntent, class_name: str, speed_bps: int | None) -> 
     }
     if len(marking) == 1:
         return WRED_NAME
-    return class_name if speed_bps is None else f"{class_name}_{speed_bps // 10**6}"
+    return class_name if speed_bps is None else wred_name_at(class_name, speed_bps)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
 from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch
-from lossless.hardware.load import load_nic, load_switch
 from lossless.resolve.classes import class_set
-from lossless.resolve.hosts import congestion_control, host_qos
+from lossless.resolve.hardware import find_hardware
+from lossless.resolve.hosts import check_dcqcn, congestion_control, host_qos
 from lossless.resolve.layout import Layout, LayoutBuilder, PortUse, SwitchKind
 from lossless.resolve.wiring import plan
-from lossless.source.nearest import nearest
 from lossless.units import format_capacity, format_rate
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.fabric.hosts import HostQos
-    from lossless.findings import Origin
-    from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
     from lossless.intent.load import LoadedIntent
-    from lossless.intent.wiring import SwitchChoice
     from lossless.topology.shapes import Bundle, Node, Plan
 
 
@@ -40,13 +37,12 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[Path] = ()) -> Fabric:
 class _Resolver:
     def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[Path]) -> None:
         self.loaded = loaded
-        self.profile_dirs = profile_dirs
         self.plan: Plan = plan(loaded)
-        self.nic = self._nic()
+        self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
+        check_dcqcn(loaded, self.hardware.nic)
         self.classes = class_set(loaded)
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, Layout] = {}
-        self._hardware: dict[tuple[str, ...], tuple[SwitchProfile, Hwsku]] = {}
         self._host_qos: dict[tuple[int, int], HostQos] = {}
 
     def fabric(self) -> Fabric:
@@ -59,7 +55,7 @@ class _Resolver:
             name=self.loaded.intent.fabric,
             door="intent",
             classes=self.classes,
-            congestion=congestion_control(self.loaded, self.nic),
+            congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
             hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role == "host"),
             links=tuple(_links(self.plan, {name: layout for name, (_, layout) in layouts.items()})),
@@ -68,50 +64,17 @@ class _Resolver:
             sources=(self.loaded.document.file,),
         )
 
-    def _nic(self) -> NicProfile:
-        name = self.loaded.intent.hardware.nic
-        try:
-            return load_nic(name, self.profile_dirs)
-        except ProfileError as error:
-            problem = self.loaded.problem(self.loaded.origin("hardware", "nic"), str(error))
-            raise InputError([problem]) from None
-
     def _layout(self, node: Node, bundles: list[Bundle]) -> tuple[SwitchKind, Layout]:
-        profile, hwsku, origin = self._switch_hardware(node)
+        profile, hwsku, origin = self.hardware.switches[node.name]
         uses = tuple(_use(node.name, bundle) for bundle in bundles for _ in range(bundle.links))
         kind = SwitchKind(profile, hwsku, node.role, uses, origin)
         if kind not in self._layouts:
-            self._layouts[kind] = self._builder.build(kind)
+            try:
+                self._layouts[kind] = self._builder.build(kind)
+            except ProfileError as error:
+                # Tables of a profile are parsed when first asked for, and a user's own may not fit.
+                raise InputError([self.loaded.problem(origin, str(error))]) from None
         return kind, self._layouts[kind]
-
-    def _switch_hardware(self, node: Node) -> tuple[SwitchProfile, Hwsku, Origin]:
-        path: tuple[str, ...] = ("hardware", node.role)
-        choice: SwitchChoice | None = getattr(self.loaded.intent.hardware, node.role)
-        if node.hardware is not None:
-            path = ("topology", "devices", node.name, "hardware")
-            choice = (self.loaded.intent.topology.devices or {})[node.name].hardware
-        if choice is None:
-            message = f"hardware.{node.role} is missing; {node.name} is a {node.role}"
-            raise InputError([self.loaded.problem(self.loaded.origin("hardware").key(), message)])
-        if path not in self._hardware:
-            self._hardware[path] = self._find(choice, path)
-        return (*self._hardware[path], self.loaded.origin(*path))
-
-    def _find(self, choice: SwitchChoice, path: tuple[str, ...]) -> tuple[SwitchProfile, Hwsku]:
-        try:
-            profile = load_switch(choice.profile, self.profile_dirs)
-        except ProfileError as error:
-            raise InputError([self.loaded.problem(self.loaded.origin(*path), str(error))]) from None
-        name = choice.hwsku or profile.default_hwsku
-        hwsku = profile.hwsku(name)
-        if hwsku is None:
-            known = [h.name for h in profile.hwskus]
-            close = nearest(name, known)
-            message = f"{profile.name} has no HWSKU {name!r}; " + (
-                f"did you mean {close}?" if close else f"there are {', '.join(known)}"
-            )
-            raise InputError([self.loaded.problem(self.loaded.origin(*path, "hwsku"), message)])
-        return profile, hwsku
 
     def _switch(self, node: Node, kind: SwitchKind, layout: Layout) -> Switch:
         return Switch(
@@ -132,11 +95,11 @@ class _Resolver:
         cable_m = max((bundle.cable_m for bundle in bundles), default=0)
         key = (rate_bps, cable_m)
         if key not in self._host_qos:
-            self._host_qos[key] = host_qos(self.loaded, self.nic, rate_bps, cable_m)
+            self._host_qos[key] = host_qos(self.loaded, self.hardware.nic, rate_bps, cable_m)
         return Host(node.name, self._host_qos[key])
 
     def _networks(self) -> Iterator[Network]:
-        for name, network in self.loaded.intent.networks.items():
+        for name, network in sorted(self.loaded.intent.networks.items()):
             yield Network(
                 name=name,
                 separate=network.on == "separate",
@@ -187,18 +150,27 @@ def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
 def _links(wiring: Plan, layouts: dict[str, Layout]) -> Iterator[Link]:
     """Yield every link; ports of a switch are used up in the order its layout was asked for them."""
     unused = {name: iter(layout.ports) for name, layout in layouts.items()}
-    host_ports: dict[str, int] = {}
+    numbers = _host_port_numbers(wiring)
     for bundle in wiring.bundles:
+        to_host = bundle.tier == "host"
         for _ in range(bundle.links):
             a_port = next(unused[bundle.a]).name
-            if bundle.tier == "host":
-                number = host_ports.get(bundle.b, 0)
-                host_ports[bundle.b] = number + 1
-                b_port = bundle.b_port or f"port{number + 1}"
-                yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host=True)
-            else:
+            if not to_host:
                 b_port = next(unused[bundle.b]).name
-                yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host=False)
+            elif bundle.b_port is not None:
+                b_port = bundle.b_port
+            else:
+                b_port = f"port{next(numbers[bundle.b])}"
+            yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host)
+
+
+def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
+    """Return, by host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
+    named: dict[str, set[str | None]] = {}
+    for bundle in wiring.bundles:
+        if bundle.tier == "host":
+            named.setdefault(bundle.b, set()).add(bundle.b_port)
+    return {host: (n for n in count(1) if f"port{n}" not in names) for host, names in named.items()}
 
 
 def _sum(bundles: Sequence[Bundle]) -> int:

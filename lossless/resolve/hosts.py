@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.errors import InputError
 from lossless.fabric.hosts import Dcqcn, HostQos, Transport
 from lossless.fabric.model import CongestionControl
+from lossless.fabric.qos import DSCPS
+from lossless.intent.problems import in_file_order
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.hardware.model import NicProfile
+    from lossless.hardware.nic import Parameter
     from lossless.intent.load import LoadedIntent
 
 ECT0 = 0b10
@@ -60,17 +66,25 @@ def host_qos(loaded: LoadedIntent, nic: NicProfile, rate_bps: int, cable_m: int)
 
 
 def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
-    named = ((dscp, cls.priority) for cls in loaded.intent.classes.values() for dscp in cls.dscps)
-    return tuple(sorted(named))
+    """Return the priority of every DSCP: a NIC left to its default of DSCP / 8 joins others to the pauses."""
+    classes = loaded.intent.classes.values()
+    named = {dscp: cls.priority for cls in classes for dscp in cls.dscps}
+    rest = next(cls.priority for cls in classes if cls.rest)
+    return tuple((dscp, named.get(dscp, rest)) for dscp in DSCPS)
 
 
 def _traffic_class(loaded: LoadedIntent) -> int | None:
-    """Return the ToS byte of RDMA traffic; with several lossless DSCPs none can be derived for all of it."""
+    """Return the ToS byte of RDMA traffic.
+
+    It is derived from the lossless class of the lowest priority that names DSCPs, and there from the first:
+    one byte serves a whole host, and what belongs in another lossless class must ask for it itself.
+    """
     stated = loaded.intent.hosts.traffic_class
     if isinstance(stated, int):
         return stated
-    lossless = [dscp for cls in loaded.intent.classes.values() if cls.lossless for dscp in cls.dscps]
-    return lossless[0] << 2 | ECT0 if stated == "derived" and lossless else None
+    lossless = [cls for cls in loaded.intent.classes.values() if cls.lossless and cls.dscps]
+    first = min(lossless, key=lambda cls: cls.priority, default=None)
+    return first.dscps[0] << 2 | ECT0 if stated == "derived" and first else None
 
 
 def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
@@ -92,12 +106,42 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
     )
 
 
+def check_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> None:
+    """Check that the adapter can be set to the DCQCN parameters that the intent gives.
+
+    Raises:
+        InputError: every parameter that the adapter does not have, or does not count as finely.
+    """
+    problems = []
+    known = _parameters(nic)
+    for key, name, value in _given(loaded):
+        unit = known[name].unit if name in known else ""
+        step = _PER_UNIT.get(unit, 1)
+        if name not in known:
+            why = f"{nic.name} has no such parameter that is known"
+        elif value % step:
+            why = f"{nic.name} counts in whole {unit}"
+        else:
+            continue
+        origin = loaded.origin("congestion_control", "dcqcn", key)
+        problems.append(loaded.problem(origin, f"congestion_control.dcqcn.{key}: {why}"))
+    if problems:
+        raise InputError(in_file_order(problems))
+
+
+def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
+    """Yield the parameters that the intent gives: key, firmware name, value in our units."""
+    given = loaded.intent.congestion_control.dcqcn.model_dump(exclude_none=True)
+    for key, value in given.items():
+        if key not in ("cnp_dscp", "cnp_priority"):
+            yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
+
+
+def _parameters(nic: NicProfile) -> dict[str, Parameter]:
+    return {name.lower(): parameter for name, parameter in nic.dcqcn.items()}
+
+
 def _stated(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
     """Return the DCQCN parameters that the intent gives, in the units of the firmware."""
-    given = loaded.intent.congestion_control.dcqcn.model_dump(exclude_none=True)
-    given.pop("cnp_dscp", None)
-    given.pop("cnp_priority", None)
-    if "cnp_interval" in given:
-        given["min_time_between_cnps"] = given.pop("cnp_interval")
-    units = {name.lower(): parameter.unit for name, parameter in nic.dcqcn.items()}
-    return {name: int(value) // _PER_UNIT.get(units.get(name, ""), 1) for name, value in given.items()}
+    known = _parameters(nic)
+    return {name: value // _PER_UNIT.get(known[name].unit, 1) for _, name, value in _given(loaded)}

@@ -42,7 +42,7 @@ MONITORED = (
     "QUEUE",
     "QUEUE_WATERMARK",
 )
-"""Counter groups that the watchdog and the detection of pause storms need (sonic-flex_counter.yang @086b03b)."""
+"""Counter groups that the watchdog and the detection of storms need (sonic-flex_counter.yang @086b03b)."""
 
 
 class PortUse(NamedTuple):
@@ -67,7 +67,7 @@ class SwitchKind(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The ports of one kind of switch, in the order they were asked for, and what holds for the whole switch."""
+    """The ports of one kind of switch, in the order asked for, and what holds for the whole switch."""
 
     ports: tuple[Port, ...]
     demand: tuple[PortDemand, ...]
@@ -119,13 +119,11 @@ class LayoutBuilder:
         rows: Sequence[HeadroomRow | None],
     ) -> PoolPlan:
         classes = self._intent.classes.values()
-        lossy_groups = len({priority_group(cls) for cls in classes if not cls.lossless})
-        lossless_groups = sum(cls.lossless for cls in classes)
+        lossless = {priority_group(cls) for cls in classes if cls.lossless}
+        lossy = {priority_group(cls) for cls in classes if not cls.lossless} - lossless
         egress = defaults.profile("egress_lossy_profile")
         loads = tuple(
-            PortLoad(
-                row, len(spec.lanes), lossless_groups, lossy_groups, egress.reserved_bytes if egress else 0
-            )
+            PortLoad(row, len(spec.lanes), len(lossless), len(lossy), egress.reserved_bytes if egress else 0)
             for spec, row in zip(placed, rows, strict=True)
             if spec and row
         )
@@ -134,7 +132,7 @@ class LayoutBuilder:
 
     def _switch_qos(self, plan: PoolPlan) -> SwitchQos:
         policy = self._intent.pfc.watchdog
-        origin = self._loaded.origin("pfc", "watchdog")
+        origin = self._watchdog_origin()
         return SwitchQos(
             buffer_model="traditional",
             pools=plan.pools,
@@ -170,11 +168,17 @@ class LayoutBuilder:
             origin=shared.pfc.origin,
         )
 
+    def _watchdog_origin(self) -> Origin:
+        """Return where the watchdog is declared; where nothing is said of it, the class that needs it."""
+        origin = self._loaded.origin("pfc", "watchdog")
+        lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
+        return origin if origin.path else self._loaded.origin("classes", next(lossless, ""))
+
     def _watchdog(self) -> Watchdog | None:
         policy = self._intent.pfc.watchdog
         if policy is None:
             return None
-        restoration_ms = policy.restoration // 10**6 if policy.restoration else None
+        restoration_ms = None if policy.restoration is None else policy.restoration // 10**6
         origin = self._loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
@@ -194,7 +198,11 @@ class LayoutBuilder:
         self, shaper: _PortShaper, lossless: BufferProfile | None
     ) -> tuple[PriorityGroup | None, ...]:
         found: list[PriorityGroup | None] = [None] * len(PRIORITIES)
-        for name, cls in self._intent.classes.items():
+        # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
+        by_rank = sorted(
+            self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
+        )
+        for name, cls in by_rank:
             number = priority_group(cls)
             profile = lossless if cls.lossless else shaper.defaults_profile("ingress_lossy_profile")
             if found[number] is None and profile is not None:

@@ -1,15 +1,17 @@
 """Which port of a switch each link gets: from the HWSKU's port table, or by breaking a cage out.
 
-Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of that
-speed is left, unused cages are split with the breakout mode that gives most ports of the speed.
+Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of
+that speed is left, unused cages are split with the breakout mode that gives most ports of the speed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.hardware.capacity import widest_split
+
 if TYPE_CHECKING:
-    from lossless.hardware.model import BreakoutMode, Cage, Hwsku, PortSpec, SwitchProfile
+    from lossless.hardware.model import Cage, Hwsku, PortSpec, SwitchProfile
 
 
 class Placement:
@@ -22,7 +24,6 @@ class Placement:
             self._native.setdefault(port.index, []).append(port)
         self._untouched = {cage.index: cage for cage in profile.cages}
         self._open: dict[int, list[PortSpec]] = {}
-        self._speed: dict[int, list[int]] = {}
 
     def take(self, speed_bps: int) -> PortSpec | None:
         """Return the next free port of a speed, None where the switch has none left."""
@@ -67,15 +68,3 @@ class Placement:
         native = self._native_ports(cage, speed_bps)
         mode = None if native else widest_split(cage, speed_bps)
         return list(self._profile.breakout(cage, mode, speed_bps)) if mode else native
-
-
-def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
-    """Return the breakout mode that gives most ports of a speed, None where the cage cannot take it."""
-    fitting = [mode for mode in cage.modes if speed_bps in mode.speeds_bps]
-    return max(fitting, key=lambda mode: (mode.count, mode.speeds_bps[0] == speed_bps), default=None)
-
-
-def ports_per_cage(profile: SwitchProfile, speed_bps: int) -> int:
-    """Return how many ports of a speed one cage of the switch can give, 0 where no cage takes it."""
-    splits = (widest_split(cage, speed_bps) for cage in profile.cages)
-    return max((mode.count for mode in splits if mode), default=0)

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.errors import ProfileError
-from lossless.fabric.qos import Pool
+from lossless.fabric.qos import Pool, includes_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class PortLoad(NamedTuple):
 
 
 class PoolPlan(NamedTuple):
-    """The pools of a switch, and whether they fit: ``shortage_bytes`` is what the headroom lacks, 0 if it fits."""
+    """The pools of a switch; ``shortage_bytes`` is what the headroom lacks, 0 if it fits."""
 
     pools: tuple[Pool, ...]
     headroom_sum_bytes: int
@@ -53,7 +53,7 @@ def plan_pools(
     ``oversubscription`` divides the shared headroom pool, where the HWSKU has one; 1.0 holds the headroom of
     all groups at once.
     """
-    shared = round(_shared_headroom(asic, defaults, loads) / oversubscription)
+    shared = math.ceil(_shared_headroom(asic, defaults, loads) / oversubscription)
     if asic.formula == "mellanox":
         room = chip_bytes(defaults) - math.ceil(sum(_nvidia_reserved(asic, defaults, loads))) - shared
         sizes = _nvidia_sizes(defaults, room)
@@ -86,7 +86,7 @@ def _shared_headroom(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad
     if not defaults.uses_shared_headroom:
         return 0
     total = sum(_beyond_reserved(asic, load.row) * load.lossless_groups for load in loads)
-    private = _PRIVATE_HEADROOM_BYTES * len(loads) if asic.formula == "mellanox" else 0
+    private = sum(map(_private_headroom, loads)) if asic.formula == "mellanox" else 0
     return max(0, total - private)
 
 
@@ -119,11 +119,6 @@ def _usable(defaults: BufferDefaults) -> int:
     return min(chip, pool.size_bytes + pool.shared_headroom_bytes)
 
 
-def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip: int) -> bool:
-    """Return whether a pool's size counts its shared headroom in: it must where both do not fit the chip."""
-    return size_bytes + shared_headroom_bytes > chip
-
-
 def _nvidia_reserved(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...]) -> Iterator[float]:
     """Yield what is reserved, term by term, as buffer_pool_mellanox.lua @1469e8d adds it up."""
     yield _MANAGEMENT_POOL_BYTES
@@ -133,7 +128,12 @@ def _nvidia_reserved(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad
         yield lossy * load.lossy_groups
         yield lossy + _MIRROR_HEADROOM_BYTES
         yield load.egress_reserved_bytes
-        yield _PRIVATE_HEADROOM_BYTES if defaults.uses_shared_headroom else 0
+        yield _private_headroom(load) if defaults.uses_shared_headroom else 0
+
+
+def _private_headroom(load: PortLoad) -> int:
+    """Only ports with lossless groups have some."""
+    return _PRIVATE_HEADROOM_BYTES if load.lossless_groups else 0
 
 
 def _lossy_group_bytes(asic: Asic, lanes: int) -> float:
@@ -144,7 +144,7 @@ def _lossy_group_bytes(asic: Asic, lanes: int) -> float:
 
 
 def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:
-    """Ingress pools share what is left evenly, lossy egress may fill as much; lossless egress is never the limit."""
+    """Ingress pools share what is left evenly, lossy egress fills as much; lossless egress is no limit."""
     ingress = sum(pool.type == "ingress" for pool in defaults.pools)
     share = max(0, room // ingress)
     return {p.name: p.size_bytes if p.name == LOSSLESS_EGRESS else share for p in defaults.pools}

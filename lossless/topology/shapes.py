@@ -60,7 +60,7 @@ class LeafSpineShape(NamedTuple):
 
 
 def leaf_spine(shape: LeafSpineShape) -> Plan:
-    """Return the plan of a two-tier Clos: ``leaf1``.., ``spine1``.., ``host1``.. counted through the leaves."""
+    """Return the plan of a two-tier Clos: ``leaf1``.., ``spine1``.., ``host1``.. through all leaves."""
     nodes = (
         *(Node(f"leaf{n + 1}", "leaf", None, shape.origin.at("leaves")) for n in range(shape.leaves)),
         *(Node(f"spine{n + 1}", "spine", None, shape.origin.at("spines")) for n in range(shape.spines)),

@@ -5,7 +5,7 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml intent base=leaf-spine
     ```json config_db base=leaf rdma-dscp=26
 
-It is merged over the base as a JSON merge patch (RFC 7396: null removes a key). The line that ends in
+``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396: null removes a key). The line that ends in
 ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding must point.
 """
 
@@ -44,6 +44,8 @@ class Snippet(NamedTuple):
 
     def document(self) -> Document:
         """Return the snippet merged over its base, as a file of its own."""
+        if self.base == "none":
+            return load_text(self.text, f"fabric{self.suffix}")
         base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
         merged = merge(base.data, self._own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.

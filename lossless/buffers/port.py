@@ -1,0 +1,192 @@
+"""What one kind of port needs and has: from the fabric model to the closed forms of this package.
+
+Where an input is unknown the answer is a :class:`Missing` that names it, never a guess. A headroom need comes
+from exactly one method, in this order, and says which: the vendor's row of the HWSKU that covers the length,
+the ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
+
+What counts as headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a
+shared headroom pool ``size`` is below ``xon + xoff`` and the rest comes from that pool (2,996 of 3,592 rows
+in sonic-buildimage pg_profile_lookup.ini @086b03b). :func:`given_headroom` names the one case where ``size``
+takes something away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.buffers.headroom import (
+    AsicInputs,
+    HeadroomNeed,
+    LinkInputs,
+    barefoot_headroom,
+    cable_floor_bytes,
+    cable_plus_mtu_bytes,
+    floor_headroom,
+    mellanox_headroom,
+    pause_response_bytes,
+    vendor_row_headroom,
+)
+from lossless.fabric.known import Unknown
+from lossless.units import format_rate
+
+if TYPE_CHECKING:
+    from lossless.fabric.model import Switch
+    from lossless.fabric.qos import BufferProfile
+    from lossless.fabric.view import PortSet
+    from lossless.hardware.model import Asic, Hwsku
+
+ROW_INPUTS = (9216, 1024, 100)
+"""Port MTU, lossless MTU and small-packet percentage that reproduce the rows of ACS-SN5600.
+
+Measured against sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini
+@086b03b: all 24 rows. They are used for a HWSKU only where they reproduce every row of its own.
+"""
+
+
+class Missing(NamedTuple):
+    """Something that is not known, and so cannot be judged."""
+
+    reason: str
+
+
+class LinkNeed(NamedTuple):
+    """What the headroom of one lossless group must hold on a link.
+
+    ``cable_bytes`` is the cable alone, ``frame_bytes`` the cable and one frame of the port MTU as configured;
+    ``floor`` is None at a rate without pause quanta. ``need`` is the best known need, None where even the
+    floor is not known.
+    """
+
+    cable_m: int
+    mtu_bytes: int
+    cable_bytes: int
+    frame_bytes: int
+    floor: HeadroomNeed | None
+    need: HeadroomNeed | None
+
+
+def link_need(ports: PortSet) -> LinkNeed | Missing:
+    """Return what a lossless group of these ports needs, by the real cable where it is known."""
+    cable_m, mtu_bytes = ports.cable.known_m, _mtu(ports)
+    if ports.speed_bps is None:
+        return Missing("the speed of the port is unknown")
+    if not cable_m:
+        return Missing("the length of the cable is unknown")
+    if mtu_bytes is None:
+        return Missing("the MTU of the port is unknown")
+    floor = _floor(ports.speed_bps, cable_m, mtu_bytes)
+    return LinkNeed(
+        cable_m=cable_m,
+        mtu_bytes=mtu_bytes,
+        cable_bytes=cable_floor_bytes(ports.speed_bps, cable_m),
+        frame_bytes=cable_plus_mtu_bytes(ports.speed_bps, cable_m, mtu_bytes),
+        floor=floor,
+        need=_row(ports, cable_m) or _formula(ports, cable_m, mtu_bytes) or floor,
+    )
+
+
+def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | Missing | None:
+    """Return the profile of the group of a PFC priority; None where there is no group, or a lossy one.
+
+    SONiC takes the numbers in ``pfc_enable`` for those of groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b).
+    """
+    group = ports.qos.groups[priority]
+    if group is None:
+        return None if ports.switch.qos.pools else Missing("the file has no buffer pools")
+    if group.buffer is not None:
+        return group.buffer if group.buffer.lossless else None
+    if ports.switch.qos.buffer_model == "dynamic":
+        return Missing("in the dynamic buffer model the switch computes headroom itself")
+    if not group.generated:
+        return Missing("the profile of the priority group is not in the file")
+    if ports.speed_bps is None:
+        return Missing("the speed of the port is unknown")
+    return Missing(_unknown_hwsku(ports.switch))
+
+
+def given_headroom(switch: Switch, profile: BufferProfile) -> int:
+    """Return the headroom in bytes that a lossless profile gives on a switch.
+
+    It is ``xoff``, except on NVIDIA chips without a shared headroom pool: there ``size`` must hold ``xon``
+    and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff`` alone,
+    only what it holds beyond ``xon`` exists. Shipped rows that are 1 KiB short of the sum count in full.
+    """
+    headroom = profile.headroom_bytes or 0
+    elsewhere = profile.pool is None or profile.pool.shared_headroom_bytes
+    if elsewhere or not is_nvidia(switch) or profile.reserved_bytes >= headroom:
+        return headroom
+    return max(0, profile.reserved_bytes - (profile.xon_bytes or 0))
+
+
+def is_nvidia(switch: Switch) -> bool:
+    """Return whether SONiC sizes the switch's buffers by its rules for NVIDIA chips."""
+    return switch.profile is not None and switch.profile.asic.formula == "mellanox"
+
+
+def _unknown_hwsku(switch: Switch) -> str:
+    if isinstance(switch.hwsku_name, Unknown) or switch.hwsku_name is None:
+        return "the file does not say which HWSKU the switch is"
+    return f"the headroom rows of HWSKU {switch.hwsku_name} are unknown"
+
+
+def _mtu(ports: PortSet) -> int | None:
+    known = [port.mtu_bytes for port in ports.ports if isinstance(port.mtu_bytes, int)]
+    return max(known, default=None)
+
+
+def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
+    row = ports.switch.hwsku.row_covering(ports.speed_bps or 0, cable_m) if ports.switch.hwsku else None
+    if row is None:
+        return None
+    name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
+    return vendor_row_headroom(row.headroom_bytes, row.xon_bytes, row.reserved_bytes, name)
+
+
+def _formula(ports: PortSet, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
+    switch = ports.switch
+    inputs = asic_inputs(switch.profile.asic) if switch.profile else None
+    if switch.profile is None or switch.hwsku is None or inputs is None or ports.speed_bps is None:
+        return None
+    if not rows_are_the_formulas(switch.profile.asic, switch.hwsku):
+        return None
+    lanes = max((port.lanes or 1 for port in ports.ports), default=1)
+    _, lossless_mtu, percent = ROW_INPUTS
+    port_mtu = max(mtu_bytes, ROW_INPUTS[0])
+    link = LinkInputs(ports.speed_bps, cable_m, lanes, port_mtu, lossless_mtu, percent)
+    return _evaluate(switch.profile.asic, inputs, link, switch.hwsku.uses_shared_headroom)
+
+
+def asic_inputs(asic: Asic) -> AsicInputs | None:
+    """Return what a headroom formula needs of a chip, None where SONiC has no formula for it."""
+    sizes = asic.cell_bytes, asic.pipeline_latency_bytes, asic.mac_phy_delay_bytes, asic.peer_response_bytes
+    if asic.formula is None or None in sizes:
+        return None
+    cell, pipeline, mac_phy, peer = (size or 0 for size in sizes)
+    return AsicInputs(int(cell), pipeline, mac_phy, peer, asic.gearbox_delay_ns or 0, asic.tile)
+
+
+def rows_are_the_formulas(asic: Asic, hwsku: Hwsku) -> bool:
+    """Return whether the formula with :data:`ROW_INPUTS` gives the headroom of every row of a HWSKU.
+
+    Only then is it known what the vendor puts in, and the formula speaks for lengths without a row.
+    """
+    inputs = asic_inputs(asic)
+    if inputs is None or not hwsku.headroom:
+        return False
+    shared = hwsku.uses_shared_headroom
+    links = (LinkInputs(row.speed_bps, row.cable_m, 1, *ROW_INPUTS) for row in hwsku.headroom)
+    evaluated = (_evaluate(asic, inputs, link, shared).headroom_bytes for link in links)
+    return all(got == row.headroom_bytes for got, row in zip(evaluated, hwsku.headroom, strict=True))
+
+
+def _evaluate(asic: Asic, inputs: AsicInputs, link: LinkInputs, shared: bool) -> HeadroomNeed:
+    if asic.formula == "barefoot":
+        return barefoot_headroom(inputs, link)
+    return mellanox_headroom(inputs, link, shared_headroom=shared)
+
+
+def _floor(rate_bps: int, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
+    response = pause_response_bytes(rate_bps)
+    if response is None:
+        return None
+    return floor_headroom(rate_bps, cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response)

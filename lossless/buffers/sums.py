@@ -1,0 +1,109 @@
+"""The headroom of all lossless groups of a switch, added up against the pool it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.buffers.marking import chip_bytes
+from lossless.buffers.port import Missing, is_nvidia, lossless_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.fabric.model import Switch
+    from lossless.fabric.qos import BufferProfile, Pool
+    from lossless.fabric.view import PortSet
+
+PRIVATE_HEADROOM_BYTES = 10 * 1024
+"""What each port holds of its own beside a shared headroom pool, on NVIDIA chips: sonic-swss
+cfgmgr/buffer_pool_mellanox.lua @1469e8d."""
+
+
+class HeadroomSum(NamedTuple):
+    """The headroom that all groups of one pool can claim at once.
+
+    ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
+    pool of ``shared_bytes`` (None: every group holds its own). ``accepted`` is the declared ratio.
+    """
+
+    switch: Switch
+    switches: tuple[str, ...]
+    pool: Pool
+    groups: int
+    headroom_bytes: int
+    claimed_bytes: int
+    shared_bytes: int | None
+    chip_bytes: int | None
+    accepted: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times over the shared headroom pool is promised, None without one."""
+        return self.claimed_bytes / self.shared_bytes if self.shared_bytes else None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the headroom leaves the chip anything at all to share, as far as is known.
+
+        Where an intent is the source, the pool was computed, and an empty one says that nothing was left.
+        """
+        if self.accepted is not None and self.pool.size_bytes == 0:
+            return False
+        private = self.shared_bytes is None
+        return not private or self.chip_bytes is None or self.headroom_bytes < self.chip_bytes
+
+
+class _Claim(NamedTuple):
+    ports: PortSet
+    profile: BufferProfile
+    pool: Pool
+
+
+def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | Missing:
+    """Return the sums of one switch, one for each pool that lossless groups draw on."""
+    claims: dict[str, list[_Claim]] = {}
+    for found in _claims(sets):
+        if isinstance(found, Missing):
+            return found
+        claims.setdefault(found.pool.name, []).append(found)
+    return tuple(_sum(alike) for alike in claims.values())
+
+
+def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | Missing]:
+    for ports in sets:
+        for priority in ports.qos.pfc.priorities:
+            profile = lossless_profile(ports, priority)
+            if isinstance(profile, Missing):
+                yield profile
+            elif profile is not None:
+                missing = Missing("the pool of the lossless profile is not in the file")
+                yield _Claim(ports, profile, profile.pool) if profile.pool else missing
+
+
+def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
+    first = claims[0]
+    switch, pool = first.ports.switch, first.pool
+    headroom = sum(len(c.ports.ports) * (c.profile.headroom_bytes or 0) for c in claims)
+    return HeadroomSum(
+        switch=switch,
+        switches=first.ports.switches,
+        pool=pool,
+        groups=sum(len(c.ports.ports) for c in claims),
+        headroom_bytes=headroom,
+        claimed_bytes=_nvidia_claim(claims) if is_nvidia(switch) else headroom,
+        shared_bytes=pool.shared_headroom_bytes or None,
+        chip_bytes=chip_bytes(switch),
+        accepted=switch.qos.headroom_oversubscription,
+    )
+
+
+def _nvidia_claim(claims: Sequence[_Claim]) -> int:
+    """``size`` holds part of xon + xoff, and each port the private headroom."""
+    beyond = sum(len(c.ports.ports) * _beyond_reserved(c.profile) for c in claims)
+    ports = {id(c.ports): len(c.ports.ports) for c in claims}
+    return max(0, beyond - PRIVATE_HEADROOM_BYTES * sum(ports.values()))
+
+
+def _beyond_reserved(profile: BufferProfile) -> int:
+    headroom = profile.headroom_bytes or 0
+    return min(headroom, max(0, (profile.xon_bytes or 0) + headroom - profile.reserved_bytes))

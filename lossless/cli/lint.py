@@ -1,0 +1,112 @@
+"""``lossless lint``: findings to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.output import report_json, report_text
+from lossless.errors import Problem, UnreadableError
+from lossless.findings import SEVERITIES
+
+if TYPE_CHECKING:
+    from lossless.api import Options, Report
+
+_NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
+
+
+@click.command("lint", short_help=COMMANDS["lint"])
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@rdma_dscp
+@profiles
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How findings are written (default: text).",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, "never"]),
+    default="error",
+    help="Least severity of a finding that makes the exit code 1 (default: error).",
+)
+@click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
+@click.option("-v", "--verbose", is_flag=True, help="Also say what could not be judged, and why.")
+def command(
+    paths: tuple[str, ...],
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    fail_on: str,
+    stdin_filename: str | None,
+    verbose: bool,
+) -> int:
+    """Judge intents, config_db.json files and folders of them.
+
+    PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
+    current folder. All config_db.json files are judged together, as one fabric.
+    """
+    options = api_options(rdma_dscps, profile_dirs)
+    report, stdin_text = _judge(paths or (".",), stdin_filename, options)
+    if output_format == "json":
+        report_json(report)
+    else:
+        report_text(report, stdin_text, verbose=verbose)
+    return exit_code(report, fail_on)
+
+
+def exit_code(report: Report, fail_on: str) -> int:
+    """Return 2 where something could not be read, 1 where a finding is severe enough, else 0."""
+    if report.errors:
+        return FAILED
+    if fail_on == "never":
+        return OK
+    severe = SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
+    return FINDINGS if any(finding.severity in severe for finding in report.findings) else OK
+
+
+def _judge(
+    paths: tuple[str, ...], stdin_filename: str | None, options: Options
+) -> tuple[Report, dict[str, str]]:
+    """Return the report, and the text of what came from standard input."""
+    from lossless import api
+
+    if "-" not in paths:
+        if stdin_filename is not None:
+            raise click.UsageError("--stdin-filename names what - stands for, but there is no - to read")
+        return _with_empty_folders(api.lint(paths, options), paths), {}
+    if paths != ("-",):
+        raise click.UsageError("- cannot be mixed with other paths")
+    if stdin_filename is None:
+        raise click.UsageError("- needs --stdin-filename NAME; its suffix (.yaml, .json) says what is read")
+    raw = sys.stdin.buffer.read()
+    return api.lint_text(raw, stdin_filename, options), _texts(raw, stdin_filename)
+
+
+def _texts(raw: bytes, file: str) -> dict[str, str]:
+    """Return the text of standard input, to show the line of a problem; nothing where it is no text."""
+    from lossless.source.text import decode
+
+    try:
+        return {file: decode(raw, file)}
+    except UnreadableError:
+        return {}
+
+
+def _with_empty_folders(report: Report, paths: tuple[str, ...]) -> Report:
+    """Return the report with a problem for every folder that held nothing: a typo must not look clean."""
+    import os
+
+    known = [*report.documents, *(entry.file for entry in report.errors)]
+    empty = [
+        Problem(path, None, None, _NOTHING)
+        for path in dict.fromkeys(paths)
+        if os.path.isdir(path) and not any(file.startswith(os.path.join(path, "")) for file in known)  # noqa: PTH112, PTH118
+    ]
+    return report._replace(errors=(*report.errors, *empty)) if empty else report

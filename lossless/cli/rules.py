@@ -1,0 +1,51 @@
+"""``lossless rules``: one line a rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.cli.app import COMMANDS
+from lossless.cli.terminal import out
+from lossless.report.columns import columns
+
+if TYPE_CHECKING:
+    from lossless.rules.base import Rule
+
+
+@click.command("rules", short_help=COMMANDS["rules"])
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the list is written (default: text).",
+)
+def command(output_format: str) -> None:
+    """List all rules.
+
+    Code, name, severity and what each one demands.
+    """
+    from lossless.rules.table import load_all
+
+    rules = [loaded.rule for loaded in load_all()]
+    if output_format == "json":
+        import json
+
+        out(json.dumps([_data(rule) for rule in rules], indent=2))
+        return
+    out(columns([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules]))
+
+
+def _data(rule: Rule) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "confidence": rule.confidence,
+        "subject": rule.subject,
+        "fixable": rule.fixable,
+        "summary": rule.summary,
+        "sources": list(rule.sources),
+    }

@@ -1,0 +1,51 @@
+"""``lossless simulate``: the buffer verdict."""
+
+from __future__ import annotations
+
+import click
+
+from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.terminal import out
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+
+
+@click.command("simulate", short_help=COMMANDS["simulate"])
+@click.argument("path", metavar="PATH")
+@rdma_dscp
+@profiles
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the verdict is written (default: text).",
+)
+def command(path: str, rdma_dscps: tuple[int, ...], profile_dirs: tuple[str, ...], output_format: str) -> int:
+    """Say whether the buffers of a fabric are safe, and why.
+
+    PATH is an intent, a config_db.json, or a folder of them. Exit codes: 0 safe or on the edge, 1 unsafe,
+    2 not judged or not read.
+    """
+    from lossless import api
+
+    verdicts = api.simulate(path, api_options(rdma_dscps, profile_dirs))
+    data = [verdict.to_data() for verdict in verdicts]
+    if output_format == "json":
+        import json
+
+        out(json.dumps({"version": _VERSION, "verdicts": data}, indent=2))
+    else:
+        from lossless.report.verdict_text import verdict_text
+
+        out("\n\n".join(map(verdict_text, data)))
+    return exit_code([verdict.overall for verdict in verdicts])
+
+
+def exit_code(overall: list[str]) -> int:
+    """Return 1 where a fabric is unsafe, 2 where one is not judged, else 0."""
+    if "unsafe" in overall:
+        return FINDINGS
+    return FAILED if "not judged" in overall else OK

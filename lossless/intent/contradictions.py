@@ -1,0 +1,122 @@
+"""What each value of an intent alone allows, but all together give no meaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.intent.problems import located, suggestion
+from lossless.units import format_rate, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.errors import Problem
+    from lossless.findings import Path
+    from lossless.intent.document import Intent
+    from lossless.source.document import Document
+
+
+def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield each contradiction, located where the operator can mend it."""
+    yield from _shared_priorities(document, intent)
+    yield from _shared_dscps(document, intent)
+    yield from _bandwidth(document, intent)
+    yield from _rest(document, intent)
+    yield from _speeds(document, intent)
+    yield from _networks(document, intent)
+
+
+def _shared_priorities(document: Document, intent: Intent) -> Iterator[Problem]:
+    owners: dict[int, str] = {}
+    for name, cls in intent.classes.items():
+        first = owners.setdefault(cls.priority, name)
+        if first != name:
+            here, other = _written_first(document, name, first, "priority")
+            message = f"classes.{here}.priority: {cls.priority} is already the priority of class {other}"
+            yield located(document, ("classes", here, "priority"), message)
+
+
+def _shared_dscps(document: Document, intent: Intent) -> Iterator[Problem]:
+    owners: dict[int, str] = {}
+    for name, cls in intent.classes.items():
+        seen = set()
+        for index, dscp in enumerate(cls.dscps):
+            first = owners.setdefault(dscp, name)
+            if dscp in seen:
+                message = f"classes.{name}.dscp: DSCP {dscp} stands twice in the list"
+                yield located(document, _dscp_path(document, name, index), message)
+            elif first != name:
+                here, other = _written_first(document, name, first, "dscp")
+                index = intent.classes[here].dscps.index(dscp)
+                message = f"classes.{here}.dscp: DSCP {dscp} already belongs to class {other}"
+                yield located(document, _dscp_path(document, here, index), message)
+            seen.add(dscp)
+
+
+def _written_first(document: Document, second: str, first: str, key: str) -> tuple[str, str]:
+    """Return the class to blame and the other: the second, unless only the first is in the file itself."""
+    only_first = document.exists(("classes", first, key)) and not document.exists(("classes", second, key))
+    return (first, second) if only_first else (second, first)
+
+
+def _dscp_path(document: Document, name: str, index: int) -> Path:
+    path = ("classes", name, "dscp")
+    return (*path, index) if document.exists((*path, index)) else path
+
+
+def _bandwidth(document: Document, intent: Intent) -> Iterator[Problem]:
+    share = sum(cls.bandwidth or 0 for cls in intent.classes.values())
+    if share > 100:
+        message = f"bandwidth adds up to {share}%; all classes share 100%"
+        yield located(document, ("classes",), message, at_key=True)
+
+
+def _rest(document: Document, intent: Intent) -> Iterator[Problem]:
+    rests = [name for name, cls in intent.classes.items() if cls.rest]
+    rule = "exactly one class takes the rest of the DSCPs (dscp: rest)"
+    if not rests:
+        yield located(document, ("classes",), f"{rule}; there is none", at_key=True)
+    elif len(rests) > 1:
+        written = [name for name in rests if document.exists(("classes", name, "dscp"))]
+        blamed = next((name for name in written if name != rests[0]), written[0])
+        yield located(document, ("classes", blamed, "dscp"), f"{rule}; there are {', '.join(rests)}")
+
+
+def _speeds(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield speeds written twice, as 400G and 400 Gb/s, and profile names that two classes would get."""
+    for name, cls in intent.classes.items():
+        path = ("classes", name, "ecn", "by_speed")
+        written: dict[int, str] = {}
+        for key in speed_keys(document, name):
+            first = written.setdefault(parse_rate(key), key)
+            if first != key:
+                message = f"{'.'.join(path)}: {key} is the same speed as {first}"
+                yield located(document, (*path, key), message, at_key=True)
+        for speed_bps in cls.ecn.by_speed if cls.ecn else ():
+            taken = wred_name_at(name, speed_bps)
+            if taken in intent.classes:
+                message = (
+                    f"{taken} is the name of the WRED profile of class {name} at {format_rate(speed_bps)}"
+                )
+                yield located(document, ("classes", taken), f"classes: {message}", at_key=True)
+
+
+def speed_keys(document: Document, class_name: str) -> list[str]:
+    """Return the keys of ``by_speed`` of a class, as they are written."""
+    value: object = document.data
+    for key in ("classes", class_name, "ecn", "by_speed"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return list(value) if isinstance(value, dict) else []
+
+
+def wred_name_at(class_name: str, speed_bps: int) -> str:
+    """Return the name of the WRED profile of a class on links of one speed: ``rdma_400000``, in Mb/s."""
+    return f"{class_name}_{speed_bps // 10**6}"
+
+
+def _networks(document: Document, intent: Intent) -> Iterator[Problem]:
+    for name, network in intent.networks.items():
+        wanted = network.traffic_class
+        if wanted is not None and wanted not in intent.classes:
+            message = f"networks.{name}.class: no class {wanted!r}{suggestion(wanted, list(intent.classes))}"
+            yield located(document, ("networks", name, "class"), message)

@@ -1,0 +1,110 @@
+"""Names of products in an intent to their profiles; every name that does not exist is a located problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.errors import InputError, Problem, ProfileError
+from lossless.hardware.load import load_nic, load_switch
+from lossless.intent.problems import in_file_order
+from lossless.source.nearest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from lossless.findings import Origin
+    from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
+    from lossless.intent.load import LoadedIntent
+    from lossless.intent.wiring import SwitchChoice
+    from lossless.topology.shapes import Node
+
+
+class SwitchHardware(NamedTuple):
+    """The product and HWSKU of a switch, and where they were chosen."""
+
+    profile: SwitchProfile
+    hwsku: Hwsku
+    origin: Origin
+
+
+class Hardware(NamedTuple):
+    """The hardware of a fabric: its adapters, and of each switch by name."""
+
+    nic: NicProfile
+    switches: dict[str, SwitchHardware]
+
+
+def find_hardware(loaded: LoadedIntent, profile_dirs: Sequence[Path], nodes: Iterable[Node]) -> Hardware:
+    """Return the hardware of a fabric.
+
+    Raises:
+        InputError: every profile and HWSKU that does not exist or cannot be read, each located in the intent.
+    """
+    finder = _Finder(loaded, profile_dirs)
+    nic = finder.nic()
+    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host"}
+    if finder.problems or nic is None:
+        raise InputError(in_file_order(finder.problems))
+    return Hardware(nic, {name: found for name, found in switches.items() if found})
+
+
+class _Finder:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[Path]) -> None:
+        self.problems: list[Problem] = []
+        self._loaded = loaded
+        self._profile_dirs = profile_dirs
+        self._found: dict[tuple[str, ...], SwitchHardware | None] = {}
+
+    def nic(self) -> NicProfile | None:
+        try:
+            return load_nic(self._loaded.intent.hardware.nic, self._profile_dirs)
+        except ProfileError as error:
+            self._refuse(self._loaded.origin("hardware", "nic"), f"hardware.nic: {error}")
+            return None
+
+    def switch(self, node: Node) -> SwitchHardware | None:
+        path: tuple[str, ...] = ("hardware", node.role)
+        if node.hardware is not None:
+            path = ("topology", "devices", node.hardware, "hardware")
+        if path not in self._found:
+            self._found[path] = self._choose(node, path)
+        return self._found[path]
+
+    def _choose(self, node: Node, path: tuple[str, ...]) -> SwitchHardware | None:
+        intent = self._loaded.intent
+        devices = intent.topology.devices or {}
+        choice = (
+            getattr(intent.hardware, node.role) if node.hardware is None else devices[node.hardware].hardware
+        )
+        if choice is None:
+            message = f"hardware: {node.role} is missing; {node.name} is a {node.role}"
+            self._refuse(self._loaded.origin("hardware").key(), message)
+            return None
+        return self._load(choice, path)
+
+    def _load(self, choice: SwitchChoice, path: tuple[str, ...]) -> SwitchHardware | None:
+        origin, dotted = self._loaded.origin(*path), ".".join(path)
+        try:
+            profile = load_switch(choice.profile, self._profile_dirs)
+        except ProfileError as error:
+            self._refuse(self._below(path, "profile"), f"{dotted}: {error}")
+            return None
+        name = choice.hwsku or profile.default_hwsku
+        hwsku = profile.hwsku(name)
+        if hwsku is not None:
+            return SwitchHardware(profile, hwsku, origin)
+        known = [h.name for h in profile.hwskus]
+        close = nearest(name, known)
+        hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+        message = f"{dotted}: {profile.name} has no HWSKU {name!r}; {hint}"
+        self._refuse(self._below(path, "hwsku"), message)
+        return None
+
+    def _below(self, path: tuple[str, ...], key: str) -> Origin:
+        """Return the key of a choice that is a mapping; a choice that is one name has none below it."""
+        exists = self._loaded.document.exists((*path, key))
+        return self._loaded.origin(*path, key) if exists else self._loaded.origin(*path)
+
+    def _refuse(self, origin: Origin, message: str) -> None:
+        self.problems.append(self._loaded.problem(origin, message))

@@ -1,0 +1,95 @@
+"""What the ECN rules share: the egress queues of lossless classes, and the WRED profiles on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.fabric.known import UNKNOWN
+from lossless.fabric.qos import UNREADABLE
+from lossless.rules.places import counted_lossy, elements, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.fabric.qos import Queue, Wred
+    from lossless.fabric.view import PortSet, View
+
+
+class LosslessQueue(NamedTuple):
+    """The egress queue of one priority with PFC; ``queue`` is None where no row names it."""
+
+    ports: PortSet
+    priority: int
+    number: int
+    queue: Queue | None
+
+    @property
+    def wred(self) -> Wred | None:
+        """Its WRED profile."""
+        return self.queue.wred if self.queue else None
+
+    @property
+    def in_fragment(self) -> bool:
+        """Whether its profile may stand elsewhere: a file without PORT rows, and a row that leads nowhere."""
+        leads_nowhere = self.queue is None or (self.queue.scheduler is None and self.queue.wred is None)
+        return leads_nowhere and self.ports.ports[0].admin_up is UNKNOWN
+
+
+class Use(NamedTuple):
+    """One WRED profile, and the lossless queues it is bound to."""
+
+    wred: Wred
+    queues: tuple[LosslessQueue, ...]
+
+    @property
+    def sets(self) -> tuple[PortSet, ...]:
+        """The ports it is used on, each set once."""
+        return distinct_sets(self.queues)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The queues it is bound to."""
+        return numbers(self.queues)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name."""
+        return elements(self.sets)
+
+    @property
+    def places(self) -> int:
+        """On how many ports."""
+        return places(self.sets)
+
+
+def lossless_queues(view: View) -> Iterator[LosslessQueue]:
+    """Yield the queue of every priority with PFC that is lossless, where its map can be read."""
+    for ports in view.lossless_sets:
+        for priority in ports.qos.pfc.priorities:
+            number = ports.qos.queue_of(priority)
+            if number != UNREADABLE and not counted_lossy(ports.qos, priority):
+                yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
+
+
+def uses(view: View) -> tuple[Use, ...]:
+    """Return the WRED profiles of lossless queues."""
+    found: dict[Wred, list[LosslessQueue]] = {}
+    for queue in lossless_queues(view):
+        if queue.wred is not None:
+            found.setdefault(queue.wred, []).append(queue)
+    return tuple(Use(wred, tuple(queues)) for wred, queues in found.items())
+
+
+def distinct_sets(queues: Sequence[LosslessQueue]) -> tuple[PortSet, ...]:
+    """Return the port sets of some queues, each once."""
+    return tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
+
+
+def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
+    """Return the numbers of some queues, ascending."""
+    return tuple(sorted({queue.number for queue in queues}))
+
+
+def pfc_only(view: View) -> bool:
+    """Whether the intent states that senders do not react to marks."""
+    return view.fabric.congestion is not None and view.fabric.congestion.kind == "pfc-only"

