@@ -119,6 +119,7 @@ def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
     """Return how many ports of the same switch can send into one port of ``egress``, at least 1.
 
     Every other port with PFC can, except that up-down routing sends nothing from uplink to uplink of a leaf.
+    On a spine this is an upper bound: parallel links from one leaf do not send back to it.
     """
     tiers = [port.tier for ports in sets for port in ports.ports]
     hosts = tiers.count("host")

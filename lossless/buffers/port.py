@@ -108,8 +108,8 @@ def given_headroom(switch: Switch, profile: BufferProfile) -> int:
     """Return the headroom in bytes that a lossless profile gives on a switch.
 
     It is ``xoff``, except on NVIDIA chips without a shared headroom pool: there ``size`` must hold ``xon``
-    and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff`` alone,
-    only what it holds beyond ``xon`` exists. Shipped rows that are 1 KiB short of the sum count in full.
+    and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff``
+    alone, only what it holds beyond ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
     """
     headroom = profile.headroom_bytes or 0
     elsewhere = profile.pool is None or profile.pool.shared_headroom_bytes

@@ -47,9 +47,10 @@ tightest that congests, eight the GPUs of one server."""
 class HeadroomCheck(NamedTuple):
     """Headroom against need, in bytes.
 
-    ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where ``size`` does not back it and no pool shares
-    headroom (:func:`lossless.buffers.port.given_headroom`). ``method`` says where the need comes from. ``margin_bytes`` is what is left over the closed-form floor
-    where that is all that is known, else over the cable and one frame: a vendor's row has its own reserve.
+    ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where nothing backs it
+    (:func:`lossless.buffers.port.given_headroom`). ``method`` says where the need comes from.
+    ``margin_bytes`` is what is left over the closed-form floor where that is all that is known, else over the
+    cable and one frame: a vendor's row has its own reserve.
     """
 
     given_bytes: int

@@ -122,3 +122,5 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RenderError(f"{path}: in the way of what is to be written: {error}") from error

@@ -9,22 +9,20 @@ from lossless.report.style import visible
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     Data = Mapping[str, Any]
     """A verdict as plain data, by the names of :mod:`lossless.buffers.verdict`."""
 
-_PORTS = ("verdict", "switch", "ports", "priority", "link", "headroom", "needed", "watchdog", "ECN marks")
+_PORTS = ("verdict", "switch", "ports", "priority", "link", "headroom", "needed", "watchdog")
+_TRAFFIC = ("XOFF against ECN", "link", "traffic", "XOFF comes at", "marking starts", "all is marked")
 _POOLS = ("verdict", "switch", "pool", "headroom of all groups", "shared headroom", "ratio")
 _UNKNOWN = "unknown"
+_NO_VERDICT = "(marking first does not keep PFC from firing: these margins are no part of the verdict)"
 
 
 def verdict_text(verdict: Data) -> str:
-    """Return the whole verdict of one fabric.
-
-    The last column of a port says how many bytes before XOFF marking starts, in the tightest incast that was
-    looked at; it is no part of the verdict.
-    """
+    """Return the whole verdict of one fabric: ports, pools, where XOFF sits against marking, and why."""
     return "\n\n".join(_blocks(verdict))
 
 
@@ -34,6 +32,9 @@ def _blocks(verdict: Data) -> Iterator[str]:
         yield columns([_PORTS, *map(_port_row, verdict["lines"])])
     if verdict["pools"]:
         yield columns([_POOLS, *map(_pool_row, verdict["pools"])])
+    traffic = [row for line in verdict["lines"] for row in _traffic_rows(line)]
+    if traffic:
+        yield columns([_TRAFFIC, *traffic]) + "\n" + _NO_VERDICT
     for title, reasons in (("why", verdict["reasons"]), ("not judged", verdict["not_judged"])):
         if reasons:
             yield "\n".join([f"{title}:", *(f"  {visible(reason)}" for reason in reasons)])
@@ -50,8 +51,23 @@ def _port_row(line: Data) -> tuple[str, ...]:
         _bytes(headroom["given_bytes"] if headroom else None),
         f"{format_bytes(headroom['need_bytes'])} ({headroom['method']})" if headroom else _UNKNOWN,
         line["watchdog"],
-        _marks([*line["fan_in"], *line["fan_out"]]),
     )
+
+
+def _traffic_rows(line: Data) -> Iterator[tuple[str, ...]]:
+    """Yield a row per pattern: N ports into one egress queue, and one port into N congested ones."""
+    where = (f"{_switches(line)}, priority {line['priority']}", _link(line["speed_bps"], line["cable_m"]))
+    for found in line["fan_in"]:
+        holds = f"{format_bytes(found['egress_bytes'])} in the egress queue"
+        yield (*where, f"{found['senders']} into 1", holds, *_margins(found))
+    for found in line["fan_out"]:
+        if found["egresses"] > 1:
+            holds = f"{format_bytes(found['group_bytes'])} in one ingress group"
+            yield (*where, f"1 into {found['egresses']}", holds, *_margins(found))
+
+
+def _margins(found: Data) -> tuple[str, str]:
+    return _before(found["kmin_margin_bytes"]), _before(found["kmax_margin_bytes"])
 
 
 def _pool_row(pool: Data) -> tuple[str, ...]:
@@ -82,10 +98,5 @@ def _bytes(size_bytes: int | None) -> str:
     return _UNKNOWN if size_bytes is None else format_bytes(size_bytes)
 
 
-def _marks(patterns: Sequence[Data]) -> str:
-    if not patterns:
-        return _UNKNOWN
-    margin_bytes = min(pattern["kmin_margin_bytes"] for pattern in patterns)
-    if margin_bytes < 0:
-        return f"{format_bytes(-margin_bytes)} after XOFF"
-    return f"{format_bytes(margin_bytes)} before XOFF"
+def _before(margin_bytes: int) -> str:
+    return f"{format_bytes(abs(margin_bytes))} {'after' if margin_bytes < 0 else 'before'} XOFF"

@@ -102,11 +102,11 @@ class LayoutBuilder:
     def _defaults(self, kind: SwitchKind) -> BufferDefaults:
         for template in _TEMPLATES[kind.role]:
             found = kind.hwsku.buffer_defaults(template)
-            if found is not None and found.pool(LOSSLESS_INGRESS) is not None:
+            if found is not None and _backs_headroom(kind.hwsku, found):
                 return found
-        others = [h.name for h in kind.profile.hwskus if any(d.pool(LOSSLESS_INGRESS) for d in h.buffers)]
+        others = [h.name for h in kind.profile.hwskus if any(_backs_headroom(h, d) for d in h.buffers)]
         message = (
-            f"HWSKU {kind.hwsku.name} ships no lossless buffer pools; "
+            f"HWSKU {kind.hwsku.name} ships no buffers for lossless groups; "
             f"HWSKUs of {kind.profile.name} that do: {', '.join(others) or 'none'}"
         )
         raise InputError([self._loaded.problem(kind.hardware_origin, message)])
@@ -297,6 +297,17 @@ class _PortShaper:
             static_th_bytes=row.threshold if static else None,
             origin=self.kind.hardware_origin,
         )
+
+
+def _backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
+    """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
+
+    Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
+    """
+    if defaults.pool(LOSSLESS_INGRESS) is None:
+        return False
+    reserves = all(row.reserved_bytes >= row.headroom_bytes for row in hwsku.headroom)
+    return defaults.uses_shared_headroom or reserves
 
 
 def _place(kind: SwitchKind) -> list[PortSpec | None]:

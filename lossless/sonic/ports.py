@@ -1,4 +1,4 @@
-"""The ports of one device: rows of PORT, PORT_QOS_MAP, QUEUE, BUFFER_PG and BUFFER_QUEUE to shared objects."""
+"""The ports of one device: rows of PORT_QOS_MAP, QUEUE, BUFFER_PG and BUFFER_QUEUE to shared objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lossless.fabric.qos import (
     PriorityMask,
     Queue,
 )
-from lossless.sonic.tables import whole_number
+from lossless.sonic.tables import plain_name, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     """What the device makes a lossless group of, by speed and cable: None where it makes none."""
 
 Slots = dict[int, "Row"]
+LAST_INDEX = 255
+"""Ranges are read this far: far beyond the queues of any port, and short of filling the memory."""
 
 
 class PortRows(NamedTuple):
@@ -46,19 +48,32 @@ class RowIndex:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+        self._own = _own_names(tables)
         self._numbered = {name: self._by_port(name) for name in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")}
 
     def _by_port(self, table: str) -> dict[str, Slots]:
         found: dict[str, Slots] = {}
+        # Rows that overlap are applied in the order of keys, as tables have them.
         for key, row in self._tables.table(table).items():
-            parts = key.split("|")
-            numbers = index_range(parts[-1])
-            if len(parts) not in (2, 4) or numbers is None:
+            place, _, numbers_text = key.rpartition("|")
+            port, numbers = self._port(place), index_range(numbers_text)
+            if port is None or numbers is None:
                 self._tables.unread.append(f"{table}|{row.key}: not a port and a range of numbers")
-                continue
-            slots = found.setdefault(parts[-2], {})
-            slots.update(dict.fromkeys(numbers, row))
+            elif port:
+                found.setdefault(port, {}).update(dict.fromkeys(numbers, row))
         return found
+
+    def _port(self, place: str) -> str | None:
+        """Return the port a row is for; empty for a port of another card of a chassis, None for no port."""
+        parts = place.split("|")
+        if len(parts) == 1:
+            return place or None
+        if len(parts) != 3:
+            return None
+        host, asic = self._own
+        if host is None:
+            return place
+        return parts[2] if parts[0] == host and asic in (None, parts[1]) else ""
 
     def ports(self) -> set[str]:
         """Return the names of all ports that any port-keyed table has rows for."""
@@ -85,15 +100,19 @@ class RowIndex:
 def index_range(text: str) -> range | None:
     """Return ``3`` or ``3-4`` as numbers; None for what orchagent refuses (``4-3``, ``3-3``, ``abc``).
 
-    Source: parseIndexRange needs lo < hi, sonic-swss orchagent @e6b0c5b.
+    Source: parseIndexRange needs lo < hi, sonic-swss orchagent @e6b0c5b. Numbers end at :data:`LAST_INDEX`.
     """
     low_text, dash, high_text = text.partition("-")
-    low, high = whole_number(low_text), whole_number(high_text)
-    if low is None or low < 0:
+    low, high = whole_number(low_text), whole_number(high_text if dash else low_text)
+    if low is None or high is None or low < 0 or high > LAST_INDEX:
         return None
-    if not dash:
-        return range(low, low + 1)
-    return range(low, high + 1) if high is not None and low < high else None
+    return range(low, high + 1) if low < high or not dash else None
+
+
+def _own_names(tables: Tables) -> tuple[str | None, str | None]:
+    """Return the names by which the keys of a chassis call this device and its ASIC, None where unknown."""
+    meta = tables.row("DEVICE_METADATA", "localhost")
+    return (meta.fields.get("hostname"), meta.fields.get("asic_name")) if meta else (None, None)
 
 
 class QosReader:
@@ -190,4 +209,5 @@ def _content(row: Row | None) -> tuple[tuple[str, str], ...] | None:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip().strip("[]").rpartition("|")[2] for name in text.split(",") if name.strip())
+    names = (name.strip() for name in text.split(","))
+    return tuple(plain_name(name) if name.startswith("[") else name for name in names if name)

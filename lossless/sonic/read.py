@@ -44,8 +44,9 @@ def read_fabric(
 ) -> Fabric:
     """Return the fabric that deployed files describe.
 
-    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are inferred
-    from what it does. Links are known where both ends are among the files and their hostnames are unique.
+    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are
+    inferred from what it does. Links are known where both ends are among the files and their hostnames are
+    unique.
     """
     switches = tuple(_Reader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
     return Fabric(
@@ -64,8 +65,10 @@ def read_fabric(
 
 
 def _links(switches: Sequence[Switch]) -> Iterable[Link]:
-    names = [switch.name for switch in switches]
-    by_name = {switch.name: switch for switch in switches if names.count(switch.name) == 1}
+    times: dict[str, int] = {}
+    for switch in switches:
+        times[switch.name] = times.get(switch.name, 0) + 1
+    by_name = {switch.name: switch for switch in switches if times[switch.name] == 1}
     for switch in by_name.values():
         for port in switch.ports:
             peer = by_name.get(port.neighbor[0]) if port.neighbor else None
@@ -113,7 +116,7 @@ class _Reader:
         found = {}
         for row in self.tables.table("CABLE_LENGTH").values():
             for port, text in row.fields.items():
-                match = re.fullmatch(r"(\d+)m", text.strip())
+                match = re.fullmatch(r"([0-9]{1,9})m", text.strip())
                 if match is None and text != "None":
                     self.tables.unread.append(f"CABLE_LENGTH|{row.key}|{port}: {text!r} is not a length")
                 length_m = int(match[1]) if match else None
@@ -123,12 +126,12 @@ class _Reader:
     def _ports(self) -> tuple[Port, ...]:
         reader = QosReader(self.objects, self.dynamic, self._generated)
         rows = self.tables.table("PORT")
-        names = list(rows) or sorted(self.index.ports(), key=natural_key)
-        return tuple(self._port(name, rows.get(name), reader) for name in names)
+        names = rows.keys() or self.index.ports()
+        return tuple(self._port(name, rows.get(name), reader) for name in sorted(names, key=natural_key))
 
     def _port(self, name: str, row: Row | None, reader: QosReader) -> Port:
         fields: Mapping[str, str] = row.fields if row else {}
-        speed_mbps = whole_number(fields.get("speed", ""))
+        speed_mbps = self._positive(row, "speed")
         speed_bps = speed_mbps * 10**6 if speed_mbps else None
         nowhere = self.tables.origin("CABLE_LENGTH").key()
         cable = self.cables.get(name) or Cable(UNKNOWN, None, nowhere)
@@ -137,7 +140,7 @@ class _Reader:
             name=name,
             speed_bps=speed_bps,
             lanes=len(fields["lanes"].split(",")) if "lanes" in fields else None,
-            mtu_bytes=(whole_number(fields.get("mtu", "")) or DEFAULT_MTU) if row else UNKNOWN,
+            mtu_bytes=self._mtu(row),
             admin_up=self._admin_up(row),
             tier=None,
             cable=cable,
@@ -146,6 +149,23 @@ class _Reader:
             placed=True,
             origin=self.tables.origin("PORT", row) if row else self.tables.origin("PORT_QOS_MAP"),
         )
+
+    def _mtu(self, row: Row | None) -> Maybe[int]:
+        """Return the MTU; the default counts where none is written, not where it cannot be read."""
+        if row is not None and "mtu" not in row.fields:
+            return DEFAULT_MTU
+        mtu = self._positive(row, "mtu")
+        return UNKNOWN if mtu is None else mtu
+
+    def _positive(self, row: Row | None, field: str) -> int | None:
+        """Return a field of a PORT row, None where it is absent or not above 0 (which is noted)."""
+        if row is None or not row.fields.get(field):
+            return None
+        value = whole_number(row.fields[field])
+        if value is not None and value > 0:
+            return value
+        self.tables.unread.append(f"PORT|{row.key}|{field}: {row.fields[field]!r} is not above 0")
+        return None
 
     @staticmethod
     def _admin_up(row: Row | None) -> Maybe[bool]:
@@ -193,7 +213,7 @@ class _Reader:
         version = self.tables.row("VERSIONS", "DATABASE")
         return SwitchQos(
             buffer_model="dynamic" if self.dynamic else "traditional",
-            pools=tuple(self.objects.pools.values()),
+            pools=tuple(pool for _, pool in sorted(self.objects.pools.items())),
             poll=self._poll(),
             counters=tuple(
                 (group, row.fields.get("FLEX_COUNTER_STATUS") == "enable")
@@ -225,9 +245,11 @@ def pg_profile_name(speed_bps: int, cable_m: int) -> str:
     return f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
 
 
-def natural_key(name: str) -> tuple[str | int, ...]:
+def natural_key(name: str) -> tuple[tuple[int, str], ...]:
     """Sort ``Ethernet8`` before ``Ethernet10``."""
-    return tuple(int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name))
+    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
+    parts = enumerate(re.split(r"([0-9]+)", name))
+    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)
 
 
 def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables) -> ClassSet:

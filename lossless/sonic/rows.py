@@ -1,4 +1,4 @@
-"""Single CONFIG_DB rows to objects of the fabric model, each built once and shared by all that refer to it."""
+"""Single CONFIG_DB rows to objects of the fabric model, each built once and shared by all that name it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ class Objects:
 
     def _index_map(self, table: str, name: str, row: Row) -> IndexMap:
         targets: list[int | None] = [None] * _MAP_SIZE.get(table, 8)
-        for index_text, target_text in row.fields.items():
+        # Where 26 and 026 both stand, 26 counts, whichever is first in the file.
+        for index_text, target_text in sorted(
+            row.fields.items(), reverse=True, key=lambda item: len(item[0])
+        ):
             index, target = whole_number(index_text), whole_number(target_text)
             if index is None or not 0 <= index < len(targets):
                 self.tables.unread.append(f"{table}|{name}|{index_text}: not an index of this map")
@@ -120,14 +123,18 @@ class Objects:
         )
 
     def mask(self, row: Row, field: str) -> PriorityMask | None:
-        """Return a comma list of priorities, read as orchagent reads it (stoi of each part); None where absent."""
+        """Return a comma list of priorities as orchagent reads it (stoi of each part); None where absent."""
         text = row.fields.get(field)
         if text is None:
             return None
         found = set()
         for part in filter(None, (part.strip() for part in text.split(","))):
-            if part[0] in "01234567" and not part[1:2].isdecimal():
-                found.add(int(part[0]))
+            # As stoi reads: a sign and zeros may lead, and whatever follows the digits is ignored.
+            digits = part.removeprefix("+").lstrip("0") or "0"
+            if digits[0] in "01234567" and not digits[1:2].isdecimal():
+                found.add(int(digits[0]))
+            elif part[0] == "0" and not digits[0].isdecimal():
+                found.add(0)
             else:
                 self.tables.unread.append(f"PORT_QOS_MAP|{row.key}|{field}: {part!r} is not a priority")
         return PriorityMask(tuple(sorted(found)), self.tables.origin("PORT_QOS_MAP", row, field))

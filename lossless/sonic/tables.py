@@ -1,8 +1,8 @@
 """CONFIG_DB as found: rows with canonical values, their oddities collected and never fatal.
 
 JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
-202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it was
-written under, so that findings point at what stands in the file.
+202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
+was written under, so that findings point at what stands in the file.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from lossless.findings import Origin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-READ_TABLES = frozenset(
-    """DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
+_READ = """
+    DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
     TC_TO_PRIORITY_GROUP_MAP MAP_PFC_PRIORITY_TO_QUEUE PFC_PRIORITY_TO_PRIORITY_GROUP_MAP PORT_QOS_MAP QUEUE
     SCHEDULER WRED_PROFILE BUFFER_POOL BUFFER_PROFILE BUFFER_PG BUFFER_QUEUE BUFFER_PORT_INGRESS_PROFILE_LIST
     BUFFER_PORT_EGRESS_PROFILE_LIST CABLE_LENGTH PFC_WD FLEX_COUNTER_TABLE DEFAULT_LOSSLESS_BUFFER_PARAMETER
-    LOSSLESS_TRAFFIC_PATTERN""".split()
-)
+    LOSSLESS_TRAFFIC_PATTERN
+"""
+READ_TABLES = frozenset(_READ.split())
 """The tables this tool reads. All others are left alone."""
 
+_MOST_DIGITS = 20
+"""Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
 
 
@@ -36,7 +39,7 @@ class Row(NamedTuple):
         """Return the name a field refers to, plain or in old brackets; empty where there is none."""
         text = self.fields.get(field, "")
         if text.startswith("[") and text.endswith("]"):
-            return text[1:-1].replace(":", "|", 1).partition("|")[2]
+            return plain_name(text)
         return text
 
 
@@ -53,7 +56,7 @@ class Tables:
         self.rows: dict[str, dict[str, Row]] = {}
         self.unreadable: list[tuple[str, str]] = []
         self.unread: list[str] = []
-        for table in READ_TABLES & data.keys():
+        for table in sorted(READ_TABLES & data.keys()):
             self.rows[table] = self._table(table, data[table])
 
     def _table(self, name: str, value: object) -> dict[str, Row]:
@@ -62,13 +65,24 @@ class Tables:
             self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
             return {}
         rows: dict[str, Row] = {}
-        for key, fields in value.items():
-            if isinstance(fields, dict):
-                row = Row(key, {str(k): _text(v) for k, v in fields.items()})
-                rows.update((single, row) for single in _single_keys(name, key))
+        # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
+        # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
+        for key in sorted(value):
+            if isinstance(value[key], dict):
+                row = Row(key, self._fields(f"{name}|{key}", value[key]))
+                rows.update(dict.fromkeys(_single_keys(name, key), row))
             else:
                 self.unread.append(f"{name}|{key}: not a row")
         return rows
+
+    def _fields(self, place: str, fields: Mapping[object, object]) -> dict[str, str]:
+        found = {}
+        for key, value in fields.items():
+            if isinstance(value, dict):
+                self.unread.append(f"{place}|{key}: not a value")
+            else:
+                found[str(key)] = _text(value)
+        return found
 
     def table(self, name: str) -> Mapping[str, Row]:
         """Return the rows of a table, empty where it is absent."""
@@ -95,9 +109,17 @@ class Tables:
 
 
 def whole_number(text: str) -> int | None:
-    """Return the number a text spells, None where it is none."""
+    """Return the number a text spells, None where it is none or no device could hold it."""
     bare = text.strip()
-    return int(bare) if bare.lstrip("-").isdecimal() and bare.count("-") <= 1 else None
+    digits = bare.removeprefix("-")
+    return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+
+
+def plain_name(reference: str) -> str:
+    """Return ``x`` of ``[BUFFER_POOL|x]`` and ``[BUFFER_POOL:x]``; empty where no name follows the table."""
+    inner = reference.strip("[]")
+    bars = [i for i in (inner.find("|"), inner.find(":")) if i >= 0]
+    return inner[min(bars) + 1 :] if bars else ""
 
 
 def _text(value: object) -> str:

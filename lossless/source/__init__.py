@@ -19,7 +19,12 @@ def load(path: str | PathLike[str]) -> Document:
     Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
     """
     file = path if isinstance(path, str) else path.__fspath__()
-    _kind(file)
+    try:
+        _kind(file)
+    except InputError:
+        # A path that is not there is missed before its name is judged.
+        read_text(path)
+        raise
     return load_text(read_text(path), file)
 
 

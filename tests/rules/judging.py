@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents
-from lossless.source import load_text
+from lossless.source import load, load_text
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
@@ -42,3 +42,12 @@ def gaps(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> l
     """Return what one rule could not judge."""
     report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
     return [gap for gap in report.not_judged if gap.code == code]
+
+
+def corpus_findings(reference: Path, codes: tuple[str, ...], rdma_dscps: tuple[int, ...]) -> list[Finding]:
+    """Return what some rules say of upstream's configurations, each file a fabric of its own."""
+    folders = (reference / "corpus" / name for name in ("full", "partial"))
+    files = [file for folder in folders for file in sorted(folder.glob("*.json"))]
+    assert len(files) > 60
+    reports = [lint_documents([load(file)], Options(rdma_dscps=rdma_dscps)) for file in files]
+    return [finding for report in reports for finding in report.findings if finding.code in codes]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from lossless.api import Options, lint
 from lossless.source import load
-from tests.rules.judging import Patch, drawn, gaps, only, patched
+from tests.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
 
 INTENT = "leaf-spine.yaml"
 LEAF = "leaf.json"
@@ -88,6 +87,12 @@ class TestPrioritiesMismatch:
         assert drawn("PFC001", astray, rdma_dscps=(26,)) == []
         assert drawn("CLS001", astray, rdma_dscps=(26,)) != []
 
+    def test_a_named_dscp_without_its_priority_is_left_to_cls001(self) -> None:
+        short = patched(AZURE, qos("Ethernet8", pfc_enable="3"))
+        assert drawn("PFC001", short, rdma_dscps=(3, 4)) == []
+        assert only("CLS001", short, rdma_dscps=(3, 4)).elements == ("leaf1:Ethernet8",)
+        assert only("PFC001", short).elements == ("leaf1:Ethernet8",)
+
 
 def device(name: str, port: str, peer: tuple[str, str], **fields: str | None) -> Patch:
     return {
@@ -157,9 +162,10 @@ class TestOneSided:
         spine = patched(AZURE, device("spine1", "Ethernet8", ("leaf1", "Ethernet8")), "spine1.json")
         assert drawn("PFC003", leaf, spine) == []
 
-    def test_a_link_that_is_down_pauses_nothing(self) -> None:
+    @pytest.mark.parametrize("status", ["down", None])
+    def test_a_link_that_is_down_pauses_nothing(self, status: str | None) -> None:
         off = device("leaf1", "Ethernet8", ("spine1", "Ethernet8"), pfc_enable="")
-        leaf = patched(LEAF, {**off, "PORT": {"Ethernet8": {"admin_status": "down"}}}, "leaf1.json")
+        leaf = patched(LEAF, {**off, "PORT": {"Ethernet8": {"admin_status": status}}}, "leaf1.json")
         spine = patched(LEAF, device("spine1", "Ethernet8", ("leaf1", "Ethernet8")), "spine1.json")
         assert drawn("PFC003", leaf, spine) == []
 
@@ -268,7 +274,9 @@ class TestPathMisaligned:
     def test_the_dynamic_model_computes_profiles_but_writes_no_rows(self) -> None:
         dynamic: Patch = {"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}
         computed = {f"{port}|3": {"profile": "NULL"} for port in PORTS}
-        assert drawn("PFC005", patched(LEAF, {**dynamic, "BUFFER_PG": computed})) == []
+        document = patched(LEAF, {**dynamic, "BUFFER_PG": computed})
+        assert drawn("PFC005", document) == []
+        assert gaps("PFC005", document) == []
         finding = only("PFC005", patched(LEAF, {**dynamic, "BUFFER_PG": {**computed, "Ethernet0|3": None}}))
         assert finding.message.endswith("no BUFFER_PG row for PG 3, and the dynamic buffer model writes none")
         assert finding.elements == ("leaf1:Ethernet0",)
@@ -351,6 +359,13 @@ class TestOversubscribedUplinks:
         }
         assert only("PFC009", patched(INTENT, {**hosts_only, **uplinks("1 x 800G")})).severity == "warning"
 
+    def test_marking_on_the_uplinks_alone_is_enough_for_them(self) -> None:
+        curve = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
+        uplinks_only = {"ecn": {**dict.fromkeys(curve), "by_speed": {"800G": curve}}}
+        assert (
+            drawn("PFC009", patched(INTENT, {"classes": {"rdma": uplinks_only}, **uplinks("1 x 800G")})) == []
+        )
+
     def test_without_oversubscription_or_pfc_there_is_nothing_to_say(self) -> None:
         assert drawn("PFC009", patched(INTENT, NO_ECN)) == []
         lossy: Patch = {
@@ -368,11 +383,8 @@ class TestOversubscribedUplinks:
 
 @pytest.mark.parametrize("dscps", [(), (3, 4)])
 def test_upstream_configurations_are_healthy(reference: Path, dscps: tuple[int, ...]) -> None:
-    report = lint(
-        [reference / "corpus" / "full", reference / "corpus" / "partial"], Options(rdma_dscps=dscps)
-    )
-    assert report.files > 60
-    assert [f"{f.code} {f.origin.file}: {f.message}" for f in report.findings if f.code in CODES] == []
+    findings = corpus_findings(reference, CODES, dscps)
+    assert [f"{f.code} {f.origin.file}: {f.message}" for f in findings] == []
 
 
 @pytest.mark.parametrize(

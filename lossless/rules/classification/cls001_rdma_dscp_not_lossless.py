@@ -87,7 +87,8 @@ def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) 
     lossless = " or ".join(f"TC {tc}" for tc in wanted)
     return Hit(
         origin=dscp_map.entry_origin(dscp),
-        message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy; lossless is {lossless}",
+        message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
+        note=f"lossless is {lossless}, by the priorities that PFC pauses",
         help=f'map it to a lossless class: "{dscp}": "{wanted[0]}"',
         elements=ports.elements,
         places=ports.places,

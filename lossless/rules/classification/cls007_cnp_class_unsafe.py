@@ -47,9 +47,9 @@ congestion_control: pfc-only
 Declare a class for the DSCP of CNPs, not lossless, `scheduling: strict`.
 
 ## Sources
-- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015
 - CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (CNP in a strict
   queue)
+- Juniper/jvd data_center/aidc/aiml_multitenancy_backend rdma-rocev2-lossless.conf @005ab34 (the same)
 - mlxconfig query prints: CNP_DSCP defaults to 48 (profiles/nics)
 """
 
@@ -72,8 +72,8 @@ RULE = Rule(
     severity="error",
     summary="CNPs need a class of their own that is not lossless",
     sources=(
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
         "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
+        "Juniper/jvd data_center/aidc/aiml_multitenancy_backend rdma-rocev2-lossless.conf @005ab34",
         "mlxconfig query prints: CNP_DSCP defaults to 48",
     ),
 )

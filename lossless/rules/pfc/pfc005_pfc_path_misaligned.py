@@ -225,7 +225,7 @@ def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool
     return Hit(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on for priority {priority}{link} {'; '.join(fault.says for fault in faults)}",
-        note=f"nothing but pfc_enable treats priority {priority} as lossless",
+        note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
         help=f"take {priority} out of pfc_enable; or, to make it lossless: {mend}",
         elements=ports.elements,
         places=ports.places,

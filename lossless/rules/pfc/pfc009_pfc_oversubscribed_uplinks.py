@@ -35,7 +35,7 @@ topology:
 Add uplinks until the ratio is 1:1, or give the lossless class an `ecn` curve and use DCQCN.
 
 ## Sources
-- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016 (pauses spread from congested uplinks)
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (what PFC does to bystanders)
 - arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time
 """
 
@@ -60,7 +60,7 @@ RULE = Rule(
     severity="warning",
     summary="PFC on oversubscribed uplinks needs ECN to slow senders before pauses do",
     sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016",
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
         "arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time",
     ),
 )

@@ -64,7 +64,7 @@ def _hit(capacity: Capacity) -> Hit:
     ratio = capacity.down_bps / capacity.up_bps
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
     return Hit(
-        origin=capacity.origin,
+        origin=capacity.origin.key(),
         message=(
             f"leaf uplinks carry {format_capacity(capacity.up_bps)} for {format_capacity(capacity.down_bps)} "
             f"of hosts, {ratio:g}:1{declared}"

@@ -1,0 +1,354 @@
+"""Valid intents as plain data, for laws about fabrics.
+
+``intents()`` draws whatever has a meaning; ``intents(renderable=True)`` keeps to fabrics that an operator could
+build: every port exists, every cable has a headroom row, and nearly all draw no finding of level error.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from lossless.hardware.load import load_nic, load_switch, nic_names, switch_names
+from lossless.intent.load import LoadedIntent, load_intent
+from lossless.resolve.fabric import resolve
+from lossless.resolve.placement import Placement
+from lossless.source import load_text
+from lossless.units import format_rate, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.fabric.model import Fabric
+    from lossless.source.document import Document
+
+Data = dict[str, Any]
+Draw = st.DrawFn
+MAX_PORTS = 16
+"""Ports that a generated switch has at most; every product here has as many of any of its speeds."""
+
+
+class Product(NamedTuple):
+    """A HWSKU with lossless buffers; ``reach`` is the longest cable with a row, by link speed."""
+
+    profile: str
+    hwsku: str
+    default: bool
+    reach: dict[int, int]
+
+
+@cache
+def products() -> tuple[Product, ...]:
+    """Every HWSKU of the shipped profiles that ships lossless buffers."""
+    found = []
+    for name in switch_names():
+        profile = load_switch(name)
+        for hwsku in profile.hwskus:
+            if any(defaults.pool("ingress_lossless_pool") for defaults in hwsku.buffers):
+                reach: dict[int, int] = {}
+                for row in hwsku.headroom:
+                    placement = Placement(profile, hwsku)
+                    if all(placement.take(row.speed_bps) for _ in range(MAX_PORTS)):
+                        reach[row.speed_bps] = max(row.cable_m, reach.get(row.speed_bps, 0))
+                if reach:
+                    found.append(Product(name, hwsku.name, hwsku.name == profile.default_hwsku, reach))
+    return tuple(found)
+
+
+def written(data: Data) -> str:
+    """Return an intent as text: JSON is YAML, and every key has a line of its own."""
+    return json.dumps(data, indent=1)
+
+
+def document_of(data: Data, file: str = "fabric.yaml") -> Document:
+    """Return an intent as the document that is read from its text."""
+    return load_text(written(data), file)
+
+
+def loaded_of(data: Data) -> LoadedIntent:
+    """Return an intent as it is loaded."""
+    return load_intent(document_of(data))
+
+
+def fabric_of(data: Data) -> Fabric:
+    """Return the fabric of an intent."""
+    return resolve(loaded_of(data))
+
+
+@st.composite
+def intents(draw: Draw, *, renderable: bool = False) -> Data:
+    """Draw an intent as plain data."""
+    data: Data = {"lossless": "v1", "fabric": draw(names()), "transport": "rocev2"}
+    preset = draw(st.sampled_from([None, None, "azure", "nvidia", "pfc-only"]))
+    nic = draw(st.sampled_from([name for name in nic_names() if load_nic(name).dcqcn or not renderable]))
+    pfc_only = draw(st.booleans()) if preset is None else preset == "pfc-only"
+    if preset is None:
+        data["classes"] = draw(classes(pfc_only))
+        data["congestion_control"] = "pfc-only" if pfc_only else draw(dcqcn(nic))
+    else:
+        data["preset"] = preset
+        data |= draw(st.just({}) | overrides(preset))
+    if preset is None or draw(st.booleans()):
+        data["pfc"] = {"watchdog": draw(watchdogs(renderable))}
+    leaf, spine = draw(st.sampled_from(_pairs(nic)))
+    data["hardware"] = {"leaf": draw(chosen(leaf)), "spine": draw(chosen(spine)), "nic": nic}
+    data["topology"] = draw(topologies(leaf, spine, nic))
+    data |= draw(extras([*data.get("classes", {})]))
+    order = draw(st.permutations([*data]))
+    return {key: data[key] for key in order}
+
+
+def names() -> st.SearchStrategy[str]:
+    """Draw names of fabrics and devices."""
+    return st.from_regex(r"[A-Za-z][A-Za-z0-9._-]{0,12}[A-Za-z0-9]", fullmatch=True).filter(str.isascii)
+
+
+@cache
+def _pairs(nic: str) -> tuple[tuple[Product, Product], ...]:
+    rates = set(load_nic(nic).rates_bps)
+    return tuple(
+        (leaf, spine)
+        for leaf in products()
+        if rates & leaf.reach.keys()
+        for spine in products()
+        if leaf.reach.keys() & spine.reach.keys()
+    )
+
+
+def chosen(product: Product) -> st.SearchStrategy[Any]:
+    """Draw one of the ways to name a HWSKU."""
+    full = st.just({"profile": product.profile, "hwsku": product.hwsku})
+    return full | st.just(product.profile) if product.default else full
+
+
+SIZES = ("100 kB", "150 kB", "200 KiB", "256 KiB", "0.5 MiB", "800 KiB", "1 MiB", "1500 kB")
+
+
+@st.composite
+def curves(draw: Draw) -> Data:
+    """Draw a WRED curve."""
+    low, high = sorted(draw(st.lists(st.integers(0, len(SIZES) - 1), min_size=2, max_size=2)))
+    return {"min": SIZES[low], "max": SIZES[high], "probability": f"{draw(st.integers(1, 100))}%"}
+
+
+@st.composite
+def ecn(draw: Draw) -> Any:
+    """Draw ECN of a class: one curve, with or without others by speed, or only those, or off."""
+    policy = draw(curves())
+    if draw(st.booleans()):
+        speeds = draw(st.lists(st.sampled_from(["100G", "200 Gb/s", "400G", "800Gbps"]), max_size=3, unique=True))
+        if speeds:
+            policy["by_speed"] = {speed: draw(curves()) for speed in speeds}
+    return policy
+
+
+@st.composite
+def classes(draw: Draw, pfc_only: bool) -> Data:
+    """Draw traffic classes: one to three lossless ones, CNPs, lossy ones with and without a group of their own."""
+    lossless, lossy = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    priorities = iter(draw(st.permutations(range(8))))
+    dscps = iter(draw(st.permutations([dscp for dscp in range(64) if dscp != 48])))
+    found: Data = {}
+    for number in range(lossless + lossy):
+        several = draw(st.integers(1, 3))
+        own = [next(dscps) for _ in range(several)]
+        found[f"class-{number}"] = {
+            "dscp": own[0] if several == 1 and draw(st.booleans()) else own,
+            "priority": next(priorities),
+            "lossless": number < lossless,
+        }
+        if number < lossless:
+            found[f"class-{number}"]["ecn"] = "off" if pfc_only else draw(ecn())
+    found["cnp"] = {"dscp": 48, "priority": next(priorities), "scheduling": "strict"}
+    found["default"] = {"dscp": "rest", "priority": next(priorities)}
+    taken = {cls["priority"] for cls in found.values() if cls.get("lossless")}
+    _share_out(draw, found, sorted(set(range(8)) - taken))
+    order = draw(st.permutations([*found]))
+    return {name: found[name] for name in order}
+
+
+def _share_out(draw: Draw, found: Data, free_groups: Sequence[int]) -> None:
+    for name, cls in found.items():
+        if not cls.get("lossless") and draw(st.booleans()):
+            cls["pg"] = draw(st.sampled_from(free_groups))
+        if name != "cnp" and draw(st.booleans()):
+            cls["bandwidth"] = f"{draw(st.integers(5, 100 // len(found)))}%"
+
+
+def dcqcn(nic: str) -> st.SearchStrategy[Any]:
+    """Draw DCQCN as a word or with parameters, as far as the adapter has them."""
+    if not load_nic(nic).dcqcn:
+        return st.just("dcqcn")
+    rates = st.sampled_from(["5M", "50M", "1G"])
+    times = st.sampled_from(["1us", "4us", "300us"])
+    parameters = {
+        "cnp_dscp": st.just(48),
+        "cnp_interval": times,
+        "dce_tcp_g": st.integers(0, 1023),
+        "dce_tcp_rtt": times,
+        "rate_to_set_on_first_cnp": rates,
+        "rpg_min_dec_fac": st.sampled_from(["10%", "50%"]),
+        "rpg_gd": st.integers(10, 11),
+        "clamp_tgt_rate": st.booleans(),
+        "rpg_time_reset": times,
+        "rpg_ai_rate": rates,
+        "rpg_hai_rate": rates,
+    }
+    stated = st.fixed_dictionaries({}, optional=parameters)
+    return st.just("dcqcn") | st.fixed_dictionaries({"dcqcn": st.none() | stated})
+
+
+def overrides(preset: str) -> st.SearchStrategy[Data]:
+    """Draw what an intent can say about the classes of a preset."""
+    lossless = "lossless-3" if preset == "azure" else "rdma"
+    changes: st.SearchStrategy[Data] = st.fixed_dictionaries({"bandwidth": st.sampled_from(["10%", "15%"])})
+    if preset != "pfc-only":
+        changes |= st.fixed_dictionaries({"ecn": st.fixed_dictionaries({"probability": st.just("7%")})})
+    return changes.map(lambda change: {"classes": {lossless: change}})
+
+
+@st.composite
+def watchdogs(draw: Draw, renderable: bool) -> Any:
+    """Draw a PFC watchdog, off where that is allowed."""
+    if not renderable and draw(st.integers(0, 5)) == 0:
+        return draw(st.sampled_from(["off", False]))
+    poll_ms = 100 * draw(st.integers(1, 10))
+    detection_ms = poll_ms * draw(st.integers(2, 4))
+    found = {"poll": f"{poll_ms}ms", "detection": f"{detection_ms}ms"}
+    if draw(st.booleans()) or renderable:
+        found["restoration"] = f"{2 * detection_ms}ms"
+    if draw(st.booleans()):
+        found["action"] = draw(st.sampled_from(["drop", "forward"]))
+    return found
+
+
+@st.composite
+def extras(draw: Draw, class_names: Sequence[str]) -> Data:
+    """Draw the sections that can be left out: MTU, hosts, buffers, networks."""
+    traffic_class = st.fixed_dictionaries({}, optional={"class": st.sampled_from(class_names)} if class_names else {})
+    prefixes = st.sampled_from([[], ["10.20.0.0/16"], ["10.1.0.0/24", "2001:db8::/48"]])
+    network = st.fixed_dictionaries({"on": st.just("separate"), "prefixes": prefixes}) | traffic_class.map(
+        lambda extra: {"on": "fabric", **extra}
+    )
+    hosts = st.fixed_dictionaries(
+        {}, optional={"mtu": st.sampled_from([4200, "9000 B"]), "interfaces": st.just(["eth0", "eth1.100"])}
+    )
+    sections = {
+        "mtu": st.sampled_from([9100, 9216, "9000 B"]),
+        "hosts": hosts,
+        "networks": st.dictionaries(names(), network, max_size=2),
+        "buffers": st.fixed_dictionaries({"headroom_oversubscription": st.sampled_from([1, 1.5, 2])}),
+    }
+    return draw(st.fixed_dictionaries({}, optional=sections))
+
+
+def topologies(leaf: Product, spine: Product, nic: str) -> st.SearchStrategy[Data]:
+    """Draw a topology in either form."""
+    return leaf_spines(leaf, spine, nic) | explicit(leaf, spine, nic)
+
+
+class _Links(NamedTuple):
+    down: tuple[int, int]
+    up: tuple[int, int]
+    host_cable_m: int
+    uplink_cable_m: int
+
+
+@st.composite
+def _links(draw: Draw, leaf: Product, spine: Product, nic: str) -> _Links:
+    down_bps = draw(st.sampled_from(sorted(set(load_nic(nic).rates_bps) & leaf.reach.keys())))
+    up_bps = draw(st.sampled_from(sorted(leaf.reach.keys() & spine.reach.keys())))
+    longest = min(leaf.reach[up_bps], spine.reach[up_bps])
+    return _Links(
+        (draw(st.integers(1, 2)), down_bps),
+        (draw(st.integers(1, 4)), up_bps),
+        draw(st.integers(1, leaf.reach[down_bps])),
+        draw(st.integers(1, longest)),
+    )
+
+
+@st.composite
+def leaf_spines(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
+    """Draw a two-tier Clos; where it is oversubscribed, it says so."""
+    links = draw(_links(leaf, spine, nic))
+    leaves, spines, hosts = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    ratio = hosts * links.down[0] * links.down[1] / (spines * links.up[0] * links.up[1])
+    shape: Data = {
+        "leaves": leaves,
+        "spines": spines,
+        "hosts_per_leaf": hosts,
+        "host_links": _bundle(*links.down),
+        "uplinks": _bundle(*links.up),
+        "cables": {"host": f"{links.host_cable_m}m", "uplink": f"{links.uplink_cable_m} m"},
+    }
+    if ratio <= 1:
+        return {"leaf_spine": shape}
+    inside = draw(st.booleans())
+    (shape if inside else (outer := {}))["oversubscription"] = ratio + 1
+    return {"leaf_spine": shape} if inside else {"leaf_spine": shape, **outer}
+
+
+def _bundle(count: int, rate_bps: int) -> str:
+    return f"{count} x {format_rate(rate_bps)}"
+
+
+@st.composite
+def explicit(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
+    """Draw devices and links by name, some of them with the ports they use."""
+    links = draw(_links(leaf, spine, nic))
+    device_names = draw(st.lists(names(), min_size=3, max_size=8, unique_by=str.casefold))
+    leaves = device_names[: max(1, len(device_names) // 3)]
+    spines, hosts = device_names[len(leaves) : len(leaves) + 1], device_names[len(leaves) + 1 :]
+    devices = {name: {"role": "leaf"} for name in leaves} | {name: {"role": "spine"} for name in spines}
+    for name in leaves:
+        if draw(st.booleans()):
+            devices[name]["hardware"] = draw(chosen(leaf))
+    devices |= {name: {"role": "host"} for name in hosts}
+    pairs = [(name, host, links.down, links.host_cable_m) for host in hosts for name in leaves[:2]]
+    pairs += [(name, top, links.up, links.uplink_cable_m) for name in leaves for top in spines]
+    ports = {name: Placement(*_hardware(spine if name in spines else leaf)) for name in (*leaves, *spines)}
+    found = [entry for pair in pairs for entry in _entries(draw, pair, ports)]
+    order = draw(st.permutations([*devices]))
+    topology = {"devices": {name: devices[name] for name in order}, "links": found}
+    down_bps = len(hosts) * links.down[0] * links.down[1]
+    ratio = down_bps / (links.up[0] * links.up[1])
+    return {**topology, "oversubscription": ratio} if ratio > 1 else topology
+
+
+def _hardware(product: Product) -> Any:
+    profile = load_switch(product.profile)
+    return profile, profile.hwsku(product.hwsku)
+
+
+def _entries(
+    draw: Draw, pair: tuple[str, str, tuple[int, int], int], ports: dict[str, Placement]
+) -> list[Data]:
+    """Return a bundle as one entry, or as an entry a link with the ports that placement would choose."""
+    near, far, (count, speed_bps), cable_m = pair
+    if draw(st.booleans()):
+        near, far = far, near
+    places = [{n: ports[n].take(speed_bps) for n in (near, far) if n in ports} for _ in range(count)]
+    plain = {"a": near, "b": far, "links": _bundle(count, speed_bps), "cable": f"{cable_m}m"}
+    if draw(st.booleans()):
+        return [plain]
+    entries = []
+    for place in places:
+        ends = {side: _end(plain[side], place, draw(st.booleans())) for side in ("a", "b")}
+        entries.append({**plain, **ends, "links": _bundle(1, speed_bps)})
+    return entries
+
+
+def _end(name: str, place: dict[str, Any], with_port: bool) -> str:
+    spec = place.get(name)
+    return f"{name}:{spec.name}" if spec is not None and with_port else name
+
+
+def speeds_of(data: Data) -> set[int]:
+    """Return the link speeds of a generated intent, in bits per second."""
+    topology = data["topology"]
+    shape = topology.get("leaf_spine")
+    texts = [shape["host_links"], shape["uplinks"]] if shape else [link["links"] for link in topology["links"]]
+    return {parse_rate(text.partition(" x ")[2]) for text in texts}
