@@ -20,5 +20,10 @@ lossless render "$here/roce-256" --base "$here/roce-256/base" -o "$out"
 say "lossless simulate examples/roce-256"
 lossless simulate "$here/roce-256"
 
+say "lossless lint $out   (what was rendered, read back from the switches' side)"
+lossless lint "$out"
+
 say "the files are in $out"
-find "$out" -type f | sort | head -n 12
+ls "$out" | tr '\n' ' '
+echo
+ls -l "$out/leaf1" "$out/host1"

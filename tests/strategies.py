@@ -1,7 +1,7 @@
 """Valid intents as plain data, for laws about fabrics.
 
-``intents()`` draws whatever has a meaning; ``intents(renderable=True)`` keeps to fabrics that an operator could
-build: every port exists, every cable has a headroom row, and nearly all draw no finding of level error.
+``intents()`` draws whatever has a meaning; ``intents(renderable=True)`` keeps to fabrics that an operator
+could build: every port exists, every cable has a headroom row, and nearly all draw no finding of level error.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from lossless.errors import InputError
 from lossless.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.intent.load import LoadedIntent, load_intent
 from lossless.resolve.fabric import resolve
@@ -47,15 +48,28 @@ def products() -> tuple[Product, ...]:
     for name in switch_names():
         profile = load_switch(name)
         for hwsku in profile.hwskus:
-            if any(defaults.pool("ingress_lossless_pool") for defaults in hwsku.buffers):
-                reach: dict[int, int] = {}
-                for row in hwsku.headroom:
-                    placement = Placement(profile, hwsku)
-                    if all(placement.take(row.speed_bps) for _ in range(MAX_PORTS)):
-                        reach[row.speed_bps] = max(row.cable_m, reach.get(row.speed_bps, 0))
-                if reach:
-                    found.append(Product(name, hwsku.name, hwsku.name == profile.default_hwsku, reach))
+            reach: dict[int, int] = {}
+            for row in hwsku.headroom:
+                placement = Placement(profile, hwsku)
+                if all(placement.take(row.speed_bps) for _ in range(MAX_PORTS)):
+                    reach[row.speed_bps] = max(row.cable_m, reach.get(row.speed_bps, 0))
+            product = Product(name, hwsku.name, hwsku.name == profile.default_hwsku, reach)
+            if reach and _ships_lossless_buffers(product):
+                found.append(product)
     return tuple(found)
+
+
+def _ships_lossless_buffers(product: Product) -> bool:
+    choice = {"profile": product.profile, "hwsku": product.hwsku}
+    links = [{"a": "l", "b": "s", "links": "1 x 100G", "cable": "1m"}]
+    devices = {"l": {"role": "leaf"}, "s": {"role": "spine"}}
+    data: Data = {"lossless": "v1", "fabric": "f", "transport": "rocev2", "preset": "nvidia"}
+    data |= {"hardware": {"leaf": choice, "spine": choice, "nic": "connectx-7"}}
+    try:
+        fabric_of(data | {"topology": {"devices": devices, "links": links}})
+    except InputError:
+        return False
+    return True
 
 
 def written(data: Data) -> str:
@@ -90,7 +104,7 @@ def intents(draw: Draw, *, renderable: bool = False) -> Data:
         data["congestion_control"] = "pfc-only" if pfc_only else draw(dcqcn(nic))
     else:
         data["preset"] = preset
-        data |= draw(st.just({}) | overrides(preset))
+        data |= draw(st.booleans().flatmap(lambda yes: overrides(preset) if yes else st.just({})))
     if preset is None or draw(st.booleans()):
         data["pfc"] = {"watchdog": draw(watchdogs(renderable))}
     leaf, spine = draw(st.sampled_from(_pairs(nic)))
@@ -139,7 +153,9 @@ def ecn(draw: Draw) -> Any:
     """Draw ECN of a class: one curve, with or without others by speed, or only those, or off."""
     policy = draw(curves())
     if draw(st.booleans()):
-        speeds = draw(st.lists(st.sampled_from(["100G", "200 Gb/s", "400G", "800Gbps"]), max_size=3, unique=True))
+        speeds = draw(
+            st.lists(st.sampled_from(["100G", "200 Gb/s", "400G", "800Gbps"]), max_size=3, unique=True)
+        )
         if speeds:
             policy["by_speed"] = {speed: draw(curves()) for speed in speeds}
     return policy
@@ -147,7 +163,7 @@ def ecn(draw: Draw) -> Any:
 
 @st.composite
 def classes(draw: Draw, pfc_only: bool) -> Data:
-    """Draw traffic classes: one to three lossless ones, CNPs, lossy ones with and without a group of their own."""
+    """Draw traffic classes: one to three lossless ones, CNPs, lossy ones with and without their own group."""
     lossless, lossy = draw(st.integers(1, 3)), draw(st.integers(0, 2))
     priorities = iter(draw(st.permutations(range(8))))
     dscps = iter(draw(st.permutations([dscp for dscp in range(64) if dscp != 48])))
@@ -228,7 +244,9 @@ def watchdogs(draw: Draw, renderable: bool) -> Any:
 @st.composite
 def extras(draw: Draw, class_names: Sequence[str]) -> Data:
     """Draw the sections that can be left out: MTU, hosts, buffers, networks."""
-    traffic_class = st.fixed_dictionaries({}, optional={"class": st.sampled_from(class_names)} if class_names else {})
+    traffic_class = st.fixed_dictionaries(
+        {}, optional={"class": st.sampled_from(class_names)} if class_names else {}
+    )
     prefixes = st.sampled_from([[], ["10.20.0.0/16"], ["10.1.0.0/24", "2001:db8::/48"]])
     network = st.fixed_dictionaries({"on": st.just("separate"), "prefixes": prefixes}) | traffic_class.map(
         lambda extra: {"on": "fabric", **extra}
@@ -286,9 +304,8 @@ def leaf_spines(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
     }
     if ratio <= 1:
         return {"leaf_spine": shape}
-    inside = draw(st.booleans())
-    (shape if inside else (outer := {}))["oversubscription"] = ratio + 1
-    return {"leaf_spine": shape} if inside else {"leaf_spine": shape, **outer}
+    accepted = {"oversubscription": ratio}
+    return {"leaf_spine": shape | accepted} if draw(st.booleans()) else {"leaf_spine": shape} | accepted
 
 
 def _bundle(count: int, rate_bps: int) -> str:
@@ -350,5 +367,7 @@ def speeds_of(data: Data) -> set[int]:
     """Return the link speeds of a generated intent, in bits per second."""
     topology = data["topology"]
     shape = topology.get("leaf_spine")
-    texts = [shape["host_links"], shape["uplinks"]] if shape else [link["links"] for link in topology["links"]]
+    texts = (
+        [shape["host_links"], shape["uplinks"]] if shape else [link["links"] for link in topology["links"]]
+    )
     return {parse_rate(text.partition(" x ")[2]) for text in texts}

@@ -43,6 +43,8 @@ def command(
     if any(finding.severity == "error" for finding in result.report.findings):
         problem("refused: a fabric with errors is not rendered; nothing was written")
         return FAILED
+    for note in result.notes:
+        problem(note)
     return _checked(result) if check else _written(result, output_dir, complete=base_dir is not None)
 
 

@@ -102,8 +102,9 @@ _ECN_SCHEMA = {
 class TrafficClass(Model):
     """One traffic class. Priority, TC and queue are the same number.
 
-    A lossless class has the priority group of its priority; a lossy one shares group 0 unless ``pg`` says
-    otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict`` serves the queue before all others.
+    A lossless class has the priority group of its priority; lossy ones share group 0, or the first that no
+    lossless class has, unless ``pg`` says otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict``
+    serves the queue before all others.
     """
 
     dscp: Annotated[

@@ -10,6 +10,8 @@ from lossless.intent.contradictions import speed_keys, wred_name_at
 from lossless.units import parse_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.findings import Origin
     from lossless.intent.classes import Ecn
     from lossless.intent.classes import TrafficClass as Declared
@@ -65,7 +67,9 @@ def maps(loaded: LoadedIntent) -> Maps:
     priorities = _entry_origins(loaded, named, "priority")
     groups = _entry_origins(loaded, named, "pg")
     identity = IndexMap(MAP_NAME, tuple(PRIORITIES), origin, priorities)
-    tc_to_pg = tuple(priority_group(classes[named[tc]]) if tc in named else 0 for tc in PRIORITIES)
+    by_class = priority_groups(classes)
+    shared = by_class[None]
+    tc_to_pg = tuple(by_class[named[tc]] if tc in named else shared for tc in PRIORITIES)
     return Maps(
         dscp_to_tc=IndexMap(
             MAP_NAME,
@@ -76,8 +80,10 @@ def maps(loaded: LoadedIntent) -> Maps:
         tc_to_queue=identity,
         tc_to_pg=IndexMap(MAP_NAME, tc_to_pg, origin, groups),
         pfc_to_queue=identity,
+        # buffermgrd takes a PFC priority for the number of its group (cfgmgr/buffermgr.cpp @e6b0c5b), so a
+        # lossless class in another group is out of line, and a rule says so.
         pfc_to_pg=IndexMap(
-            MAP_NAME, tuple(tc_to_pg[p] if p in lossless else None for p in PRIORITIES), origin, groups
+            MAP_NAME, tuple(p if p in lossless else None for p in PRIORITIES), origin, priorities
         ),
         pfc=PriorityMask(lossless, origin),
     )
@@ -95,14 +101,19 @@ def _entry_origin(loaded: LoadedIntent, name: str | None, key: str) -> Origin:
     return loaded.origin("classes", name, key if stated else "priority")
 
 
-def priority_group(cls: Declared) -> int:
-    """Return the priority group a class is counted in.
+def priority_groups(classes: Mapping[str, Declared]) -> dict[str | None, int]:
+    """Return the priority group of each class by name, and under None that of traffic of no class.
 
-    Lossless classes get their own, lossy ones group 0 unless stated (as stock SONiC has it).
+    Lossless classes get their own. Lossy ones share group 0 unless stated (as stock SONiC has it), or the
+    first free group where group 0 is a lossless class's: they would use up its headroom.
     """
-    if cls.pg is not None:
-        return cls.pg
-    return cls.priority if cls.lossless else 0
+    own = {cls.priority for cls in classes.values() if cls.lossless}
+    shared = min(set(PRIORITIES) - own, default=0)
+    found: dict[str | None, int] = {None: shared}
+    for name, cls in classes.items():
+        default = cls.priority if cls.lossless else shared
+        found[name] = default if cls.pg is None else cls.pg
+    return found
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:

@@ -14,7 +14,7 @@ from lossless.fabric.qos import (
     Queue,
     Watchdog,
 )
-from lossless.resolve.classes import maps, priority_group, schedulers, wred
+from lossless.resolve.classes import maps, priority_groups, schedulers, wred
 from lossless.resolve.placement import Placement
 from lossless.resolve.pools import LOSSLESS_INGRESS, PoolPlan, PortLoad, plan_pools
 from lossless.units import format_rate
@@ -83,6 +83,7 @@ class LayoutBuilder:
         self._intent = loaded.intent
         self._maps = maps(loaded)
         self._schedulers = schedulers(loaded)
+        self._group_of = priority_groups(loaded.intent.classes)
         self.mtu_bytes = loaded.intent.mtu
 
     def build(self, kind: SwitchKind) -> Layout:
@@ -118,9 +119,9 @@ class LayoutBuilder:
         placed: Sequence[PortSpec | None],
         rows: Sequence[HeadroomRow | None],
     ) -> PoolPlan:
-        classes = self._intent.classes.values()
-        lossless = {priority_group(cls) for cls in classes if cls.lossless}
-        lossy = {priority_group(cls) for cls in classes if not cls.lossless} - lossless
+        classes, groups = self._intent.classes, self._group_of
+        lossless = {groups[name] for name, cls in classes.items() if cls.lossless}
+        lossy = {groups[name] for name in classes} - lossless
         egress = defaults.profile("egress_lossy_profile")
         loads = tuple(
             PortLoad(row, len(spec.lanes), len(lossless), len(lossy), egress.reserved_bytes if egress else 0)
@@ -203,7 +204,7 @@ class LayoutBuilder:
             self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
         )
         for name, cls in by_rank:
-            number = priority_group(cls)
+            number = self._group_of[name]
             profile = lossless if cls.lossless else shaper.defaults_profile("ingress_lossy_profile")
             if found[number] is None and profile is not None:
                 found[number] = PriorityGroup(
@@ -302,7 +303,7 @@ class _PortShaper:
 def _backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
     """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
 
-    Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
+    Some HWSKUs are made for lossy fabrics: their rows reserve only xon, and no pool lends the rest.
     """
     if defaults.pool(LOSSLESS_INGRESS) is None:
         return False

@@ -150,7 +150,10 @@ class QosReader:
             (), self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere
         )
         return PortQos(
-            dscp_to_tc=bound("dscp_to_tc_map", "DSCP_TO_TC_MAP") or self._global_dscp_map(),
+            # A reference that leads nowhere makes the whole row wait; it does not fall back to the global map.
+            dscp_to_tc=bound("dscp_to_tc_map", "DSCP_TO_TC_MAP")
+            if qos and qos.reference("dscp_to_tc_map")
+            else self._global_dscp_map(),
             tc_to_queue=bound("tc_to_queue_map", "TC_TO_QUEUE_MAP"),
             tc_to_pg=bound("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
             pfc_to_queue=bound("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),

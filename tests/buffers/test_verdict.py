@@ -126,11 +126,10 @@ def test_a_row_below_the_link_itself_does_not_make_it_safe() -> None:
 
 
 def test_headroom_that_nothing_backs_is_unsafe() -> None:
-    # Rows of this HWSKU leave xoff to a shared headroom pool, and it ships none.
-    switch = {"profile": "nvidia-sn5600", "hwsku": "Mellanox-SN5600-C224O8"}
-    verdict = judged("leaf-spine.yaml", {"hardware": {"leaf": switch, "spine": switch}})
+    # The profile leaves xoff to a shared headroom pool, and the switch has none.
+    verdict = leaf(BUFFER_PROFILE={"pg_lossless_400000_5m_profile": {"size": "19456"}})
     assert verdict.overall == "unsafe"
-    assert "as size does not hold the xoff of 86,016 B" in verdict.reasons[0]
+    assert "as size does not hold the xoff of 231,424 B" in verdict.reasons[0]
 
 
 def test_a_cable_without_a_row_is_unsafe() -> None:

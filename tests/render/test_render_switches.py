@@ -97,7 +97,10 @@ def test_a_base_that_does_not_fit_is_refused(fabric: Fabric, changes: dict[str, 
 
 
 def test_a_base_without_the_ports_is_refused(fabric: Fabric) -> None:
-    data = {"DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}}, "PORT": {"Ethernet0": {"speed": "400000"}}}
+    data = {
+        "DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}},
+        "PORT": {"Ethernet0": {"speed": "400000"}},
+    }
     with pytest.raises(RenderError) as refused:
         switch_file(fabric.switches[0], load_text(json.dumps(data), "base.json"))
     assert str(refused.value) == (

@@ -89,10 +89,18 @@ def test_the_kind_of_a_file_is_its_suffix(tmp_path: Path) -> None:
         assert (document.data, document.file, document.text) == ({"a": 1}, str(tmp_path / name), text)
 
 
-def test_an_unknown_kind_of_file_is_named_before_it_is_read() -> None:
+def test_an_unknown_kind_of_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pools.toml"
+    path.write_text("a = 1\n")
+    with pytest.raises(InputError) as caught:
+        load(str(path))
+    assert str(caught.value) == f"{path}: unknown kind of file; expected .json, .yaml or .yml"
+
+
+def test_a_path_that_is_not_there_is_missed_whatever_its_name() -> None:
     with pytest.raises(InputError) as caught:
         load("absent.toml")
-    assert str(caught.value) == "absent.toml: unknown kind of file; expected .json, .yaml or .yml"
+    assert str(caught.value) == "absent.toml: no such file"
 
 
 @given(st.lists(st.text("aé😀\u2028\x85", max_size=4), min_size=1), st.sampled_from(["\n", "\r\n", "\r"]))

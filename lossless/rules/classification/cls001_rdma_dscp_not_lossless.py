@@ -80,7 +80,7 @@ def _entries(ports: PortSet, cls: TrafficClass) -> Iterator[Hit]:
 
 def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Hit:
     dscp_map = ports.qos.dscp_to_tc
-    assert dscp_map is not None  # noqa: S101 -- the caller has looked
+    assert dscp_map is not None
     mapped = dscp_map.targets[dscp]
     found = ports.qos.traffic_class(dscp)
     goes = f"maps to TC {found}" if mapped is not None else "is not mapped and goes to TC 0"

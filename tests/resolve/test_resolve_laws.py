@@ -1,0 +1,238 @@
+"""Laws of every fabric that an intent declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.api import lint_documents
+from lossless.errors import InputError
+from lossless.fabric.qos import PRIORITIES
+from lossless.fabric.view import View, bare
+from lossless.hardware.load import load_nic
+from lossless.resolve.fabric import resolve
+from tests.strategies import document_of, fabric_of, intents, loaded_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from lossless.errors import Problem
+    from lossless.fabric.model import Fabric, Port, Switch
+
+Data = dict[str, Any]
+
+
+def shuffled(value: Any, random: Random) -> Any:
+    """Return plain data with the keys of every mapping in another order."""
+    if isinstance(value, list):
+        return [shuffled(item, random) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = [*value]
+    random.shuffle(keys)
+    return {key: shuffled(value[key], random) for key in keys}
+
+
+def known(value: Any) -> Any:
+    """Return what must not be missing."""
+    assert value is not None
+    return value
+
+
+def ports(fabric: Fabric) -> list[tuple[Switch, Port]]:
+    return [(switch, port) for switch in fabric.switches for port in switch.ports]
+
+
+@given(intents())
+def test_resolving_refuses_with_located_problems_or_not_at_all(data: Data) -> None:
+    loaded = loaded_of(data)
+    for problem in refused_by(lambda: resolve(loaded)):
+        assert problem.line is not None
+
+
+@given(intents())
+def test_the_same_intent_twice_is_the_same_fabric(data: Data) -> None:
+    assert outcome(data) == outcome(data)
+
+
+def outcome(data: Data) -> Any:
+    try:
+        return fabric_of(data)
+    except InputError as error:
+        return error.problems
+
+
+def refused_by(action: Callable[[], object]) -> tuple[Problem, ...]:
+    try:
+        action()
+    except InputError as error:
+        return error.problems
+    return ()
+
+
+@given(intents(renderable=True), st.randoms(use_true_random=False))
+def test_the_order_of_keys_means_nothing(data: Data, random: Random) -> None:
+    other = shuffled(data, random)
+    assert bare(fabric_of(other)) == bare(fabric_of(data))
+    assert findings(other) == findings(data)
+
+
+def findings(data: Data) -> list[Any]:
+    report = lint_documents([document_of(data)])
+    assert report.errors == ()
+    return sorted((f.code, f.message, str(f.origin.path), f.places, f.elements) for f in report.findings)
+
+
+@given(intents(renderable=True))
+def test_every_class_has_its_buffers_on_every_port(data: Data) -> None:
+    fabric = fabric_of(data)
+    for _, port in ports(fabric):
+        assert port.qos is not None
+        for cls in fabric.classes.classes:
+            assert cls.priority is not None
+            queue = known(port.qos.queues[port.qos.queue_of(cls.priority)])
+            group = known(port.qos.groups[port.qos.group_of(cls.priority)])
+            assert queue.scheduler is not None
+            assert known(group.buffer).lossless == cls.lossless
+            assert known(known(queue.buffer).pool).kind == "egress"
+            assert known(known(group.buffer).pool).kind == "ingress"
+
+
+@given(intents(renderable=True))
+def test_every_dscp_reaches_the_class_that_names_it(data: Data) -> None:
+    fabric = fabric_of(data)
+    for _, port in ports(fabric):
+        for dscp, target in enumerate(known(known(port.qos).dscp_to_tc).targets):
+            assert target == known(fabric.classes.of_dscp(dscp)).priority
+
+
+@given(intents(renderable=True))
+def test_pfc_is_on_for_the_lossless_classes_and_leads_to_their_group_and_queue(data: Data) -> None:
+    fabric = fabric_of(data)
+    lossless = tuple(sorted(cls.priority for cls in fabric.classes.lossless if cls.priority is not None))
+    for _, port in ports(fabric):
+        qos = port.qos
+        assert qos is not None
+        assert qos.pfc.priorities == lossless
+        assert known(qos.watchdog_mask).priorities == lossless
+        for priority in lossless:
+            assert known(qos.pfc_to_queue).targets[priority] == qos.queue_of(priority)
+            assert qos.pfc_to_pg is None or qos.pfc_to_pg.targets[priority] == qos.group_of(priority)
+
+
+@given(intents(renderable=True))
+def test_weights_are_shares(data: Data) -> None:
+    for _, port in ports(fabric_of(data)):
+        assert port.qos is not None
+        weights = [
+            q.scheduler.weight for q in port.qos.queues if q and q.scheduler and q.scheduler.kind == "DWRR"
+        ]
+        assert all(weight is not None and 1 <= weight <= 100 for weight in weights)
+
+
+@given(intents())
+def test_pools_are_never_negative_and_headroom_fits_or_is_reported(data: Data) -> None:
+    try:
+        fabric = fabric_of(data)
+    except InputError:
+        return
+    for switch in fabric.switches:
+        for pool in switch.qos.pools:
+            assert known(pool.size_bytes) >= 0
+            assert pool.shared_headroom_bytes is None or pool.shared_headroom_bytes >= 0
+
+
+@given(intents())
+def test_ports_of_a_switch_have_names_and_lanes_of_their_own(data: Data) -> None:
+    try:
+        fabric = fabric_of(data)
+    except InputError:
+        return
+    for switch in fabric.switches:
+        assert switch.profile is not None
+        names = [port.name for port in switch.ports]
+        assert len(set(names)) == len(names)
+        specs = {name: port for name, port in zip(names, switch.ports, strict=True) if port.placed}
+        assert all(port.lanes for port in specs.values())
+
+
+@given(intents(renderable=True))
+def test_renderable_intents_find_a_port_for_every_link(data: Data) -> None:
+    assert all(port.placed for _, port in ports(fabric_of(data)))
+
+
+@given(intents())
+def test_links_join_ports_that_exist_each_once(data: Data) -> None:
+    try:
+        fabric = fabric_of(data)
+    except InputError:
+        return
+    view = View(fabric)
+    hosts = {host.name for host in fabric.hosts}
+    ends = [(link.a, link.a_port) for link in fabric.links] + [(link.b, link.b_port) for link in fabric.links]
+    assert len(set(ends)) == len(ends)
+    assert all(name in hosts or view.port(name, port) is not None for name, port in ends)
+    at_switches = [end for end in ends if end[0] not in hosts]
+    assert len(at_switches) == sum(len(switch.ports) for switch in fabric.switches)
+    for link in fabric.links:
+        assert link.to_host == (link.b in hosts)
+        for name, port_name in ((link.a, link.a_port), (link.b, link.b_port)):
+            port = view.port(name, port_name)
+            assert port is None or port.speed_bps == link.speed_bps
+
+
+@given(intents(renderable=True))
+def test_the_configured_cable_is_never_shorter_than_the_real_one(data: Data) -> None:
+    for switch, port in ports(fabric_of(data)):
+        rows = {r.cable_m for r in known(switch.hwsku).headroom if r.speed_bps == port.speed_bps}
+        assert isinstance(port.cable.real_m, int)
+        assert known(port.cable.configured_m) in rows
+        assert port.cable.configured_m == min(length for length in rows if length >= port.cable.real_m)
+
+
+@given(intents(renderable=True))
+def test_headroom_of_a_group_is_that_of_the_row_of_its_port(data: Data) -> None:
+    for switch, port in ports(fabric_of(data)):
+        assert switch.hwsku is not None
+        assert port.qos is not None
+        row = switch.hwsku.row(port.speed_bps or 0, port.cable.configured_m or 0)
+        for group in port.qos.groups:
+            if group is not None and group.buffer is not None and group.buffer.lossless:
+                assert row is not None
+                assert (group.buffer.headroom_bytes, group.buffer.xon_bytes) == (
+                    row.headroom_bytes,
+                    row.xon_bytes,
+                )
+                assert (group.buffer.dynamic_th is None) != (group.buffer.static_th_bytes is None)
+
+
+@given(intents(renderable=True))
+def test_hosts_mark_traffic_for_a_lossless_class_and_agree_with_the_switches(data: Data) -> None:
+    fabric = fabric_of(data)
+    masks = {port.qos.pfc.priorities for _, port in ports(fabric) if port.qos}
+    for host in fabric.hosts:
+        qos = host.qos
+        assert {qos.pfc_priorities} == masks
+        assert qos.traffic_class is not None
+        assert known(fabric.classes.of_dscp(qos.traffic_class >> 2)).lossless
+        assert {name for name, _ in qos.dcqcn.values} >= set(qos.dcqcn.stated)
+        assert set(dict(qos.dcqcn.values)) <= {name.lower() for name in load_nic(qos.nic_name).dcqcn}
+        for dscp, priority in qos.dscp_to_priority:
+            assert known(fabric.classes.of_dscp(dscp)).priority == priority
+
+
+@given(intents(renderable=True))
+def test_every_blamed_place_can_be_shown(data: Data) -> None:
+    loaded = loaded_of(data)
+    fabric = resolve(loaded)
+    for _, port in ports(fabric):
+        assert port.qos is not None
+        maps = (port.qos.dscp_to_tc, port.qos.tc_to_pg, port.qos.tc_to_queue, port.qos.pfc_to_pg)
+        entries = [m.entry_origin(i) for m in maps if m is not None for i in PRIORITIES]
+        origins = [port.origin, port.cable.origin, port.qos.pfc.origin, *entries]
+        origins += [queue.origin for queue in port.qos.queues if queue]
+        origins += [queue.wred.origin for queue in port.qos.queues if queue and queue.wred]
+        assert all(loaded.document.exists(origin.path) for origin in origins)

@@ -1,0 +1,62 @@
+"""What the documentation shows is what happens."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lossless.api import lint_documents
+from lossless.cli import main
+from lossless.source import load_text
+from tests.rules.snippets import merge
+from tools.rule_pages import pages
+
+ROOT = Path(__file__).parent.parent
+GUIDES = ROOT / "docs" / "guides"
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(path: Path, language: str = "") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_shows_what_lint_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, _, shown = blocks(ROOT / "README.md")[0].partition("\n")
+    assert command == "$ lossless lint examples/roce-256-as-published"
+    assert main(command.split()[2:]) == 1
+    assert shown in capsys.readouterr().out
+
+
+def intents() -> list[str]:
+    return blocks(GUIDES / "intent.md", "yaml")
+
+
+def test_the_first_intent_of_the_guide_is_clean() -> None:
+    report = lint_documents([load_text(intents()[0], "fabric.yaml")])
+    assert (report.findings, report.errors) == ((), ())
+
+
+@pytest.mark.parametrize("text", intents()[1:])
+def test_every_part_of_the_guide_is_an_intent_on_top_of_the_first(text: str) -> None:
+    first, part = load_text(intents()[0], "a.yaml").data, load_text(text, "b.yaml").data
+    if "topology" in part:
+        first.pop("topology")
+    merged = json.dumps(merge(first, part))
+    assert lint_documents([load_text(merged, "fabric.yaml")]).errors == ()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
+        assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_rule_pages_are_those_of_the_rules() -> None:
+    present = {path.name: path.read_text() for path in (ROOT / "docs" / "rules").glob("*.md")}
+    assert present == dict(pages())
