@@ -250,8 +250,8 @@ def _documents(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]
 
     from lossless.lint.collect import collect
 
-    inside = os.path.join(path, "fabric.yaml")  # noqa: PTH118 -- keeps the fast path free of Path
-    return collect([inside if os.path.isfile(inside) else path])  # noqa: PTH113
+    inside = os.path.join(path, "fabric.yaml")
+    return collect([inside if os.path.isfile(inside) else path])
 
 
 def _one_intent(path: str | PathLike[str]) -> Document:

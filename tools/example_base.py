@@ -135,7 +135,9 @@ def port_spec(switch: Switch, port: Port) -> PortSpec:
     """Return lanes, alias and index of a port in use."""
     assert switch.profile is not None
     assert switch.hwsku is not None
-    native = [spec for spec in switch.hwsku.ports if (spec.name, spec.speed_bps) == (port.name, port.speed_bps)]
+    native = [
+        spec for spec in switch.hwsku.ports if (spec.name, spec.speed_bps) == (port.name, port.speed_bps)
+    ]
     split = (
         spec
         for cage in switch.profile.cages

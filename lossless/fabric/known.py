@@ -21,5 +21,5 @@ class Unknown(Enum):
 
 UNKNOWN: Final = Unknown.UNKNOWN
 _T = TypeVar("_T")
-Maybe: TypeAlias = _T | None | Unknown
+Maybe: TypeAlias = _T | Unknown | None
 """A value that may be known, absent or unknown."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.datafiles import data_dir
@@ -17,21 +16,24 @@ from lossless.errors import ProfileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from os import PathLike
 
     from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
 
+    Folder = str | PathLike[str]
 
-def switch_names(extra_dirs: Sequence[Path] = ()) -> tuple[str, ...]:
+
+def switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
     """Return the names of all switch profiles, sorted."""
     return tuple(sorted(_files("switches", extra_dirs)))
 
 
-def nic_names(extra_dirs: Sequence[Path] = ()) -> tuple[str, ...]:
+def nic_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
     """Return the names of all network adapter profiles, sorted."""
     return tuple(sorted(_files("nics", extra_dirs)))
 
 
-def load_switch(name: str, extra_dirs: Sequence[Path] = ()) -> SwitchProfile:
+def load_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> SwitchProfile:
     """Return the switch profile of that name.
 
     Raises:
@@ -41,7 +43,7 @@ def load_switch(name: str, extra_dirs: Sequence[Path] = ()) -> SwitchProfile:
     return _switch(path, _is_own(path))
 
 
-def load_nic(name: str, extra_dirs: Sequence[Path] = ()) -> NicProfile:
+def load_nic(name: str, extra_dirs: Sequence[Folder] = ()) -> NicProfile:
     """Return the network adapter profile of that name.
 
     Raises:
@@ -52,7 +54,7 @@ def load_nic(name: str, extra_dirs: Sequence[Path] = ()) -> NicProfile:
 
 
 def switch_for_hwsku(
-    hwsku: str, platform: str | None = None, extra_dirs: Sequence[Path] = ()
+    hwsku: str, platform: str | None = None, extra_dirs: Sequence[Folder] = ()
 ) -> tuple[SwitchProfile, Hwsku] | None:
     """Return the profile and HWSKU of a device, by the words of its DEVICE_METADATA; None where unknown.
 
@@ -70,7 +72,7 @@ def switch_for_hwsku(
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _switches_with(hwsku: str, extra_dirs: Sequence[Path]) -> Iterable[tuple[SwitchProfile, Hwsku]]:
+def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[SwitchProfile, Hwsku]]:
     # The quotes keep a name from being found in a longer one; most files are then never parsed.
     wanted = f'"{hwsku}"', f"'{hwsku}'"
     for name, path in sorted(_files("switches", extra_dirs).items()):
@@ -82,20 +84,22 @@ def _switches_with(hwsku: str, extra_dirs: Sequence[Path]) -> Iterable[tuple[Swi
                 yield profile, found
 
 
-def _files(kind: str, extra_dirs: Sequence[Path]) -> dict[str, Path]:
-    files: dict[str, Path] = {}
+def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
+    files: dict[str, str] = {}
     for folder in (data_dir("profiles"), *reversed(extra_dirs)):
         try:
-            entries = os.listdir(folder / kind)  # noqa: PTH208 - names are enough, and a Path each is not free
+            entries = os.listdir(os.path.join(folder, kind))
         except FileNotFoundError:
             continue
         files |= {
-            name.removesuffix(".toml"): folder / kind / name for name in entries if name.endswith(".toml")
+            name.removesuffix(".toml"): os.path.join(folder, kind, name)
+            for name in entries
+            if name.endswith(".toml")
         }
     return files
 
 
-def _find(kind: str, name: str, extra_dirs: Sequence[Path]) -> Path:
+def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str:
     files = _files(kind, extra_dirs)
     if name not in files:
         raise ProfileError(
@@ -112,12 +116,16 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
     return f"no {what} profile is called {name!r}; {hint}"
 
 
-def _is_own(path: Path) -> bool:
-    return path.parent.parent == data_dir("profiles")
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".toml")
+
+
+def _is_own(path: str) -> bool:
+    return os.path.dirname(os.path.dirname(path)) == data_dir("profiles")
 
 
 @cache
-def _switch(path: Path, own: bool) -> SwitchProfile:
+def _switch(path: str, own: bool) -> SwitchProfile:
     from lossless.hardware.build import build_switch
 
     raw = _parse(path)
@@ -125,11 +133,11 @@ def _switch(path: Path, own: bool) -> SwitchProfile:
         from lossless.hardware.schema import check_switch
 
         check_switch(path, raw)
-    return build_switch(path.stem, raw)
+    return build_switch(_stem(path), raw)
 
 
 @cache
-def _nic(path: Path, own: bool) -> NicProfile:
+def _nic(path: str, own: bool) -> NicProfile:
     from lossless.hardware.build import build_nic
 
     raw = _parse(path)
@@ -137,10 +145,10 @@ def _nic(path: Path, own: bool) -> NicProfile:
         from lossless.hardware.schema import check_nic
 
         check_nic(path, raw)
-    return build_nic(path.stem, raw)
+    return build_nic(_stem(path), raw)
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _parse(path: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -149,8 +157,9 @@ def _parse(path: Path) -> dict[str, Any]:
         raise ProfileError(f"{path}: not TOML: {error}") from error
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"{path}: cannot be read: {error}") from error

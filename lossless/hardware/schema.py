@@ -28,7 +28,6 @@ from lossless.units import parse_length, parse_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
@@ -154,7 +153,7 @@ class NicFile(_Strict):
     stall_prevention: StallFile | None = None
 
 
-def check_switch(path: Path, raw: dict[str, Any]) -> None:
+def check_switch(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a switch profile.
 
     Raises:
@@ -164,7 +163,7 @@ def check_switch(path: Path, raw: dict[str, Any]) -> None:
     _refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
 
 
-def check_nic(path: Path, raw: dict[str, Any]) -> None:
+def check_nic(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a network adapter profile.
 
     Raises:
@@ -173,7 +172,7 @@ def check_nic(path: Path, raw: dict[str, Any]) -> None:
     _refuse(path, list(_nic_problems(_shape(path, NicFile, raw))))
 
 
-def _shape(path: Path, model: type[_Model], raw: dict[str, Any]) -> _Model:
+def _shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
@@ -197,11 +196,11 @@ def _shape_message(problem: ErrorDetails) -> str:
     return f"is {problem['input']!r}; expected {expected}"
 
 
-def _error(path: Path, problems: list[Problem]) -> ProfileError:
+def _error(path: str, problems: list[Problem]) -> ProfileError:
     return ProfileError("\n".join(f"{path}: {key}: {message}" for key, message in problems))
 
 
-def _refuse(path: Path, problems: list[Problem]) -> None:
+def _refuse(path: str, problems: list[Problem]) -> None:
     if problems:
         raise _error(path, problems)
 

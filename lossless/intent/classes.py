@@ -129,7 +129,7 @@ class TrafficClass(Model):
                 "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"
             )
         if self.bandwidth == 0:
-            raise refused("bandwidth 0% would starve the class; give it a share or leave it out", "bandwidth")
+            raise refused("0% would starve the class; give it a share or leave it out", "bandwidth")
         return self
 
     @property

@@ -45,4 +45,15 @@ def json_schema() -> dict[str, Any]:
     schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
+    _close(schema)
     return schema
+
+
+def _close(schema: Any) -> None:
+    """Refuse names that do not match their pattern: pydantic describes those that do, and stops there."""
+    if isinstance(schema, dict):
+        if "patternProperties" in schema:
+            schema["additionalProperties"] = False
+        schema = list(schema.values())
+    for part in schema if isinstance(schema, list) else ():
+        _close(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,9 +82,9 @@ def _preset(document: Document) -> dict[str, Any]:
     if name is None:
         return {}
     if name not in PRESETS:
-        message = f"preset: {shown(name)} is no preset{suggestion(str(name), PRESETS)}"
+        message = f"preset: {shown(name)} is no preset{suggestion(shown(name), PRESETS)}"
         raise InputError([located(document, ("preset",), message)])
-    with (data_dir("profiles") / "presets" / f"{name}.toml").open("rb") as file:
+    with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
 
 

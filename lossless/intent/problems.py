@@ -132,7 +132,8 @@ def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
 def _unknown_key(written: Written, loc: Path, missing: list[str], unknown: int) -> Problem:
     key = str(loc[-1])
     here = written.path(loc[:-1])
-    open_keys = [k for k in _keys_at(loc[:-1]) if not written.document.exists((*here, k))]
+    keys = _keys_at(loc[:-1])
+    open_keys = [k for k in keys if not written.document.exists((*here, k))] or keys
     meant = nearest(key, missing) or nearest(key, open_keys)
     if meant is None and unknown == len(missing) == 1:
         meant = missing[0]

@@ -25,7 +25,7 @@ def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], li
     """
     search = _Search()
     for path in (os.fspath(path) for path in paths):
-        if os.path.isdir(path):  # noqa: PTH112 -- Path is not free
+        if os.path.isdir(path):
             for file in search.files_below(path):
                 search.read(file, named=False)
         else:
@@ -44,7 +44,7 @@ class _Search:
         for root, folders, files in os.walk(folder, onerror=self._unreadable):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
             for name in sorted(files):
-                file = os.path.join(root, name)  # noqa: PTH118
+                file = os.path.join(root, name)
                 if name.lower().endswith(_SUFFIXES) and not _is_special(file):
                     yield file
 
@@ -75,11 +75,11 @@ class _Search:
 
 def _is_special(file: str) -> bool:
     """Return whether reading may wait for ever: a pipe, a device. A dangling link is reported when read."""
-    return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _looks_like_ours(file: str) -> bool:
-    name = os.path.basename(file)  # noqa: PTH119
+    name = os.path.basename(file)
     return name.startswith(("fabric.", "config_db"))
 
 

@@ -42,7 +42,8 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
     if meta.get("hostname") not in (None, switch.name):
         yield f"is the file of {meta['hostname']}, not of {switch.name}"
     if meta.get("buffer_model") == "dynamic":
-        yield "sets buffer_model dynamic: the device computes its buffers itself; only the traditional model is rendered"
+        why = "the device computes its buffers itself; only the traditional model is rendered"
+        yield f"sets buffer_model dynamic: {why}"
     yield from _port_problems(switch, data.get("PORT", {}))
 
 

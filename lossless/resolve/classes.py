@@ -80,10 +80,8 @@ def maps(loaded: LoadedIntent) -> Maps:
         tc_to_queue=identity,
         tc_to_pg=IndexMap(MAP_NAME, tc_to_pg, origin, groups),
         pfc_to_queue=identity,
-        # buffermgrd takes a PFC priority for the number of its group (cfgmgr/buffermgr.cpp @e6b0c5b), so a
-        # lossless class in another group is out of line, and a rule says so.
         pfc_to_pg=IndexMap(
-            MAP_NAME, tuple(p if p in lossless else None for p in PRIORITIES), origin, priorities
+            MAP_NAME, tuple(tc_to_pg[p] if p in lossless else None for p in PRIORITIES), origin, groups
         ),
         pfc=PriorityMask(lossless, origin),
     )
@@ -104,8 +102,8 @@ def _entry_origin(loaded: LoadedIntent, name: str | None, key: str) -> Origin:
 def priority_groups(classes: Mapping[str, Declared]) -> dict[str | None, int]:
     """Return the priority group of each class by name, and under None that of traffic of no class.
 
-    Lossless classes get their own. Lossy ones share group 0 unless stated (as stock SONiC has it), or the
-    first free group where group 0 is a lossless class's: they would use up its headroom.
+    Lossless classes get that of their priority. Lossy ones share group 0 (as stock SONiC has it), or the
+    first that is no lossless priority's where 0 is: they would use up its headroom. ``pg`` overrides both.
     """
     own = {cls.priority for cls in classes.values() if cls.lossless}
     shared = min(set(PRIORITIES) - own, default=0)

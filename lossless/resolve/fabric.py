@@ -170,7 +170,11 @@ def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
     for bundle in wiring.bundles:
         if bundle.tier == "host":
             named.setdefault(bundle.b, set()).add(bundle.b_port)
-    return {host: (n for n in count(1) if f"port{n}" not in names) for host, names in named.items()}
+    return {host: _numbers_beside(names) for host, names in named.items()}
+
+
+def _numbers_beside(names: set[str | None]) -> Iterator[int]:
+    return (n for n in count(1) if f"port{n}" not in names)
 
 
 def _sum(bundles: Sequence[Bundle]) -> int:

@@ -33,19 +33,21 @@ def test_all_products_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((data_dir("profiles") / "switches").glob("*.toml")), ids=lambda p: p.stem
+    "path", sorted((Path(data_dir("profiles")) / "switches").glob("*.toml")), ids=lambda p: p.stem
 )
 def test_our_switch_profiles_fit_the_schema(path: Path) -> None:
-    check_switch(path, tomllib.loads(path.read_text(encoding="utf-8")))
+    check_switch(str(path), tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("path", sorted((data_dir("profiles") / "nics").glob("*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted((Path(data_dir("profiles")) / "nics").glob("*.toml")), ids=lambda p: p.stem
+)
 def test_our_adapter_profiles_fit_the_schema(path: Path) -> None:
-    check_nic(path, tomllib.loads(path.read_text(encoding="utf-8")))
+    check_nic(str(path), tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 def test_every_table_of_our_profiles_is_used() -> None:
-    for path in (data_dir("profiles") / "switches").glob("*.toml"):
+    for path in (Path(data_dir("profiles")) / "switches").glob("*.toml"):
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
         assert {h["headroom"] for h in raw["hwsku"] if "headroom" in h} == set(raw.get("headroom", {}))
         used = {name for h in raw["hwsku"] for name in h.get("buffers", {}).values()}
@@ -118,7 +120,7 @@ def test_a_profile_is_read_once() -> None:
 
 def user_switch(folder: Path, name: str, old: str = "", new: str = "") -> Path:
     """Write our smallest profile to a user's folder, with one change."""
-    text = (data_dir("profiles") / "switches" / f"{SMALLEST}.toml").read_text(encoding="utf-8")
+    text = (Path(data_dir("profiles")) / "switches" / f"{SMALLEST}.toml").read_text(encoding="utf-8")
     assert old in text
     path = folder / "switches" / f"{name}.toml"
     path.parent.mkdir(exist_ok=True, parents=True)
@@ -128,7 +130,7 @@ def user_switch(folder: Path, name: str, old: str = "", new: str = "") -> Path:
 
 def user_nic(folder: Path, old: str, new: str) -> Path:
     """Write our ConnectX-7 to a user's folder, with one change."""
-    text = (data_dir("profiles") / "nics" / "connectx-7.toml").read_text(encoding="utf-8")
+    text = (Path(data_dir("profiles")) / "nics" / "connectx-7.toml").read_text(encoding="utf-8")
     assert old in text
     path = folder / "nics" / "mine.toml"
     path.parent.mkdir(exist_ok=True, parents=True)

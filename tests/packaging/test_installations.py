@@ -52,7 +52,18 @@ def lint_and_render(python: Path, folder: Path) -> None:
 
 def install(python: Path, *arguments: str | Path, cwd: Path) -> None:
     """Install with this environment's pip into another one."""
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", *arguments, cwd=cwd)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--no-deps",
+        "--no-index",
+        *arguments,
+        cwd=cwd,
+    )
 
 
 @pytest.fixture
@@ -63,7 +74,9 @@ def outside(tmp_path: Path) -> Path:
 
 
 def test_the_wheel_works_outside_the_checkout(tmp_path: Path, outside: Path) -> None:
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "dist", ROOT, cwd=outside)
+    run(
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "dist", ROOT, cwd=outside
+    )
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     python = empty_environment(tmp_path / "env")
     install(python, wheel, cwd=outside)

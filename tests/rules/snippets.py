@@ -5,8 +5,9 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml intent base=leaf-spine
     ```json config_db base=leaf rdma-dscp=26
 
-``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396: null removes a key). The line that ends in
-``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding must point.
+``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
+null removes a key). The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding
+must point.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def test_bad_draws_exactly_this_rule_where_marked(code: str, snippet: Snippet) -
     assert drawn == {(code, snippet.marked_path())}
 
 
-@pytest.mark.parametrize(("code", "snippet"), list(_cases("Good")))
-def test_good_draws_nothing(code: str, snippet: Snippet) -> None:
+@pytest.mark.parametrize(("_code", "snippet"), list(_cases("Good")))
+def test_good_draws_nothing(_code: str, snippet: Snippet) -> None:
     report = judge(snippet)
     assert report.errors == ()
     assert [f"{f.code}: {f.message}" for f in report.findings] == []

@@ -3,7 +3,8 @@
 ## What it does
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
-any row draws one warning; where some PFC ports have a row and others have none, those others are an error.
+any row draws one warning; a fragment without PORT rows, which never holds them, draws none. Where some PFC
+ports have a row and others have none, those others are an error.
 
 ## Why it breaks a lossless fabric
 A NIC that is stuck pauses its switch port for ever. The pause spreads hop by hop until the whole fabric stands
@@ -53,12 +54,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.fabric.model import Switch
     from lossless.fabric.view import PortSet, View
 
 RULE = Rule(
@@ -87,8 +88,10 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield from map(_undeclared, missing)
         elif len(missing) < len(sets):
             yield from map(_port_without_row, missing)
+        elif _is_fragment(missing):
+            yield Gap("a fragment without PORT rows: the watchdog may stand elsewhere", len(missing))
         else:
-            yield _device_without_rows(missing[0].switch, missing)
+            yield _device_without_rows(missing)
 
 
 def _undeclared(ports: PortSet) -> Hit:
@@ -113,7 +116,12 @@ def _port_without_row(ports: PortSet) -> Hit:
     )
 
 
-def _device_without_rows(switch: Switch, sets: Sequence[PortSet]) -> Hit:
+def _is_fragment(sets: Sequence[PortSet]) -> bool:
+    """Return whether the ports come from a qos.json or buffers.json, which never holds the watchdog's rows."""
+    return all(port.admin_up is UNKNOWN for ports in sets for port in ports.ports)
+
+
+def _device_without_rows(sets: Sequence[PortSet]) -> Hit:
     return Hit(
         origin=sets[0].qos.pfc.origin,
         message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",
