@@ -1,0 +1,44 @@
+"""Devices as CONFIG_DB data, read without the help of a document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lossless.fabric.model import Port, Switch
+from lossless.hardware.load import switch_for_hwsku
+from lossless.sonic.read import read_fabric
+from lossless.sonic.tables import Tables
+
+BASES = Path(__file__).parent.parent / "rules" / "bases"
+Config = dict[str, Any]
+
+
+def base(name: str = "leaf") -> Config:
+    """Return one of the clean devices that rules are tested on."""
+    data: Config = json.loads((BASES / f"{name}.json").read_text())
+    return data
+
+
+def patched(data: Config, **tables: Any) -> Config:
+    """Return a device with rows laid over its own; a table that is None is left out, one that is no mapping replaces."""
+    found = dict(data)
+    for name, rows in tables.items():
+        if rows is None:
+            del found[name]
+        else:
+            found[name] = {**found.get(name, {}), **rows} if isinstance(rows, dict) else rows
+    return found
+
+
+def read(data: Config) -> tuple[Switch, list[str]]:
+    """Return a device and the notes of what could not be read in it."""
+    tables = Tables("sw.json", data)
+    (switch,) = read_fabric([tables], lambda hwsku, platform: switch_for_hwsku(hwsku, platform)).switches
+    return switch, tables.unread
+
+
+def port_of(switch: Switch, name: str = "Ethernet0") -> Port:
+    """Return a port by name."""
+    return next(port for port in switch.ports if port.name == name)

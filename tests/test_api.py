@@ -1,0 +1,30 @@
+"""The public face: names that others import."""
+
+from __future__ import annotations
+
+import inspect
+
+from lossless import api
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(api.__all__) == [
+        "Fabrics",
+        "Options",
+        "RenderResult",
+        "Report",
+        "lint",
+        "lint_documents",
+        "lint_text",
+        "load_fabrics",
+        "render",
+        "simulate",
+    ]
+    assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
+
+
+def test_the_shape_of_their_results_is_this() -> None:
+    assert api.Options._fields == ("rdma_dscps", "profile_dirs")
+    assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
+    assert api.RenderResult._fields == ("files", "changed", "notes", "report")
+    assert api.Fabrics._fields == ("fabrics", "errors")

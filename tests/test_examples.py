@@ -1,0 +1,99 @@
+"""The examples: one as an article printed it, one made right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossless.api import lint, lint_documents, render, simulate
+from lossless.source import load, load_text
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+PUBLISHED = EXAMPLES / "roce-256-as-published" / "fabric.yaml"
+RIGHT = EXAMPLES / "roce-256"
+
+
+def test_the_published_reference_draws_what_is_wrong_with_it() -> None:
+    report = lint([PUBLISHED])
+    assert report.errors == ()
+    assert {finding.code: finding.severity for finding in report.findings} == {
+        "CLS007": "error",  # no class carries CNPs
+        "ECN001": "error",  # no thresholds
+        "PFC009": "error",  # pauses on 8:1 uplinks without ECN
+        "TOP001": "error",  # 8:1
+        "TOP002": "error",  # four ports short
+        "TOP003": "error",  # no 800G port on that switch
+        "WD001": "error",  # no watchdog
+    }
+
+
+def ratio_with(uplinks: str) -> Any:
+    text = PUBLISHED.read_text().replace("uplinks: 1 x 800G", f"uplinks: {uplinks}")
+    findings = lint_documents([load_text(text, "fabric.yaml")]).findings
+    (found,) = (finding for finding in findings if finding.code == "TOP001")
+    assert found.object == "topology.leaf_spine.uplinks"
+    return found.data["ratio"]
+
+
+def test_twice_the_uplinks_halve_the_oversubscription() -> None:
+    assert ratio_with("1 x 800G") == 8
+    assert ratio_with("2 x 800G") == 4
+
+
+def test_the_published_reference_is_not_rendered(tmp_path: Path) -> None:
+    result = render(PUBLISHED, tmp_path / "out")
+    assert result.files == ()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_same_fabric_made_right_is_clean_and_safe(tmp_path: Path) -> None:
+    report = lint([RIGHT])
+    assert (report.findings, report.errors) == ((), ())
+    assert [verdict.overall for verdict in simulate(RIGHT)] == ["safe"]
+    result = render(RIGHT, tmp_path, base_dir=RIGHT / "base")
+    assert {path.partition("/")[0] for path in result.files} >= {
+        "leaf1",
+        "leaf2",
+        "spine1",
+        "spine2",
+        "host32",
+    }
+    rendered = lint([tmp_path])
+    assert (rendered.findings, rendered.errors) == ((), ())
+
+
+def test_a_rendered_tree_is_safe_from_the_switches_side_too(tmp_path: Path) -> None:
+    render(RIGHT, tmp_path, base_dir=RIGHT / "base")
+    assert [verdict.overall for verdict in simulate(tmp_path / "leaf1" / "config_db.json")] == ["safe"]
+
+
+PRESETS = {
+    "nvidia": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),
+    "pfc-only": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),
+    "azure": ("arista-7260cx3", "connectx-6-dx", "1 x 100G", "4 x 100G"),
+}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_healthy_fabric_starts_green(preset: str) -> None:
+    switch, nic, host_links, uplinks = PRESETS[preset]
+    shape = {"leaves": 2, "spines": 2, "hosts_per_leaf": 8, "host_links": host_links, "uplinks": uplinks}
+    intent = {
+        "lossless": "v1",
+        "fabric": "first",
+        "transport": "rocev2",
+        "preset": preset,
+        "hardware": {"leaf": switch, "spine": switch, "nic": nic},
+        "topology": {"leaf_spine": {**shape, "cables": {"host": "3m", "uplink": "30m"}}},
+    }
+    report = lint_documents([load_text(json.dumps(intent), "fabric.yaml")])
+    assert report.errors == ()
+    assert [f"{f.code}: {f.message}" for f in report.findings if f.severity != "info"] == []
+
+
+def test_every_example_reads() -> None:
+    for path in EXAMPLES.rglob("fabric.yaml"):
+        assert load(path).problems == ()
