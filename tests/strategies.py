@@ -18,10 +18,11 @@ from lossless.intent.load import LoadedIntent, load_intent
 from lossless.resolve.fabric import resolve
 from lossless.resolve.placement import Placement
 from lossless.source import load_text
-from lossless.units import format_rate, parse_rate
+from lossless.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from random import Random
 
     from lossless.fabric.model import Fabric
     from lossless.source.document import Document
@@ -363,11 +364,12 @@ def _end(name: str, place: dict[str, Any], with_port: bool) -> str:
     return f"{name}:{spec.name}" if spec is not None and with_port else name
 
 
-def speeds_of(data: Data) -> set[int]:
-    """Return the link speeds of a generated intent, in bits per second."""
-    topology = data["topology"]
-    shape = topology.get("leaf_spine")
-    texts = (
-        [shape["host_links"], shape["uplinks"]] if shape else [link["links"] for link in topology["links"]]
-    )
-    return {parse_rate(text.partition(" x ")[2]) for text in texts}
+def shuffled(value: Any, random: Random) -> Any:
+    """Return plain data with the keys of every mapping in another order."""
+    if isinstance(value, list):
+        return [shuffled(item, random) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = [*value]
+    random.shuffle(keys)
+    return {key: shuffled(value[key], random) for key in keys}

@@ -71,7 +71,9 @@ def test_no_order_of_keys_or_files_changes_a_finding() -> None:
     def drawn(order: list[str], data: dict[str, Any]) -> Any:
         documents = [load_text(json.dumps(data[file]), file) for file in order]
         findings = lint_documents(documents, Options(rdma_dscps=(26,))).findings
-        return sorted((f.code, f.origin, f.message, f.note, f.elements, f.places, f.severity) for f in findings)
+        return sorted(
+            (f.code, f.origin, f.message, f.note, f.elements, f.places, f.severity) for f in findings
+        )
 
     source = random.Random(7)
     order = list(texts)

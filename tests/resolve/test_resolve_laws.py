@@ -13,7 +13,7 @@ from lossless.fabric.qos import PRIORITIES
 from lossless.fabric.view import View, bare
 from lossless.hardware.load import load_nic
 from lossless.resolve.fabric import resolve
-from tests.strategies import document_of, fabric_of, intents, loaded_of
+from tests.strategies import document_of, fabric_of, intents, loaded_of, shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from lossless.fabric.model import Fabric, Port, Switch
 
 Data = dict[str, Any]
-
-
-def shuffled(value: Any, random: Random) -> Any:
-    """Return plain data with the keys of every mapping in another order."""
-    if isinstance(value, list):
-        return [shuffled(item, random) for item in value]
-    if not isinstance(value, dict):
-        return value
-    keys = [*value]
-    random.shuffle(keys)
-    return {key: shuffled(value[key], random) for key in keys}
 
 
 def known(value: Any) -> Any:

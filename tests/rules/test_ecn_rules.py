@@ -209,9 +209,8 @@ PROBES = {
     "ecn_absent": ("ECN001", "error", (*PROFILE, "ecn")),
     "ecn_none": ("ECN001", "error", (*PROFILE, "ecn")),
     "ecn_on": ("ECN001", "error", (*PROFILE, "ecn")),
-    "queue_overlap": ("ECN001", "warning", ("QUEUE", "Ethernet0|2-4")),
 }
-"""``ecn_on`` is a mode that does not exist; ``queue_overlap`` adds a row without a profile over queue 3."""
+"""``ecn_on`` is a mode that does not exist."""
 
 
 def test_one_change_variants_draw_their_rule(reference: Path) -> None:

@@ -87,22 +87,13 @@ class TestPrioritiesMismatch:
         assert drawn("PFC001", astray, rdma_dscps=(26,)) == []
         assert drawn("CLS001", astray, rdma_dscps=(26,)) != []
 
-    def test_a_named_dscp_without_its_priority_is_left_to_cls001(self) -> None:
+    def test_a_port_short_of_a_named_priority_is_to_blame_not_the_map(self) -> None:
         short = patched(AZURE, qos("Ethernet8", pfc_enable="3"))
-        assert drawn("PFC001", short, rdma_dscps=(3, 4)) == []
-        assert only("CLS001", short, rdma_dscps=(3, 4)).elements == ("leaf1:Ethernet8",)
+        assert drawn("CLS001", short, rdma_dscps=(3, 4)) == []
+        finding = only("PFC001", short, rdma_dscps=(3, 4))
+        assert (finding.severity, finding.elements) == ("error", ("leaf1:Ethernet8",))
         assert only("PFC001", short).elements == ("leaf1:Ethernet8",)
 
-
-def device(name: str, port: str, peer: tuple[str, str], **fields: str | None) -> Patch:
-    return {
-        "DEVICE_METADATA": {"localhost": {"hostname": name}},
-        "DEVICE_NEIGHBOR": {port: {"name": peer[0], "port": peer[1]}},
-        **qos(port, **fields),
-    }
-
-
-class TestOneSided:
     def test_nics_that_miss_a_priority_of_the_switch(self) -> None:
         finding = only("PFC003", patched(INTENT, {"hosts": {"pfc": []}}))
         assert finding.message == (

@@ -22,7 +22,7 @@ def base(name: str = "leaf") -> Config:
 
 
 def patched(data: Config, **tables: Any) -> Config:
-    """Return a device with rows laid over its own; a table that is None is left out, one that is no mapping replaces."""
+    """Return a device with rows laid over its own; None leaves a table out, what is no mapping replaces it."""
     found = dict(data)
     for name, rows in tables.items():
         if rows is None:

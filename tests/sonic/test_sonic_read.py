@@ -93,7 +93,7 @@ class TestSpelling:
 
     def test_a_joined_key_is_a_row_for_each_port(self) -> None:
         rows = base()["PORT_QOS_MAP"]
-        joined = {"Ethernet0,Ethernet4,Ethernet8": rows["Ethernet0"]}
+        joined = {"global": rows["global"], "Ethernet0,Ethernet4,Ethernet8": rows["Ethernet0"]}
         data = base() | {"PORT_QOS_MAP": joined}
         switch, _ = read(data)
         assert bare(switch) == bare(read(base())[0])
@@ -165,7 +165,7 @@ def test_pfc_enable_as_orchagent_reads_it(text: str, priorities: tuple[int, ...]
             "QUEUE|Ethernet0|0-999999999999: not a port and a range of numbers",
         ),
         ({"QUEUE": {"Ethernet0|3": "AZURE"}}, "QUEUE|Ethernet0|3: not a row"),
-        ({"PORT": {"Ethernet0": []}}, "PORT|Ethernet0: not a row"),
+        ({"CABLE_LENGTH": {"BACKBONE": []}}, "CABLE_LENGTH|BACKBONE: not a row"),
         ({"PORT": {"Ethernet0": {"speed": "400G"}}}, "PORT|Ethernet0|speed: '400G' is not above 0"),
         ({"PORT": {"Ethernet0": {"speed": "-1"}}}, "PORT|Ethernet0|speed: '-1' is not above 0"),
         ({"PORT": {"Ethernet0": {"mtu": "jumbo"}}}, "PORT|Ethernet0|mtu: 'jumbo' is not above 0"),
@@ -234,7 +234,7 @@ class TestPorts:
         assert all(port.admin_up is UNKNOWN for port in switch.ports)
 
     def test_ports_are_in_the_order_of_the_front_panel(self) -> None:
-        ports = {name: {} for name in ("Ethernet16", "Ethernet2", "Ethernet0", "Ethernet-BP0")}
+        ports: Config = {name: {} for name in ("Ethernet16", "Ethernet2", "Ethernet0", "Ethernet-BP0")}
         switch, _ = read({"PORT": ports})
         assert [port.name for port in switch.ports] == [
             "Ethernet0",
@@ -288,8 +288,6 @@ class TestGeneratedGroups:
 
 
 class TestChassis:
-    META: Config = {"hostname": "lc1", "asic_name": "Asic0", "switch_type": "voq"}
-
     def rows(self, **meta: str) -> list[str]:
         keys = ["lc1|Asic0|Ethernet0|3", "lc1|Asic1|Ethernet4|3", "lc2|Asic0|Ethernet8|3"]
         data: Config = {"BUFFER_PG": {key: {"profile": "x"} for key in keys}}
@@ -298,14 +296,14 @@ class TestChassis:
         return [port.name for port in read(data)[0].ports]
 
     def test_rows_of_other_cards_are_theirs(self) -> None:
-        assert self.rows(**self.META) == ["Ethernet0"]
+        assert self.rows(hostname="lc1", asic_name="Asic0") == ["Ethernet0"]
         assert self.rows(hostname="lc1") == ["Ethernet0", "Ethernet4"]
 
     def test_where_the_card_is_not_named_each_keeps_its_full_name(self) -> None:
         assert self.rows() == ["lc1|Asic0|Ethernet0", "lc1|Asic1|Ethernet4", "lc2|Asic0|Ethernet8"]
 
     def test_it_is_known_for_one(self) -> None:
-        assert read({"DEVICE_METADATA": {"localhost": self.META}})[0].qos.voq
+        assert read({"DEVICE_METADATA": {"localhost": {"switch_type": "voq"}}})[0].qos.voq
 
 
 def test_a_table_that_is_a_list_is_reported_and_the_rest_is_read() -> None:

@@ -59,6 +59,7 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
+    paused = _paused(view)
     for ports in view.lossless_sets:
         # What is inferred from the maps themselves cannot contradict them.
         if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
@@ -67,11 +68,19 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield Gap("no DSCP map is bound to the port", ports.places)
             continue
         for cls in ports.switch.classes.lossless:
-            yield from _entries(ports, cls)
+            yield from _entries(ports, cls, paused[id(ports.switch)])
 
 
-def _entries(ports: PortSet, cls: TrafficClass) -> Iterator[Hit]:
-    wanted = (cls.priority,) if cls.priority is not None else ports.qos.pfc.priorities
+def _paused(view: View) -> dict[int, set[int]]:
+    """Return the priorities that PFC pauses on any port of each switch: one port short of them is PFC001's."""
+    found: dict[int, set[int]] = {}
+    for ports in view.lossless_sets:
+        found.setdefault(id(ports.switch), set()).update(ports.qos.pfc.priorities)
+    return found
+
+
+def _entries(ports: PortSet, cls: TrafficClass, paused: set[int]) -> Iterator[Hit]:
+    wanted = (cls.priority,) if cls.priority is not None else tuple(sorted(paused))
     for dscp in cls.dscps:
         found = ports.qos.traffic_class(dscp)
         if found not in wanted and found != UNREADABLE:

@@ -53,17 +53,18 @@ def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]
 def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:
     """Return the priorities that a port leaves without PFC against everything else on the switch.
 
-    Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them.
-    Where DSCPs are named and the port has some PFC, CLS001 says so of the DSCP instead.
+    Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where
+    DSCPs are named and the port has some PFC, its buffers need not say so as well.
     """
     qos, classes = ports.qos, ports.switch.classes
     used = used_classes(qos)
     if classes.knowledge != "inferred":
-        named = {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
-        used = used & named if not qos.pfc.priorities else frozenset()
+        used &= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
     elsewhere = {p for others in device for p in others.qos.pfc.priorities}
-    open_ = elsewhere.intersection(used).difference(qos.pfc.priorities)
-    return tuple(p for p in sorted(open_) if _has_lossless_buffers(qos, p))
+    open_ = sorted(elsewhere.intersection(used).difference(qos.pfc.priorities))
+    if classes.knowledge != "inferred" and qos.pfc.priorities:
+        return tuple(open_)
+    return tuple(p for p in open_ if _has_lossless_buffers(qos, p))
 
 
 def in_service(ports: PortSet) -> PortSet | None:

@@ -2,11 +2,11 @@
 
 ## What it does
 Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names
-the DSCPs, a priority that none of them maps to is one too many. Named or not, a port in service that lacks a
-priority which other ports of the switch pause, although its own DSCP map, priority group or queue is
-lossless for it, is one short. Priorities 2 and 6 that tunnel remapping adds (outside the watchdog's mask)
-are at home. The two ends of a link are PFC003's; a named DSCP that maps to a priority without PFC is
-CLS001's.
+the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it
+lacks a priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is
+one short only if its own DSCP map, priority group or queue is lossless for what it lacks. Priorities 2 and 6 that
+tunnel remapping adds (outside the watchdog's mask) are at home. The two ends of a link are PFC003's; a named DSCP
+that maps to a priority which no port pauses is CLS001's.
 
 ## Why it breaks a lossless fabric
 A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on
@@ -112,6 +112,11 @@ def _too_many(ports: PortSet) -> Iterator[Hit]:
         )
 
 
+def _claim(ports: PortSet) -> str:
+    inferred = ports.switch.classes.knowledge == "inferred"
+    return "lossless buffers" if inferred or not ports.qos.pfc.priorities else "RDMA traffic"
+
+
 def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
     missing = uncovered(device, ports)
     serving = in_service(ports) if missing else None
@@ -123,7 +128,7 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
         origin=qos.pfc.origin,
         message=(
             f"PFC is off for {spell(missing)}, which other ports of the switch pause "
-            "and this port has lossless buffers for"
+            f"and this port has {_claim(serving)} for"
         ),
         note="traffic of a lossless class leaves and enters here without any pause to protect it",
         help=f'"pfc_enable": "{",".join(map(str, wanted))}"',
