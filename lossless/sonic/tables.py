@@ -78,7 +78,7 @@ class Tables:
     def _fields(self, place: str, fields: Mapping[object, object]) -> dict[str, str]:
         found = {}
         for key, value in fields.items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
                 self.unread.append(f"{place}|{key}: not a value")
             else:
                 found[str(key)] = _text(value)
@@ -122,9 +122,13 @@ def plain_name(reference: str) -> str:
     return inner[min(bars) + 1 :] if bars else ""
 
 
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list)
+
+
 def _text(value: object) -> str:
     if isinstance(value, list):
-        return ",".join(_text(item) for item in value)
+        return ",".join(map(_text, value))
     return "" if value is None else str(value)
 
 

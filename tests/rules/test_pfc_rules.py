@@ -94,6 +94,16 @@ class TestPrioritiesMismatch:
         assert (finding.severity, finding.elements) == ("error", ("leaf1:Ethernet8",))
         assert only("PFC001", short).elements == ("leaf1:Ethernet8",)
 
+
+def device(name: str, port: str, peer: tuple[str, str], **fields: str | None) -> Patch:
+    return {
+        "DEVICE_METADATA": {"localhost": {"hostname": name}},
+        "DEVICE_NEIGHBOR": {port: {"name": peer[0], "port": peer[1]}},
+        **qos(port, **fields),
+    }
+
+
+class TestOneSided:
     def test_nics_that_miss_a_priority_of_the_switch(self) -> None:
         finding = only("PFC003", patched(INTENT, {"hosts": {"pfc": []}}))
         assert finding.message == (

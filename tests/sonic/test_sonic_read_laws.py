@@ -20,11 +20,12 @@ from tests.strategies import shuffled
 if TYPE_CHECKING:
     from random import Random
 
-WORDS = st.sampled_from(
-    """3 3-4 4-3 0-7 -1 Ethernet0 Ethernet0|3 Ethernet0,Ethernet4|3-4 AZURE global localhost GLOBAL NULL
+WORD_LIST = """
+    3 3-4 4-3 0-7 -1 Ethernet0 Ethernet0|3 Ethernet0,Ethernet4|3-4 AZURE global localhost GLOBAL NULL
     [BUFFER_POOL|ingress_lossless_pool] 5m 400000 | a|b|c|3 true pfc_enable profile pool size xoff speed lanes
-    hwsku hostname name scheduler""".split()
-)
+    hwsku hostname name scheduler
+"""
+WORDS = st.sampled_from(WORD_LIST.split())
 TEXTS = WORDS | st.text(max_size=6)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
