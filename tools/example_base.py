@@ -47,7 +47,7 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
             for name in ("bgp", "lldp", "snmp", "swss", "syncd", "teamd", "telemetry")
         },
         "FLEX_COUNTER_TABLE": {
-            "CRM": {"FLEX_COUNTER_STATUS": "enable"},
+            "PORT_RATES": {"FLEX_COUNTER_STATUS": "enable"},
             "PORT": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"},
         },
         "INTERFACE": {spec.name: {} for spec in specs if spec.name in used},

@@ -84,7 +84,6 @@ _ECN_SCHEMA = {
         {"enum": ["off", False]},
         {
             "type": "object",
-            "minProperties": 1,
             "additionalProperties": False,
             "properties": {
                 **Ecn.model_json_schema()["properties"],

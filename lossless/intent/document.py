@@ -45,6 +45,7 @@ def json_schema() -> dict[str, Any]:
     schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
+    del schema["properties"]["classes"]["minProperties"]
     _close(schema)
     return schema
 

@@ -88,7 +88,7 @@ class Objects:
         mode = row.fields.get("ecn", "ecn_none")
         number = self.tables.number
         return Curve(
-            enabled=row.fields.get(f"wred_{colour}_enable", "false").lower() == "true",
+            enabled=row.fields.get(f"wred_{colour}_enable") == "true",
             marks=mode == "ecn_all" or colour in mode.split("_"),
             min_bytes=number("WRED_PROFILE", row, f"{colour}_min_threshold"),
             max_bytes=number("WRED_PROFILE", row, f"{colour}_max_threshold"),

@@ -63,7 +63,7 @@ def test_stale_rows_of_owned_tables_go(fabric: Fabric) -> None:
 
 def test_counter_groups_of_the_device_stay(fabric: Fabric) -> None:
     counters = rendered(fabric, base("leaf1"))["FLEX_COUNTER_TABLE"]
-    assert counters["CRM"] == {"FLEX_COUNTER_STATUS": "enable"}
+    assert counters["PORT_RATES"] == {"FLEX_COUNTER_STATUS": "enable"}
     assert counters["PORT"] == {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"}
     assert counters["PFCWD"] == {"FLEX_COUNTER_STATUS": "enable"}
 
