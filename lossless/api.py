@@ -134,7 +134,7 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
 
 def is_intent(document: Document) -> bool:
     """Return whether a document is an intent: those are written in YAML, devices in JSON."""
-    return not document.file.endswith(".json")
+    return not document.file.lower().endswith(".json")
 
 
 def _intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:

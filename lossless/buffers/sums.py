@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.buffers.marking import chip_bytes
 from lossless.buffers.port import Missing, is_nvidia, lossless_profile
+from lossless.fabric.qos import includes_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,12 +46,17 @@ class HeadroomSum(NamedTuple):
     def fits(self) -> bool:
         """Whether the headroom leaves the chip anything at all to share, as far as is known.
 
-        Where an intent is the source, the pool was computed, and an empty one says that nothing was left.
+        A pool of size 0 was computed from an intent whose headroom took all there was.
         """
-        if self.accepted is not None and self.pool.size_bytes == 0:
+        size = self.pool.size_bytes
+        if size == 0:
             return False
-        private = self.shared_bytes is None
-        return not private or self.chip_bytes is None or self.headroom_bytes < self.chip_bytes
+        if self.chip_bytes is None:
+            return True
+        if self.shared_bytes is None:
+            return self.headroom_bytes < self.chip_bytes
+        counted_in = size is not None and includes_headroom(size, self.shared_bytes, self.chip_bytes)
+        return self.shared_bytes < (size if counted_in and size is not None else self.chip_bytes)
 
 
 class _Claim(NamedTuple):

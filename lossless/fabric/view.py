@@ -122,5 +122,5 @@ def bare(value: Any) -> Any:
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)
         items = zip(fields, value, strict=True) if fields else ((None, item) for item in value)
-        return tuple(bare(item) for name, item in items if name not in ("origin", "origins"))
+        return tuple(bare(item) for name, item in items if not (name or "").endswith(("origin", "origins")))
     return value

@@ -136,6 +136,8 @@ Ratio = Annotated[
 
 
 class Buffers(Model):
-    """Buffer policy. Without a stated ratio the headroom pool holds the headroom of every group at once."""
+    """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
+    at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
+    """
 
     headroom_oversubscription: Ratio | None = None

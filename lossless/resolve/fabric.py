@@ -110,6 +110,7 @@ class _Resolver:
 
     def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
         """Yield one capacity per kind of leaf: leaves wired alike are counted once."""
+        roles = {node.name: node.role for node in self.plan.nodes}
         alike: dict[tuple[object, ...], list[str]] = {}
         for node in self.plan.nodes:
             if node.role == "leaf":
@@ -118,7 +119,8 @@ class _Resolver:
         for names in alike.values():
             found = bundles.get(names[0], [])
             down = [b for b in found if b.tier == "host"]
-            up = [b for b in found if b.tier == "switch"]
+            # A link between two leaves carries no traffic up.
+            up = [b for b in found if "spine" in (roles[b.a], roles[b.b])]
             if down and up:
                 yield self._capacity(tuple(names), down, up)
 

@@ -92,10 +92,9 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
     stated = _stated(loaded, nic)
     defaults = {name.lower(): p.default for name, p in nic.dcqcn.items() if not name.startswith("CNP_")}
     cnp_dscp = _cnp_dscp(loaded, nic)
-    cnp = next((cls for cls in loaded.intent.classes.values() if cnp_dscp in cls.dscps), None)
     priority = policy.dcqcn.cnp_priority
     if priority is None:
-        priority = cnp.priority if cnp else nic.cnp_priority
+        priority = nic.cnp_priority if cnp_dscp is None else dict(_dscp_to_priority(loaded))[cnp_dscp]
     return Dcqcn(
         enabled=policy.kind == "dcqcn",
         values=tuple(sorted({**defaults, **stated}.items())),

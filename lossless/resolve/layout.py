@@ -128,7 +128,7 @@ class LayoutBuilder:
             for spec, row in zip(placed, rows, strict=True)
             if spec and row
         )
-        ratio = self._intent.buffers.headroom_oversubscription or 1.0
+        ratio = self._intent.buffers.headroom_oversubscription
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
     def _switch_qos(self, plan: PoolPlan) -> SwitchQos:
@@ -143,7 +143,7 @@ class LayoutBuilder:
             counters=tuple((group, True) for group in MONITORED),
             global_dscp_map=self._maps.dscp_to_tc,
             database_version=None,
-            headroom_oversubscription=self._intent.buffers.headroom_oversubscription or 1.0,
+            headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
             storage_backend=False,
             voq=False,
             origin=self._loaded.origin("topology"),

@@ -25,6 +25,7 @@ _KIB = 1024
 _PRIVATE_HEADROOM_BYTES = 10 * _KIB
 _MIRROR_HEADROOM_BYTES = 10 * _KIB
 _MANAGEMENT_POOL_BYTES = 256 * _KIB
+_LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
 
 
 class PortLoad(NamedTuple):
@@ -46,14 +47,19 @@ class PoolPlan(NamedTuple):
 
 
 def plan_pools(
-    asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...], oversubscription: float, origin: Origin
+    asic: Asic,
+    defaults: BufferDefaults,
+    loads: tuple[PortLoad, ...],
+    oversubscription: float | None,
+    origin: Origin,
 ) -> PoolPlan:
     """Return the pools that remain once every port in use has its headroom.
 
-    ``oversubscription`` divides the shared headroom pool, where the HWSKU has one; 1.0 holds the headroom of
-    all groups at once.
+    ``oversubscription`` divides the shared headroom pool, where the HWSKU has one: 1.0 holds the headroom of
+    all groups at once. Where none is stated it is 1.0, unless that took more than half of the chip; then the
+    pool is no larger than the vendor ships it.
     """
-    shared = math.ceil(_shared_headroom(asic, defaults, loads) / oversubscription)
+    shared = _shared_headroom(asic, defaults, loads, oversubscription)
     if asic.formula == "mellanox":
         room = chip_bytes(defaults) - math.ceil(sum(_nvidia_reserved(asic, defaults, loads))) - shared
         sizes = _nvidia_sizes(defaults, room)
@@ -81,10 +87,21 @@ def chip_bytes(defaults: BufferDefaults) -> int:
     return max(pool.size_bytes for pool in defaults.pools) if egress is None else egress.size_bytes
 
 
-def _shared_headroom(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...]) -> int:
-    """Return the headroom that the groups of all ports share, 0 where each has its own."""
+def _shared_headroom(
+    asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...], oversubscription: float | None
+) -> int:
+    """Return the size of the pool that lends headroom to all groups, 0 where each has its own."""
     if not defaults.uses_shared_headroom:
         return 0
+    claimed = _claimed_headroom(asic, loads)
+    if oversubscription is None and claimed > chip_bytes(defaults) // 2:
+        return min(claimed, sum(pool.shared_headroom_bytes or 0 for pool in defaults.pools))
+    shared = math.ceil(claimed / (oversubscription or 1.0))
+    return shared or (_LEAST_SHARED_HEADROOM_BYTES if asic.formula == "mellanox" else 0)
+
+
+def _claimed_headroom(asic: Asic, loads: tuple[PortLoad, ...]) -> int:
+    """Return what all groups together can claim of the shared headroom at once."""
     total = sum(_beyond_reserved(asic, load.row) * load.lossless_groups for load in loads)
     private = sum(map(_private_headroom, loads)) if asic.formula == "mellanox" else 0
     return max(0, total - private)

@@ -144,3 +144,20 @@ def test_accepting_more_oversubscription_never_leaves_less(
     assert (pool(low).size_bytes or 0) <= (pool(high).size_bytes or 0)
     assert (pool(low).shared_headroom_bytes or 0) >= (pool(high).shared_headroom_bytes or 0)
     assert low.shortage_bytes >= high.shortage_bytes
+
+
+def test_a_pool_that_would_take_half_the_chip_stays_as_the_vendor_ships_it() -> None:
+    """256 ports of 200G on Tomahawk 5 claim 154 MB at once; nothing would be left to share."""
+    asic, hwsku, defaults = hardware("arista-7060x6-64pe", "Arista-7060X6-64PE-256x200G")
+    shipped = defaults.pool("ingress_lossless_pool")
+    assert shipped is not None
+    loads = (load(hwsku, 200 * G, 40, 2, groups=2),) * 256
+    claimed = 2 * 256 * loads[0].row.headroom_bytes
+    assert claimed > chip_bytes(defaults) // 2
+    assert (
+        pool(plan_pools(asic, defaults, loads, None, NOWHERE)).shared_headroom_bytes
+        == shipped.shared_headroom_bytes
+    )
+    few = loads[:8]
+    at_once = 2 * 8 * loads[0].row.headroom_bytes
+    assert pool(plan_pools(asic, defaults, few, None, NOWHERE)).shared_headroom_bytes == at_once

@@ -209,6 +209,7 @@ PROBES = {
     "ecn_absent": ("ECN001", "error", (*PROFILE, "ecn")),
     "ecn_none": ("ECN001", "error", (*PROFILE, "ecn")),
     "ecn_on": ("ECN001", "error", (*PROFILE, "ecn")),
+    "wred_flag_True": ("ECN001", "warning", (*PROFILE, "wred_green_enable")),
 }
 """``ecn_on`` is a mode that does not exist."""
 

@@ -40,6 +40,7 @@ ratio is meant, state `buffers.headroom_oversubscription` in the intent.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import by_switch
@@ -87,7 +88,7 @@ def _hit(found: HeadroomSum, declared: bool) -> Hit | None:
     if not found.fits:
         return _does_not_fit(found, declared)
     if found.ratio is not None and found.ratio > (found.accepted or 1.0) * _ROUNDING:
-        return _oversubscribed(found, found.ratio)
+        return _oversubscribed(found, found.ratio, declared)
     return None
 
 
@@ -104,16 +105,17 @@ def _does_not_fit(found: HeadroomSum, declared: bool) -> Hit:
     )
 
 
-def _oversubscribed(found: HeadroomSum, ratio: float) -> Hit:
+def _oversubscribed(found: HeadroomSum, ratio: float, from_intent: bool) -> Hit:
     declared = f", {found.accepted:g}:1 is declared" if found.accepted else ""
-    severity: Severity = "warning" if found.accepted else "info"
+    severity: Severity = "warning" if from_intent else "info"
     origin = found.pool.origin
     return Hit(
         origin=origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin,
         message=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of headroom, "
         f"{found.pool.name} holds {format_bytes(found.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
         note="the sum of xoff over every lossless group of every port with PFC that is not down",
-        help=f"give the shared headroom pool {format_bytes(found.claimed_bytes)}, or state the ratio meant",
+        help=f"give the shared headroom pool {format_bytes(found.claimed_bytes)}, or accept the ratio: "
+        f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g} in an intent",
         severity=severity,
     )
 

@@ -1,0 +1,36 @@
+"""What a leaf can send down and up, each counted one way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.strategies import fabric_of
+
+EXPLICIT: dict[str, Any] = {
+    "lossless": "v1",
+    "fabric": "pair",
+    "transport": "rocev2",
+    "preset": "nvidia",
+    "hardware": {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"},
+    "topology": {
+        "devices": {name: {"role": name[:-1]} for name in ("leaf1", "leaf2", "spine1", "host1", "host2")},
+        "links": [
+            {"a": "leaf1", "b": "host1", "links": "4 x 400G", "cable": "3m"},
+            {"a": "leaf2", "b": "host2", "links": "4 x 400G", "cable": "3m"},
+            {"a": "leaf1", "b": "spine1", "links": "2 x 400G", "cable": "30m"},
+            {"a": "spine1", "b": "leaf2", "links": "2 x 400G", "cable": "30m"},
+            {"a": "leaf1", "b": "leaf2", "links": "2 x 400G", "cable": "3m"},
+        ],
+    },
+}
+
+
+def test_a_link_between_two_leaves_is_no_uplink() -> None:
+    found = fabric_of(EXPLICIT).capacities
+    assert [(c.leaf, c.down_bps // 10**9, c.up_bps // 10**9) for c in found] == [
+        ("leaf1", 1600, 800),
+        ("leaf2", 1600, 800),
+    ]
+    assert found[0].note == (
+        "1 host x 4 x 400G = 1.6 Tb/s down, 1 spine x 2 x 400G = 800 Gb/s up, each counted one way"
+    )
