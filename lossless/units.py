@@ -23,8 +23,8 @@ LIGHT_IN_FIBRE_M_PER_S = 198_000_000
 def _scaled(text: str, units: dict[str, int], what: str, example: str) -> int:
     match = re.fullmatch(rf"{_NUMBER}\s*([A-Za-zµ]+)", text.strip())
     if match is None or match[2] not in units:
-        why = "a number without a unit" if re.fullmatch(_NUMBER, text.strip()) else f"{text!r}"
-        raise QuantityError(f"{why} is not a {what}; write it like {example} (units: {', '.join(units)})")
+        why = "has no unit" if re.fullmatch(_NUMBER, text.strip()) else f"is not a {what}"
+        raise QuantityError(f"{text.strip()!r} {why}; write it like {example} (units: {', '.join(units)})")
     value = _exact(match[1], units[match[2]])
     if value is None:
         raise QuantityError(

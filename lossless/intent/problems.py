@@ -139,8 +139,14 @@ def _unknown_key(written: Written, loc: Path, missing: list[str], unknown: int) 
         meant = missing[0]
     if meant in missing:
         missing.remove(meant)
-    hint = f"; did you mean {meant}?" if meant else suggestion(key, open_keys)
+    hint = f"; did you mean {meant}?" if meant else _also_there(key, keys) or suggestion(key, open_keys)
     return located(written.document, written.path(loc), f"unknown key {shown(key)}{hint}", at_key=True)
+
+
+def _also_there(key: str, keys: Sequence[str]) -> str:
+    """Return a hint at a key that the unknown one is near to and that is written as well."""
+    close = nearest(key, keys)
+    return f"; did you mean {close}, which is there already?" if close else ""
 
 
 def _refusal(written: Written, detail: ErrorDetails) -> Problem:

@@ -108,7 +108,7 @@ PAIRS = {
     "bare-duration": (
         "fabric.yaml",
         intent_with("poll: 600ms", "poll: 600").encode(),
-        "fabric.yaml:9:20: pfc.watchdog.poll: a number without a unit is not a duration; "
+        "fabric.yaml:9:20: pfc.watchdog.poll: '600' has no unit; "
         f"write it like 200ms or 4us {UNITS}\n"
         "  |\n"
         "9 |   watchdog: {poll: 600, detection: 1200ms, restoration: 1200ms, action: drop}\n"
@@ -117,7 +117,7 @@ PAIRS = {
     "bare-length": (
         "fabric.yaml",
         intent_with("host: 3m", "host: 3").encode(),
-        "fabric.yaml:20:20: topology.leaf_spine.cables.host: a number without a unit is not a length; "
+        "fabric.yaml:20:20: topology.leaf_spine.cables.host: '3' has no unit; "
         "write it like 3m or 30m (units: m, cm, km)\n"
         "   |\n"
         "20 |     cables: {host: 3, uplink: 30m}\n"

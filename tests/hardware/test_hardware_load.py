@@ -231,8 +231,7 @@ def test_a_folder_without_profiles_adds_nothing(tmp_path: Path) -> None:
         (
             "10G   5m    52224  ",
             "10G   5     52224  ",
-            "headroom.ACS-MSN3700.rows: a number without a unit is not a length; write it like 3m or 30m "
-            "(units: m, cm, km)",
+            "headroom.ACS-MSN3700.rows: '5' has no unit; write it like 3m or 30m (units: m, cm, km)",
         ),
         (
             "10G   5m    52224   19456  32768",
@@ -275,7 +274,7 @@ def test_a_folder_without_profiles_adds_nothing(tmp_path: Path) -> None:
         (
             'default_cable = "5m"',
             'default_cable = "5"',
-            "buffers.ACS-MSN3700-t0.default_cable: a number without a unit is not a length; "
+            "buffers.ACS-MSN3700-t0.default_cable: '5' has no unit; "
             "write it like 3m or 30m (units: m, cm, km)",
         ),
     ],
@@ -297,7 +296,7 @@ def test_a_wrong_switch_profile_earns_a_located_message(
         (
             '"1G", ',
             '"1", ',
-            "rates.1: a number without a unit is not a rate; write it like 400G or 1.6T (units: M, G, T)",
+            "rates.1: '1' has no unit; write it like 400G or 1.6T (units: M, G, T)",
         ),
         (
             "RPG_AI_RATE                   5 ",

@@ -134,7 +134,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             "5:16: classes.rdma.dscp: 64 is not a DSCP; expected a whole number from 0 to 63",
             "6:29: classes.cnp.priority: 9 is not a priority; expected a whole number from 0 to 7",
             (
-                "9:20: pfc.watchdog.poll: a number without a unit is not a duration; write it "
+                "9:20: pfc.watchdog.poll: '600' has no unit; write it "
                 "like 200ms or 4us (units: ns, us, µs, ms, s)"
             ),
             "15:5: unknown key 'leafs'; did you mean leaves?",
@@ -304,12 +304,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "cable-without-unit": (
         [("cable: 30m", "cable: 30")],
-        [
-            (
-                "20:52: topology.links.0.cable: a number without a unit is not a length; write "
-                "it like 3m or 30m (units: m, cm, km)"
-            )
-        ],
+        [("20:52: topology.links.0.cable: '30' has no unit; write it like 3m or 30m (units: m, cm, km)")],
     ),
     "link-of-many": (
         [("1 x 800G", "2000 x 800G")],

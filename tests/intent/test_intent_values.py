@@ -11,7 +11,7 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("8 KiB", "800")],
         [
             (
-                "5:76: classes.rdma.ecn.min: a number without a unit is not a size; write it "
+                "5:76: classes.rdma.ecn.min: '800' has no unit; write it "
                 "like 800 KiB or 150 kB (units: B, kB, KB, MB, GB, KiB, MiB, GiB)"
             )
         ],
@@ -39,7 +39,7 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("poll: 600ms", "poll: 600")],
         [
             (
-                "9:20: pfc.watchdog.poll: a number without a unit is not a duration; write it "
+                "9:20: pfc.watchdog.poll: '600' has no unit; write it "
                 "like 200ms or 4us (units: ns, us, µs, ms, s)"
             )
         ],
@@ -61,7 +61,7 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("2 x 400G", "2 x 400")],
         [
             (
-                "18:17: topology.leaf_spine.host_links: a number without a unit is not a rate; "
+                "18:17: topology.leaf_spine.host_links: '400' has no unit; "
                 "write it like 400G or 1.6T (units: M, G, T)"
             )
         ],
@@ -96,8 +96,8 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("host: 3m", "host: 3")],
         [
             (
-                "20:20: topology.leaf_spine.cables.host: a number without a unit is not a "
-                "length; write it like 3m or 30m (units: m, cm, km)"
+                "20:20: topology.leaf_spine.cables.host: '3' has no unit; "
+                "write it like 3m or 30m (units: m, cm, km)"
             )
         ],
     ),
@@ -149,7 +149,7 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         ],
         [
             (
-                "5:122: classes.rdma.ecn.by_speed.400: a number without a unit is not a rate; "
+                "5:122: classes.rdma.ecn.by_speed.400: '400' has no unit; "
                 "write it like 400G or 1.6T (units: M, G, T)"
             )
         ],
@@ -176,7 +176,7 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("networks:", "mtu: 9000.5\nnetworks:")],
         [
             (
-                "21:6: mtu: a number without a unit is not a size; write it like 800 KiB or 150 "
+                "21:6: mtu: '9000.5' has no unit; write it like 800 KiB or 150 "
                 "kB (units: B, kB, KB, MB, GB, KiB, MiB, GiB)"
             )
         ],

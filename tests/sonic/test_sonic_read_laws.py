@@ -38,7 +38,8 @@ CONFIGS = st.dictionaries(st.sampled_from(sorted(READ_TABLES)), VALUES | ROWS, m
 
 @given(CONFIGS)
 def test_any_json_object_is_read(data: Config) -> None:
-    read(data)
+    switch, _ = read(data)
+    assert len({port.name for port in switch.ports}) == len(switch.ports)
 
 
 def places(data: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
