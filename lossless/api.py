@@ -11,7 +11,7 @@ from lossless.errors import InputError, Problem, ProfileError
 from lossless.findings import Finding, NotJudged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -113,9 +113,15 @@ def lint_documents(
     return Report(
         findings=tuple(findings),
         errors=(*errors, *unread),
-        not_judged=tuple(gap for verdict in verdicts for gap in verdict.not_judged),
+        not_judged=(*(gap for verdict in verdicts for gap in verdict.not_judged), *_unread(fabrics)),
         documents={document.file: document for document in documents},
     )
+
+
+def _unread(fabrics: Sequence[Fabric]) -> Iterator[NotJudged]:
+    """Yield what no rule could see, because the file holds something that cannot be read there."""
+    for fabric in fabrics:
+        yield from (NotJudged("", note) for note in fabric.unread)
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:

@@ -86,7 +86,10 @@ class Finding(NamedTuple):
 
 
 class NotJudged(NamedTuple):
-    """A rule that could not be applied because something is unknown; counted, never a finding."""
+    """What could not be judged because something is unknown; counted, never a finding.
+
+    ``code`` is that of the rule, empty where a value cannot be read and so no rule saw it.
+    """
 
     code: str
     reason: str

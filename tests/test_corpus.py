@@ -82,3 +82,16 @@ def test_no_order_of_keys_or_files_changes_a_finding() -> None:
     for _ in range(3):
         source.shuffle(order)
         assert drawn(order, {file: shuffled(data, source) for file, data in texts.items()}) == expected
+
+
+@pytest.mark.parametrize(
+    ("probe", "note"),
+    [
+        ("pg_reverse", "BUFFER_PG|Ethernet0|4-3: not a port and a range of numbers"),
+        ("queue_garbage_index", "QUEUE|Ethernet0|abc: not a port and a range of numbers"),
+        ("map_empty_value", "TC_TO_QUEUE_MAP|AZURE|3: '' is not 0 to 7"),
+    ],
+)
+def test_what_cannot_be_read_is_counted_as_not_judged(reference: Path, probe: str, note: str) -> None:
+    path = reference / "corpus" / "probes" / f"{probe}.json"
+    assert f"{path}: {note}" in {gap.reason for gap in lint([path]).not_judged if gap.code == ""}

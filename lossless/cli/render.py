@@ -55,7 +55,9 @@ def _checked(result: RenderResult) -> int:
 
 
 def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
-    problem(f"wrote {len(result.files)} files below {output_dir}; {len(result.changed)} differ from before")
+    files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
+    differ = "differs" if len(result.changed) == 1 else "differ"
+    problem(f"wrote {files} below {output_dir}; {len(result.changed)} {differ} from before")
     if not complete:
         problem(
             "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "

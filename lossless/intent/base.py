@@ -16,6 +16,9 @@ _SHOWN = 60
 _LONGEST_QUANTITY = 40
 MAX_BUNDLE = 1024
 """Most links in one bundle: more than any switch has ports, and few enough to lay out and report."""
+LEAST_MTU = 68
+MOST_MTU = 65_535
+"""What every IPv4 link must carry, and the largest length an IP header can state (RFC 791, section 3.1)."""
 
 
 class Model(BaseModel):
@@ -67,18 +70,28 @@ def _links(text: str) -> tuple[int, int]:
     return count, rate_bps
 
 
+def _cable(text: str) -> int:
+    length_m = units.parse_length(text)
+    if length_m == 0:
+        raise QuantityError(f"{text!r} is no cable; the shortest counts as 1m")
+    return length_m
+
+
 def _schema(description: str, pattern: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "description": description, "pattern": pattern})
 
 
-def _plain_bytes(text: str) -> int:
-    return int(text) if text.isdecimal() else units.parse_size(text)
+def _frame_size(text: str) -> int:
+    size_bytes = int(text) if text.isdecimal() else units.parse_size(text)
+    if not LEAST_MTU <= size_bytes <= MOST_MTU:
+        raise QuantityError(f"{text!r} is no MTU; IP packets have {LEAST_MTU} to {MOST_MTU:,} bytes")
+    return size_bytes
 
 
 _UNIT_NUMBER = r"^\s*\d+(\.\d+)?\s*[A-Za-zµ]"
 Size = Annotated[int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", _UNIT_NUMBER)]
 Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", _UNIT_NUMBER)]
-Length = Annotated[int, _quantity(units.parse_length, "length"), _schema("metres: 30m", _UNIT_NUMBER)]
+Length = Annotated[int, _quantity(_cable, "length"), _schema("metres: 30m", _UNIT_NUMBER)]
 Duration = Annotated[
     int, _quantity(units.parse_duration, "duration"), _schema("200ms, 4us: nanoseconds inside", _UNIT_NUMBER)
 ]
@@ -88,8 +101,15 @@ LinkCount = Annotated[
 ]
 FrameSize = Annotated[
     int,
-    _quantity(_plain_bytes, "frame size"),
-    WithJsonSchema({"type": ["integer", "string"], "description": "bytes: an MTU is always in bytes"}),
+    _quantity(_frame_size, "frame size"),
+    WithJsonSchema(
+        {
+            "type": ["integer", "string"],
+            "minimum": LEAST_MTU,
+            "maximum": MOST_MTU,
+            "description": "bytes: an MTU is always in bytes",
+        }
+    ),
 ]
 
 

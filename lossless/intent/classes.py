@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from lossless.intent.base import Dscp, Model, Percent, Priority, Rate, Size, off_or_mapping, refused, shown
 
@@ -14,6 +22,9 @@ ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
 
 Such names have at most 32 characters (sonic-wred-profile.yang @086b03b).
 """
+
+LARGEST_THRESHOLD = 2**31 - 1
+"""Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 class Ecn(Model):
@@ -25,6 +36,13 @@ class Ecn(Model):
     min: Size
     max: Size
     probability: Percent
+
+    @field_validator("min", "max")
+    @classmethod
+    def _fits_the_switch(cls, value: int) -> int:
+        if value > LARGEST_THRESHOLD:
+            raise refused(f"{value:,} B is no ECN threshold; switches hold at most {LARGEST_THRESHOLD:,} B")
+        return value
 
     @model_validator(mode="after")
     def _ordered(self) -> Ecn:

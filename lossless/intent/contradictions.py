@@ -118,5 +118,7 @@ def _networks(document: Document, intent: Intent) -> Iterator[Problem]:
     for name, network in intent.networks.items():
         wanted = network.traffic_class
         if wanted is not None and wanted not in intent.classes:
-            message = f"networks.{name}.class: no class {wanted!r}{suggestion(wanted, list(intent.classes))}"
+            message = (
+                f"networks.{name}.class: no class {wanted!r}{suggestion(wanted, sorted(intent.classes))}"
+            )
             yield located(document, ("networks", name, "class"), message)

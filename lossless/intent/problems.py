@@ -169,6 +169,8 @@ def _message(detail: ErrorDetails) -> str:
         return detail["msg"]
     if kind == "literal_error":
         words = context["expected"].replace("'", "")
+        if " or " not in words:
+            return f"expected {words}, found {shown(value)}"
         close = nearest(str(value), words.replace(" or ", ", ").split(", "))
         return f"{shown(value)} is not one of {words}" + (f"; did you mean {close}?" if close else "")
     if kind == "string_pattern_mismatch":

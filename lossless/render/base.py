@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.errors import RenderError
+from lossless.sonic.tables import whole_number
 from lossless.sonic.write import OWNED, SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.fabric.model import Switch
     from lossless.sonic.write import TableRows
     from lossless.source.document import Document
+
+_READ = ("DEVICE_METADATA", "PORT", *SHARED)
+"""What must have the form of a table to be compared or added to; all else is kept whatever it is."""
 
 
 def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, Any]:
@@ -36,6 +40,10 @@ def _laid_over(rows: Mapping[str, Any], own: Mapping[str, Mapping[str, str]]) ->
 
 
 def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
+    shapeless = list(_shapeless(data))
+    if shapeless:
+        yield from shapeless
+        return
     meta = data.get("DEVICE_METADATA", {}).get("localhost", {})
     if meta.get("hwsku") not in (None, switch.hwsku_name):
         yield f"is for HWSKU {meta['hwsku']}; the intent makes {switch.name} a {switch.hwsku_name}"
@@ -47,12 +55,37 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
     yield from _port_problems(switch, data.get("PORT", {}))
 
 
+def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables and rows that must be read or added to, and are none."""
+    for table in _READ:
+        rows = data.get(table, {})
+        if not isinstance(rows, dict):
+            yield f"{table} is not a table of rows"
+            continue
+        yield from (f"{table}|{key} is not a row" for key, row in rows.items() if not isinstance(row, dict))
+
+
 def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     missing = [port.name for port in switch.ports if port.placed and port.name not in rows]
     if missing:
-        shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        yield f"PORT has no {shown}; the intent uses them (break the cages out first)"
+        yield f"PORT has no {_some(missing)}; the intent uses them (break the cages out first)"
+    yield from _mtu_problems(switch, rows)
     for port in switch.ports:
         speed = rows.get(port.name, {}).get("speed")
         if speed is not None and port.speed_bps is not None and str(speed) != str(port.speed_bps // 10**6):
             yield f"PORT|{port.name}|speed is {speed}; the intent makes it {port.speed_bps // 10**6}"
+
+
+def _mtu_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the MTUs that are below the intent's: PORT is kept as it is, and such a port drops frames."""
+    below: dict[tuple[int, int], list[str]] = {}
+    for port in switch.ports:
+        mtu = whole_number(str(rows.get(port.name, {}).get("mtu", "")))
+        if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes:
+            below.setdefault((mtu, port.mtu_bytes), []).append(port.name)
+    for (mtu, wanted), ports in below.items():
+        yield f"PORT: mtu is {mtu} on {_some(ports)}; the intent makes it {wanted}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

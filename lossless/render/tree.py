@@ -48,9 +48,13 @@ def write_tree(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
 
 
 def changes(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
-    """Return the paths whose content on disk differs from the plan, missing and stale ones included."""
-    differing = [file.path for file in files if _read(folder / file.path) != file.text]
+    """Return the paths whose content or mode on disk differs from the plan, missing and stale ones included."""
+    differing = [file.path for file in files if _differs(folder / file.path, file)]
     return tuple(sorted({*differing, *_stale(folder, {file.path for file in files})}))
+
+
+def _differs(path: Path, file: PlannedFile) -> bool:
+    return _read(path) != file.text or (file.executable and not os.access(path, os.X_OK))
 
 
 def _require_inside(path: str) -> None:
@@ -99,12 +103,15 @@ def _stale(folder: Path, planned: set[str]) -> list[str]:
     if text is None:
         return []
     try:
-        listed = [entry["path"] for entry in json.loads(text)["files"]]
-    except (ValueError, KeyError, TypeError):
-        raise RenderError(f"{folder / MANIFEST}: not a manifest of ours; name another folder") from None
-    for path in listed:
+        listed: list[object] = [entry["path"] for entry in json.loads(text)["files"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        listed = [None]
+    paths = [path for path in listed if isinstance(path, str)]
+    if len(paths) < len(listed):
+        raise RenderError(f"{folder / MANIFEST}: not a manifest of ours; name another folder")
+    for path in paths:
         _require_inside(path)
-    return [path for path in listed if path not in planned]
+    return [path for path in paths if path not in planned]
 
 
 def _remove(folder: Path, stale: Iterable[str]) -> None:

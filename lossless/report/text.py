@@ -53,7 +53,8 @@ def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
     """Yield a line for everything that could not be judged, and why."""
     for gap in sorted(gaps):
         times = f" ({gap.times} times)" if gap.times > 1 else ""
-        yield f"not judged: {gap.code}: {visible(gap.reason)}{times}"
+        rule = f"{gap.code}: " if gap.code else ""
+        yield f"not judged: {rule}{visible(gap.reason)}{times}"
 
 
 def summary_text(judged: Judged) -> str:

@@ -109,23 +109,36 @@ def check_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> None:
     """Check that the adapter can be set to the DCQCN parameters that the intent gives.
 
     Raises:
-        InputError: every parameter that the adapter does not have, or does not count as finely.
+        InputError: every parameter that the adapter does not have, does not count as finely, or whose known
+            range the value is outside.
     """
     problems = []
     known = _parameters(nic)
     for key, name, value in _given(loaded):
-        unit = known[name].unit if name in known else ""
-        step = _PER_UNIT.get(unit, 1)
-        if name not in known:
-            why = f"{nic.name} has no such parameter that is known"
-        elif value % step:
-            why = f"{nic.name} counts in whole {unit}"
-        else:
-            continue
-        origin = loaded.origin("congestion_control", "dcqcn", key)
-        problems.append(loaded.problem(origin, f"congestion_control.dcqcn.{key}: {why}"))
+        why = _unfit(known[name], value) if name in known else "has no such parameter that is known"
+        if why is not None:
+            origin = loaded.origin("congestion_control", "dcqcn", key)
+            problems.append(loaded.problem(origin, f"congestion_control.dcqcn.{key}: {nic.name} {why}"))
     if problems:
         raise InputError(in_file_order(problems))
+
+
+def _unfit(parameter: Parameter, value: int) -> str | None:
+    """Return why an adapter cannot be set to a value in our units, None where it can as far as is known."""
+    count, rest = divmod(value, _PER_UNIT.get(parameter.unit, 1))
+    if rest:
+        return f"counts in whole {parameter.unit}"
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None and not low <= count <= high:
+        return f"takes {low:,} to {high:,} {_spoken_unit(parameter)}".rstrip() + f", not {count:,}"
+    if low is not None and count < low:
+        return f"takes {low:,} {_spoken_unit(parameter)}".rstrip() + f" or more, not {count:,}"
+    return None
+
+
+def _spoken_unit(parameter: Parameter) -> str:
+    """Return the unit where it is one that people say, empty where it is how firmware counts."""
+    return parameter.unit if parameter.unit in (*_PER_UNIT, "%") else ""
 
 
 def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:

@@ -69,14 +69,15 @@ def _links(switches: Sequence[Switch]) -> Iterable[Link]:
     for switch in switches:
         times[switch.name] = times.get(switch.name, 0) + 1
     by_name = {switch.name: switch for switch in switches if times[switch.name] == 1}
-    for switch in by_name.values():
+    seen = set()
+    for name, switch in sorted(by_name.items()):
         for port in switch.ports:
-            peer = by_name.get(port.neighbor[0]) if port.neighbor else None
-            if peer is None or port.neighbor is None or peer.name <= switch.name:
+            if port.neighbor is None or port.neighbor[0] == name or port.neighbor[0] not in by_name:
                 continue
-            yield Link(
-                switch.name, port.name, peer.name, port.neighbor[1], port.speed_bps or 0, to_host=False
-            )
+            (a, a_port), (b, b_port) = ends = tuple(sorted(((name, port.name), port.neighbor)))
+            if ends not in seen:
+                seen.add(ends)
+                yield Link(a, a_port, b, b_port, port.speed_bps or 0, to_host=False)
 
 
 class _Reader:

@@ -25,6 +25,15 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "ecn-beyond-what-a-switch-reads": (
+        [("max: 2 MB", "max: 2 GiB")],
+        [
+            (
+                "5:88: classes.rdma.ecn.max: 2,147,483,648 B is no ECN threshold; "
+                "switches hold at most 2,147,483,647 B"
+            )
+        ],
+    ),
     "size-list": ([("8 KiB", "[800]")], ["5:76: classes.rdma.ecn.min: expected a size, found a list"]),
     "size-too-fine": (
         [("8 KiB", "0.3 B")],
@@ -101,6 +110,10 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "length-of-nothing": (
+        [("host: 3m", "host: 0m")],
+        ["20:20: topology.leaf_spine.cables.host: '0m' is no cable; the shortest counts as 1m"],
+    ),
     "length-in-inches": (
         [("host: 3m", "host: 3in")],
         [
@@ -163,6 +176,14 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "mtu-too-small": (
+        [("networks:", "mtu: 67\nnetworks:")],
+        ["21:6: mtu: '67' is no MTU; IP packets have 68 to 65,535 bytes"],
+    ),
+    "mtu-of-hosts-too-large": (
+        [("networks:", "hosts: {mtu: 64 KiB}\nnetworks:")],
+        ["21:14: hosts.mtu: '64 KiB' is no MTU; IP packets have 68 to 65,535 bytes"],
+    ),
     "mtu-negative": (
         [("networks:", "mtu: -1\nnetworks:")],
         [
@@ -180,6 +201,18 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
                 "kB (units: B, kB, KB, MB, GB, KiB, MiB, GiB)"
             )
         ],
+    ),
+    "alpha-period-beyond-the-nic": (
+        [("cnp_interval: 4us", "dce_tcp_rtt: 1s")],
+        ["11:24: congestion_control.dcqcn.dce_tcp_rtt: connectx-7 takes 1 to 131,071 us, not 1,000,000"],
+    ),
+    "rate-below-the-nic": (
+        [("cnp_interval: 4us", "rpg_ai_rate: 0M")],
+        ["11:24: congestion_control.dcqcn.rpg_ai_rate: connectx-7 takes 1 Mb/s or more, not 0"],
+    ),
+    "shift-beyond-the-nic": (
+        [("cnp_interval: 4us", "rpg_gd: 15")],
+        ["11:19: congestion_control.dcqcn.rpg_gd: connectx-7 takes 10 to 11, not 15"],
     ),
     "cnp-interval-finer-than-the-nic": (
         [("4us", "4500ns")],

@@ -9,11 +9,11 @@ from tests.intent.intent_texts import SHAPE, said_of, spoilt
 WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "transport": (
         [("transport: rocev2", "transport: roce")],
-        ["3:12: transport: 'roce' is not one of rocev2; did you mean rocev2?"],
+        ["3:12: transport: expected rocev2, found 'roce'"],
     ),
     "infiniband": (
         [("transport: rocev2", "transport: infiniband")],
-        ["3:12: transport: 'infiniband' is not one of rocev2"],
+        ["3:12: transport: expected rocev2, found 'infiniband'"],
     ),
     "action": (
         [("action: drop", "action: dorp")],
@@ -147,7 +147,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "network-class-unlike": (
         [("on: separate", "on: fabric, class: zzz")],
-        ["22:32: networks.storage.class: no class 'zzz'; there are rdma, cnp, default"],
+        ["22:32: networks.storage.class: no class 'zzz'; there are cnp, default, rdma"],
     ),
     "profile": (
         [("spine: nvidia-sn5600", "spine: nvidia-sn5601")],

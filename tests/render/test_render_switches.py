@@ -88,12 +88,43 @@ def test_counter_groups_of_the_device_stay(fabric: Fabric) -> None:
             {"PORT": {"Ethernet0": {"speed": "100000"}}},
             "base/leaf1/config_db.json: PORT|Ethernet0|speed is 100000; the intent makes it 400000",
         ),
+        (
+            {
+                "PORT": {
+                    "Ethernet0": {"mtu": "1500"},
+                    "Ethernet4": {"mtu": 1500},
+                    "Ethernet8": {"mtu": "9216"},
+                }
+            },
+            "base/leaf1/config_db.json: PORT: mtu is 1500 on Ethernet0, Ethernet4; the intent makes it 9100",
+        ),
     ],
 )
 def test_a_base_that_does_not_fit_is_refused(fabric: Fabric, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(RenderError) as refused:
         switch_file(fabric.switches[0], base("leaf1", **changes))
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("table", "value", "message"),
+    [
+        ("PORT", ["Ethernet0"], "PORT is not a table of rows"),
+        ("PORT", None, "PORT is not a table of rows"),
+        ("PORT", {"Ethernet0": "up"}, "PORT|Ethernet0 is not a row"),
+        ("DEVICE_METADATA", "leaf1", "DEVICE_METADATA is not a table of rows"),
+        ("DEVICE_METADATA", {"localhost": ["leaf1"]}, "DEVICE_METADATA|localhost is not a row"),
+        ("FLEX_COUNTER_TABLE", [], "FLEX_COUNTER_TABLE is not a table of rows"),
+        ("FLEX_COUNTER_TABLE", {"PFCWD": None}, "FLEX_COUNTER_TABLE|PFCWD is not a row"),
+    ],
+)
+def test_a_base_whose_tables_are_none_is_refused(
+    fabric: Fabric, table: str, value: object, message: str
+) -> None:
+    document = load_text(json.dumps({**base("leaf1").data, table: value}), "base.json")
+    with pytest.raises(RenderError) as refused:
+        switch_file(fabric.switches[0], document)
+    assert str(refused.value) == f"base.json: {message}"
 
 
 def test_a_base_without_the_ports_is_refused(fabric: Fabric) -> None:

@@ -41,6 +41,12 @@ def test_the_same_plan_twice_writes_the_same_bytes(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == first
 
 
+def test_a_script_that_cannot_be_run_any_more_differs(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    (tmp_path / "host1/set.sh").chmod(0o644)
+    assert changes(tmp_path, ONE) == ("host1/set.sh",)
+
+
 def test_files_of_an_earlier_render_go_and_foreign_files_stay(tmp_path: Path) -> None:
     write_tree(tmp_path, ONE)
     (tmp_path / "notes.txt").write_text("mine")
@@ -66,8 +72,11 @@ def test_a_write_that_fails_leaves_the_old_tree_untouched(tmp_path: Path) -> Non
     assert snapshot(tmp_path) == before
 
 
-def test_a_manifest_of_somebody_else_is_not_obeyed(tmp_path: Path) -> None:
-    (tmp_path / MANIFEST).write_text('{"name": "web app"}')
+@pytest.mark.parametrize(
+    "text", ['{"name": "web app"}', '{"files": [{"path": 5}]}', '{"files": [5]}', "[]", "not JSON"]
+)
+def test_a_manifest_of_somebody_else_is_not_obeyed(tmp_path: Path, text: str) -> None:
+    (tmp_path / MANIFEST).write_text(text)
     with pytest.raises(RenderError, match="not a manifest of ours"):
         write_tree(tmp_path, ONE)
     assert set(snapshot(tmp_path)) == {MANIFEST}

@@ -316,23 +316,35 @@ def test_a_table_that_is_a_list_is_reported_and_the_rest_is_read() -> None:
     assert len(switch.ports) == 3
 
 
-def test_devices_that_name_each_other_are_linked_once() -> None:
-    def device(name: str, peer: str) -> Config:
-        neighbor = {"Ethernet0": {"name": peer, "port": "Ethernet8"}}
-        port = {"Ethernet0": {"speed": "400000"}}
+def links(*ends: tuple[str, str, str, str]) -> list[tuple[str, str, str, str]]:
+    """Return the links of devices that each name one neighbor: device, its port, the neighbor, its port."""
+
+    def device(name: str, port: str, peer: str, peer_port: str) -> Config:
         return {
             "DEVICE_METADATA": {"localhost": {"hostname": name}},
-            "PORT": port,
-            "DEVICE_NEIGHBOR": neighbor,
+            "PORT": {port: {"speed": "400000"}},
+            "DEVICE_NEIGHBOR": {port: {"name": peer, "port": peer_port}} if peer else {},
         }
 
-    found = [device("a", "b"), device("b", "a"), device("c", "elsewhere")]
-    fabric = read_fabric(
-        [Tables(f"{i}.json", d) for i, d in enumerate(found)], lambda _hwsku, _platform: None
-    )
-    assert [(link.a, link.a_port, link.b, link.b_port) for link in fabric.links] == [
-        ("a", "Ethernet0", "b", "Ethernet8")
-    ]
+    tables = [Tables(f"{i}.json", device(*end)) for i, end in enumerate(ends)]
+    found = read_fabric(tables, lambda _hwsku, _platform: None).links
+    return [(link.a, link.a_port, link.b, link.b_port) for link in found]
+
+
+def test_devices_that_name_each_other_are_linked_once() -> None:
+    assert links(
+        ("a", "Ethernet0", "b", "Ethernet8"),
+        ("b", "Ethernet8", "a", "Ethernet0"),
+        ("c", "Ethernet0", "elsewhere", "Ethernet0"),
+    ) == [("a", "Ethernet0", "b", "Ethernet8")]
+
+
+@pytest.mark.parametrize("names_the_other", ["a", "b"])
+def test_a_link_that_one_end_names_is_found_whatever_the_ends_are_called(names_the_other: str) -> None:
+    ends = {"a": ("a", "Ethernet0", "b", "Ethernet8"), "b": ("b", "Ethernet8", "a", "Ethernet0")}
+    silent = {name: (*end[:2], "", "") for name, end in ends.items()}
+    found = links(*(ends[name] if name == names_the_other else silent[name] for name in ends))
+    assert found == [("a", "Ethernet0", "b", "Ethernet8")]
 
 
 def test_small_readers() -> None:

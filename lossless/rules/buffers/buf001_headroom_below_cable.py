@@ -6,6 +6,9 @@ by the real length where it is known. Headroom below the cable alone is an error
 frame of the port's MTU it is a warning. More than that is BUF002's to judge. Some rows that vendors ship
 for 1500 m and 2000 m fail: being shipped does not make a cable shorter.
 
+On NVIDIA chips without a shared headroom pool, `xoff` that `size` does not hold counts for nothing. A `BUFFER_PG`
+row that still names the profile of another speed or length is itself to blame, not the profile.
+
 ## Why it breaks a lossless fabric
 A pause takes half the round trip to reach the peer, and what the peer has sent by then fills the other
 half. Headroom that is smaller than this overflows at every pause of a link at line rate, and the overflow
@@ -66,9 +69,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import LinkNeed, Missing, link_need
+from lossless.buffers.port import LinkNeed, Missing, given_headroom, link_need
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.buffers.shared import headroom_data, headroom_origin, lossless_profiles
+from lossless.rules.buffers.shared import (
+    fresh_row,
+    headroom_data,
+    headroom_origin,
+    hollow_help,
+    hollow_note,
+    lossless_profiles,
+    stale_row,
+)
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
@@ -99,12 +110,12 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 yield profile
             elif isinstance(link, Missing):
                 yield Gap(link.reason, ports.places)
-            elif (profile.headroom_bytes or 0) < link.frame_bytes:
+            elif given_headroom(ports.switch, profile) < link.frame_bytes:
                 yield _hit(ports, profile, link)
 
 
 def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
-    given = profile.headroom_bytes or 0
+    given = given_headroom(ports.switch, profile)
     certain = given < link.cable_bytes
     where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
     lacking = (
@@ -115,9 +126,10 @@ def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
     return Hit(
         origin=headroom_origin(ports, profile),
         message=f"headroom of {format_bytes(given)} at {where} is below {lacking}",
-        note=f"{format_bytes(link.cable_bytes)} are on the cable there and back at 198,000 km/s; "
+        note=f"{hollow_note(ports, profile)}"
+        f"{format_bytes(link.cable_bytes)} are on the cable there and back at 198,000 km/s; "
         f"the peer also finishes a frame it has begun, up to {format_bytes(link.mtu_bytes)}",
-        help=_help(given, link),
+        help=_help(ports, profile, link),
         elements=ports.elements,
         places=ports.places,
         data=headroom_data(ports, profile, link),
@@ -125,7 +137,12 @@ def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
     )
 
 
-def _help(given: int, link: LinkNeed) -> str:
-    if link.need is None or link.need.headroom_bytes <= given:
+def _help(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> str:
+    stale = stale_row(ports, profile)
+    if stale is not None and link.need is not None:
+        return fresh_row(ports, stale, link.need)
+    if link.need is not None and hollow_note(ports, profile):
+        return hollow_help(ports, profile, link.need)
+    if link.need is None or link.need.headroom_bytes <= (profile.headroom_bytes or 0):
         return "shorten the cable, or choose a HWSKU whose row for this length holds it"
     return f"give the group {format_bytes(link.need.headroom_bytes)} ({link.need.method})"

@@ -5,7 +5,8 @@ Compares the headroom of each lossless priority group (`xoff`) with the best kno
 of this HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's
 rows. Less is a warning. Where neither is known, the closed-form floor remains; less than that is only worth
 knowing, because it grants the peer all the time IEEE 802.3 does, and about 1,000 of 3,592 rows that vendors
-ship grant less. Headroom below the cable and one frame is BUF001's alone.
+ship grant less. Headroom below the cable and one frame is BUF001's alone, which also
+says what counts as headroom and which row is to blame.
 
 ## Why it breaks a lossless fabric
 Beyond the cable, headroom must hold the frame that delays the pause, what the peer sends until it obeys,
@@ -45,9 +46,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import LinkNeed, Missing, link_need
+from lossless.buffers.port import LinkNeed, Missing, given_headroom, link_need
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.buffers.shared import headroom_data, headroom_origin, lossless_profiles
+from lossless.rules.buffers.shared import (
+    fresh_row,
+    headroom_data,
+    headroom_origin,
+    hollow_help,
+    hollow_note,
+    lossless_profiles,
+    stale_row,
+)
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
@@ -81,20 +90,23 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 yield Gap(link.reason, ports.places)
             elif link.need is None:
                 yield Gap(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places)
-            elif link.frame_bytes <= (profile.headroom_bytes or 0) < link.need.headroom_bytes:
+            elif link.frame_bytes <= given_headroom(ports.switch, profile) < link.need.headroom_bytes:
                 yield _hit(ports, profile, link, link.need)
 
 
 def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed, need: HeadroomNeed) -> Hit:
-    given = profile.headroom_bytes or 0
+    given = given_headroom(ports.switch, profile)
     where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
+    stale = stale_row(ports, profile)
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
     return Hit(
         origin=headroom_origin(ports, profile),
         message=f"headroom of {format_bytes(given)} at {where} is below the "
         f"{format_bytes(need.headroom_bytes)} needed ({_method(need)})",
-        note=f"in bytes: {terms}" if len(need.terms) > 1 else "",
-        help=f"set xoff to {need.headroom_bytes}",
+        note=hollow_note(ports, profile) + (f"in bytes: {terms}" if len(need.terms) > 1 else ""),
+        help=(hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}")
+        if stale is None
+        else fresh_row(ports, stale, need),
         elements=ports.elements,
         places=ports.places,
         data=headroom_data(ports, profile, link),

@@ -121,7 +121,12 @@ def _deployed(ports: PortSet, cable_m: int) -> Iterator[Hit | Gap]:
 
 def _by_hand(ports: PortSet, cable_m: int) -> str:
     speed_mbps = (ports.speed_bps or 0) // 10**6
-    return f"write the BUFFER_PROFILE pg_lossless_{speed_mbps}_{cable_m}m_profile, or fit a shorter cable"
+    write = f"write the BUFFER_PROFILE pg_lossless_{speed_mbps}_{cable_m}m_profile"
+    return f"{write}, or fit a shorter cable" if _lengths_of(ports) else f"{write}, or use a speed with rows"
+
+
+def _lengths_of(ports: PortSet) -> tuple[int, ...]:
+    return _lengths(ports.switch.hwsku, ports.speed_bps) if ports.switch.hwsku else ()
 
 
 def _by_hand_already(
@@ -131,7 +136,8 @@ def _by_hand_already(
     own = f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
-        hit = _hit(ports, hwsku, cable_m, "configure a length that the HWSKU has a row for")
+        what = "length" if _lengths_of(ports) else "speed"
+        hit = _hit(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
         yield hit._replace(severity="info", note=f"{hit.note}; {stays}")
 

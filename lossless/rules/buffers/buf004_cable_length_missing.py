@@ -110,4 +110,8 @@ def _hit(ports: PortSet) -> Hit:
 def _length(ports: PortSet) -> str:
     if ports.cable.configured_m == 0:
         return "a cable length of 0m"
-    return "no cable length" if ports.cable.origin.mark == "key" else "a cable length that is none"
+    return (
+        "no cable length"
+        if ports.cable.origin.mark == "key"
+        else "a cable length that is no whole number of metres"
+    )

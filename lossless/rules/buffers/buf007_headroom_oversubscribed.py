@@ -95,12 +95,27 @@ def _hit(found: HeadroomSum, declared: bool) -> Hit | None:
 def _does_not_fit(found: HeadroomSum, declared: bool) -> Hit:
     chip = format_bytes(found.chip_bytes) if found.chip_bytes else "the chip"
     stated = " or state buffers.headroom_oversubscription" if found.shared_bytes else ""
+    if found.shared_bytes and not declared and found.pool.size_bytes:
+        return _pool_too_large(found, found.shared_bytes, chip)
     return Hit(
         origin=found.pool.origin if declared else found.pool.origin.at("size"),
         message=f"headroom of {format_bytes(found.headroom_bytes)} for {found.groups} lossless groups leaves "
         f"nothing of {chip} to share",
         note="each group holds its headroom before anything is shared",
         help=f"use shorter cables, fewer lossless classes or fewer ports{stated}",
+        severity="error",
+    )
+
+
+def _pool_too_large(found: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
+    return Hit(
+        origin=found.pool.origin.at("xoff"),
+        message=f"{found.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
+        f"{chip} to share",
+        note=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of it",
+        help=f"set xoff to {found.claimed_bytes} and size to what the chip has left"
+        if found.claimed_bytes < (found.chip_bytes or 0)
+        else "use shorter cables, fewer lossless classes or fewer ports",
         severity="error",
     )
 

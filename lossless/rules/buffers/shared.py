@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import Missing, lossless_profile
+from lossless.buffers.port import Missing, given_headroom, lossless_profile
 from lossless.rules.base import Gap
+from lossless.sonic.read import pg_profile_name
+from lossless.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.buffers.headroom import HeadroomNeed
     from lossless.buffers.port import LinkNeed
     from lossless.fabric.qos import BufferProfile
     from lossless.fabric.view import PortSet
@@ -29,15 +33,61 @@ def lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
 
 
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
-    """Return where a headroom is decided: in the profile, else by the cable it was looked up by."""
-    stated = profile.origin.path[:1] == ("BUFFER_PROFILE",)
-    return profile.origin.at("xoff") if stated else ports.cable.origin
+    """Return where a headroom is decided: in the profile, else by the cable it was looked up by.
+
+    A row that still names what was generated for another speed or length is itself to blame.
+    """
+    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+        return ports.cable.origin
+    stale = stale_row(ports, profile)
+    hollow = given_headroom(ports.switch, profile) < (profile.headroom_bytes or 0)
+    return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
+
+
+def hollow_note(ports: PortSet, profile: BufferProfile) -> str:
+    """Return why a profile gives less headroom than its xoff says, empty where it does not."""
+    if given_headroom(ports.switch, profile) == (profile.headroom_bytes or 0):
+        return ""
+    size, xoff = format_bytes(profile.reserved_bytes), format_bytes(profile.headroom_bytes or 0)
+    return f"size of {size} does not hold the xoff of {xoff}, and the pool shares no headroom; "
+
+
+def hollow_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
+    """Return what fills such a profile up, empty where nothing is amiss."""
+    if not hollow_note(ports, profile):
+        return ""
+    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+        return "give the pool a shared headroom pool (xoff): the rows of this HWSKU count on one"
+    headroom = max(profile.headroom_bytes or 0, need.headroom_bytes)
+    return f"set size to xon + xoff, {(profile.xon_bytes or 0) + headroom}, and xoff to {headroom}"
+
+
+def stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
+    """Return the BUFFER_PG row that names a profile generated for another speed or length, else None."""
+    if ports.speed_bps is None or not ports.cable.configured_m:
+        return None
+    own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
+    if profile.name == own or not re.fullmatch(r"pg_lossless_[0-9]+_[0-9]+m_profile", profile.name):
+        return None
+    rows = (group.origin for group in ports.qos.groups if group and group.buffer is profile)
+    return next((row for row in rows if row.path[:1] == ("BUFFER_PG",)), None)
+
+
+def fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
+    """Return how a port gets the headroom of its own speed and length; other ports may need the old profile."""
+    own, row = (
+        pg_profile_name(ports.speed_bps or 0, ports.cable.configured_m or 0),
+        "|".join(map(str, stale.path)),
+    )
+    if need.method == "vendor row":
+        return f"remove {row} and reload: the switch then makes {own} of its row"
+    return f"write {own} with xoff {need.headroom_bytes}, and name it in {row}"
 
 
 def headroom_data(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> dict[str, Json]:
     """Return the numbers of a comparison."""
     return {
-        "headroom_bytes": profile.headroom_bytes,
+        "headroom_bytes": given_headroom(ports.switch, profile),
         "speed_bps": ports.speed_bps,
         "cable_m": link.cable_m,
         "mtu_bytes": link.mtu_bytes,

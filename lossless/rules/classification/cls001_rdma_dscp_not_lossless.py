@@ -3,7 +3,11 @@
 ## What it does
 Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its
 traffic class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names
-the DSCP. A DSCP that no map names goes to TC 0.
+the DSCP. A DSCP that no map names goes to TC 0. Traffic classes 2 and 6 that tunnel remapping makes lossless
+are for bounced packets: they are no place to send a DSCP that went astray.
+
+Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
+one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007.
 
 ## Why it breaks a lossless fabric
 RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
@@ -39,11 +43,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.fabric.qos import UNREADABLE
+from lossless.fabric.qos import DSCPS, UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.rules.pfc.masks import by_switch, remapped
+from lossless.rules.places import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.fabric.model import TrafficClass
     from lossless.fabric.view import PortSet, View
@@ -59,7 +66,10 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
-    paused = _paused(view)
+    paused, bounced = _paused(view), _bounced(view)
+    for device_switch, device in by_switch(view.lossless_sets):
+        if device_switch.classes.knowledge == "inferred":
+            yield from _against_most(device, bounced[id(device_switch)])
     for ports in view.lossless_sets:
         # What is inferred from the maps themselves cannot contradict them.
         if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
@@ -68,7 +78,55 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield Gap("no DSCP map is bound to the port", ports.places)
             continue
         for cls in ports.switch.classes.lossless:
-            yield from _entries(ports, cls, paused[id(ports.switch)])
+            switch = id(ports.switch)
+            yield from _entries(ports, cls, paused[switch], bounced[switch])
+
+
+def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Iterator[Hit | Gap]:
+    """Yield what the map of a port says against the maps of most ports of the switch."""
+    trusting = [ports for ports in device if not ports.qos.trust_dot1p]
+    usual = _usual(trusting, bounced)
+    for ports in trusting:
+        if ports.qos.dscp_to_tc is None and usual:
+            yield Gap("no DSCP map is bound to the port", ports.places)
+            continue
+        for dscp, wanted in usual.items():
+            lossless = ports.qos.pfc.priorities
+            if wanted in lossless and ports.qos.traffic_class(dscp) not in (*lossless, UNREADABLE):
+                yield _against_most_hit(ports, dscp, wanted)
+
+
+def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
+    """Return the DSCPs that more than half of the ports map to one lossless traffic class, and to which."""
+    usual: dict[int, int] = {}
+    half = places(device) / 2
+    for dscp in sorted({*DSCPS} - {DEFAULT_CNP_DSCP}):
+        votes: dict[int, int] = {}
+        for ports in device:
+            found = ports.qos.traffic_class(dscp) if ports.qos.dscp_to_tc else UNREADABLE
+            if found in ports.qos.pfc.priorities and found not in bounced:
+                votes[found] = votes.get(found, 0) + ports.places
+        most = max(votes, key=votes.__getitem__, default=None)
+        if most is not None and votes[most] > half:
+            usual[dscp] = most
+    return usual
+
+
+def _against_most_hit(ports: PortSet, dscp: int, wanted: int) -> Hit:
+    dscp_map, found = ports.qos.dscp_to_tc, ports.qos.traffic_class(dscp)
+    assert dscp_map is not None
+    written = dscp_map.targets[dscp] is not None
+    return Hit(
+        origin=dscp_map.entry_origin(dscp) if written else dscp_map.origin,
+        message=f"DSCP {dscp} goes to lossy TC {found} here; most ports of the switch map it to lossless TC {wanted}",
+        note="packets of one flow are then lossless on some links and lossy on others",
+        help=f'map it as the other ports do: "{dscp}": "{wanted}"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscp": dscp, "traffic_class": found, "lossless": [wanted]},
+        severity="warning",
+        confidence="medium",
+    )
 
 
 def _paused(view: View) -> dict[int, set[int]]:
@@ -79,11 +137,20 @@ def _paused(view: View) -> dict[int, set[int]]:
     return found
 
 
-def _entries(ports: PortSet, cls: TrafficClass, paused: set[int]) -> Iterator[Hit]:
-    wanted = (cls.priority,) if cls.priority is not None else tuple(sorted(paused))
+def _bounced(view: View) -> dict[int, set[int]]:
+    """Return the priorities that tunnel remapping adds on any port of each switch."""
+    found: dict[int, set[int]] = {}
+    for ports in view.lossless_sets:
+        found.setdefault(id(ports.switch), set()).update(remapped(ports.qos))
+    return found
+
+
+def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Hit]:
+    accepted = {cls.priority} if cls.priority is not None else paused
+    wanted = tuple(sorted(accepted - bounced)) or tuple(sorted(accepted))
     for dscp in cls.dscps:
         found = ports.qos.traffic_class(dscp)
-        if found not in wanted and found != UNREADABLE:
+        if found not in accepted and found != UNREADABLE:
             yield _hit(ports, cls, dscp, wanted)
 
 

@@ -11,7 +11,7 @@ from lossless.rules.places import counted_lossy, elements, places
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.fabric.qos import Queue, Wred
+    from lossless.fabric.qos import PortQos, Queue, Wred
     from lossless.fabric.view import PortSet, View
 
 
@@ -67,8 +67,15 @@ def lossless_queues(view: View) -> Iterator[LosslessQueue]:
     for ports in view.lossless_sets:
         for priority in ports.qos.pfc.priorities:
             number = ports.qos.queue_of(priority)
-            if number != UNREADABLE and not counted_lossy(ports.qos, priority):
-                yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
+            if number == UNREADABLE or _astray(ports.qos, priority) or counted_lossy(ports.qos, priority):
+                continue
+            yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
+
+
+def _astray(qos: PortQos, priority: int) -> bool:
+    """Return whether the traffic leaves by another queue than its pause stops; PFC005 says so."""
+    stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
+    return stopped not in (None, UNREADABLE, qos.queue_of(priority))
 
 
 def uses(view: View) -> tuple[Use, ...]:

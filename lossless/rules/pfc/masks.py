@@ -102,7 +102,9 @@ def gathered(hits: Iterable[Hit]) -> Iterator[Hit]:
 
 def _added(first: Hit, second: Hit) -> Hit:
     elements = tuple(dict.fromkeys(first.elements + second.elements))
-    return first._replace(elements=elements, places=first.places + second.places)
+    # None is the rule's own severity, which is the graver one where a hit lowers it.
+    severity = None if second.severity is None else first.severity
+    return first._replace(elements=elements, places=first.places + second.places, severity=severity)
 
 
 def spell(priorities: Iterable[int]) -> str:

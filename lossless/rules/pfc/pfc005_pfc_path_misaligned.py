@@ -174,10 +174,13 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
 def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
     """Return where it is written which group a traffic class is counted in."""
     index_map = qos.tc_to_pg
-    if index_map is None:
-        return qos.origin
-    written = index_map.targets[traffic_class] is not None
-    return index_map.entry_origin(traffic_class) if written else index_map.origin
+    return qos.origin if index_map is None else _entry(index_map, traffic_class)
+
+
+def _entry(index_map: IndexMap, index: int) -> Origin:
+    """Return where an entry stands, the map itself where it has none."""
+    written = index_map.targets[index] is not None
+    return index_map.entry_origin(index) if written else index_map.origin
 
 
 def _outward(ports: PortSet, priority: int) -> Iterator[_Fault]:
@@ -193,8 +196,10 @@ def _outward(ports: PortSet, priority: int) -> Iterator[_Fault]:
     if leaves != stopped:
         says = f"a pause stops queue {stopped}, and TC {priority} leaves through queue {leaves}"
         blamed = qos.tc_to_queue if stopped == priority else qos.pfc_to_queue
-        origin = blamed.entry_origin(priority) if blamed is not None else qos.origin
+        origin = _entry(blamed, priority) if blamed is not None else qos.origin
         yield _Fault(says, f"let both be queue {priority}", origin)
+        # How the wrong queue drops is of no account: the traffic should not be there.
+        return
     queue = qos.queues[leaves]
     if queue is not None and queue.buffer is not None and is_lossy(queue.buffer):
         says = f"queue {leaves} has {queue.buffer.name}, which drops at its tail"

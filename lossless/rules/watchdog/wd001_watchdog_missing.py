@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING
 
 from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import elements, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +90,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
         elif len(missing) < len(sets):
             yield from map(_port_without_row, missing)
         elif _is_fragment(missing):
-            yield Gap("a fragment without PORT rows: the watchdog may stand elsewhere", len(missing))
+            yield Gap("a fragment without PORT rows: the watchdog may stand elsewhere", places(missing))
         else:
             yield _device_without_rows(missing)
 
@@ -127,7 +128,7 @@ def _device_without_rows(sets: Sequence[PortSet]) -> Hit:
         message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",
         note="pfcwd start_default writes the rows on the running switch; this file does not have them",
         help="save the configuration after pfcwd start_default",
-        elements=tuple(name for ports in sets for name in ports.elements),
-        places=sum(ports.places for ports in sets),
+        elements=elements(sets),
+        places=places(sets),
         severity="warning",
     )

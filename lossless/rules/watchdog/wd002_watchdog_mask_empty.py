@@ -112,6 +112,14 @@ def unwatched(qos: PortQos) -> tuple[int, ...]:
     return tuple(p for p in left_out if not mask or (p not in _REMAPPED and not counted_lossy(qos, p)))
 
 
+def _to_watch(qos: PortQos) -> tuple[int, ...]:
+    """Return the mask as it should be; of an empty one, without what tunnel remapping adds to others."""
+    mask, left_out = _mask(qos), unwatched(qos)
+    if not mask and set(_REMAPPED) < set(left_out):
+        return tuple(p for p in left_out if p not in _REMAPPED)
+    return tuple(sorted({*mask, *left_out}))
+
+
 def _filled_in(version: str | None) -> bool:
     """Return whether the device fills the mask in when it starts: databases older than 3_0_5."""
     numbers = tuple(int(part) for part in (version or "").split("_") if part.isdecimal())
@@ -133,7 +141,7 @@ def _hit(sets: list[PortSet]) -> Hit:
         message=f"PFC is on for {on}, and {found}",
         note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"
         + ("" if version else "; a config reload would fill it in where the file really has no VERSIONS"),
-        help=f'set "pfcwd_sw_enable": "{",".join(map(str, qos.pfc.priorities))}" and restart the watchdog',
+        help=f'set "pfcwd_sw_enable": "{",".join(map(str, _to_watch(qos)))}" and restart the watchdog',
         elements=elements(sets),
         places=places(sets),
         data={"pfc": list(qos.pfc.priorities), "watched": list(_mask(qos)), "unwatched": list(left_out)},
