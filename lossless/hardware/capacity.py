@@ -1,11 +1,14 @@
-"""How many ports of one speed the cages of a switch can give."""
+"""What a switch can give: ports of one speed from its cages, buffers for lossless groups from its HWSKU."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossless.hardware.model import BreakoutMode, Cage, SwitchProfile
+    from lossless.hardware.model import BreakoutMode, BufferDefaults, Cage, Hwsku, SwitchProfile
+
+LOSSLESS_INGRESS = "ingress_lossless_pool"
+"""The pool of lossless groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
 
 
 def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
@@ -45,3 +48,14 @@ def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
 def cages_per_port(profile: SwitchProfile, speed_bps: int) -> int:
     """Return how many cages at the switch's fastest speed carry what one port of a speed would."""
     return -(-speed_bps // max(profile.speeds_bps))
+
+
+def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
+    """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
+
+    Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
+    """
+    if defaults.pool(LOSSLESS_INGRESS) is None:
+        return False
+    reserves = all(row.reserved_bytes >= row.headroom_bytes for row in hwsku.headroom)
+    return defaults.uses_shared_headroom or reserves

@@ -14,9 +14,10 @@ from lossless.fabric.qos import (
     Queue,
     Watchdog,
 )
+from lossless.hardware.capacity import LOSSLESS_INGRESS, backs_headroom
 from lossless.resolve.classes import maps, priority_groups, schedulers, wred
 from lossless.resolve.placement import Placement
-from lossless.resolve.pools import LOSSLESS_INGRESS, PoolPlan, PortLoad, plan_pools
+from lossless.resolve.pools import PoolPlan, PortLoad, plan_pools
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -103,9 +104,9 @@ class LayoutBuilder:
     def _defaults(self, kind: SwitchKind) -> BufferDefaults:
         for template in _TEMPLATES[kind.role]:
             found = kind.hwsku.buffer_defaults(template)
-            if found is not None and _backs_headroom(kind.hwsku, found):
+            if found is not None and backs_headroom(kind.hwsku, found):
                 return found
-        others = [h.name for h in kind.profile.hwskus if any(_backs_headroom(h, d) for d in h.buffers)]
+        others = [h.name for h in kind.profile.hwskus if any(backs_headroom(h, d) for d in h.buffers)]
         message = (
             f"HWSKU {kind.hwsku.name} ships no buffers for lossless groups; "
             f"HWSKUs of {kind.profile.name} that do: {', '.join(others) or 'none'}"
@@ -298,17 +299,6 @@ class _PortShaper:
             static_th_bytes=row.threshold if static else None,
             origin=self.kind.hardware_origin,
         )
-
-
-def _backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
-    """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
-
-    Some HWSKUs are made for lossy fabrics: their rows reserve only xon, and no pool lends the rest.
-    """
-    if defaults.pool(LOSSLESS_INGRESS) is None:
-        return False
-    reserves = all(row.reserved_bytes >= row.headroom_bytes for row in hwsku.headroom)
-    return defaults.uses_shared_headroom or reserves
 
 
 def _place(kind: SwitchKind) -> list[PortSpec | None]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.errors import ProfileError
 from lossless.fabric.qos import Pool, includes_headroom
+from lossless.hardware.capacity import LOSSLESS_INGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from lossless.findings import Origin
     from lossless.hardware.model import Asic, BufferDefaults, HeadroomRow
 
-LOSSLESS_INGRESS = "ingress_lossless_pool"
 LOSSLESS_EGRESS = "egress_lossless_pool"
 _KIB = 1024
 _PRIVATE_HEADROOM_BYTES = 10 * _KIB

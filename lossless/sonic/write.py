@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.fabric.model import Port, Switch
-    from lossless.fabric.qos import BufferProfile, Curve, IndexMap, Pool, PortQos, Scheduler, Wred
+    from lossless.fabric.qos import (
+        BufferProfile,
+        Curve,
+        IndexMap,
+        Pool,
+        PortQos,
+        PriorityGroup,
+        Scheduler,
+        Wred,
+    )
 
 Fields = dict[str, str]
 TableRows = dict[str, dict[str, Fields]]
@@ -110,9 +119,8 @@ def _port_qos_map(qos: PortQos) -> Fields:
 
 
 def _numbered_rows(port: str, qos: PortQos) -> Iterator[tuple[str, str, Fields]]:
-    for group in filter(None, qos.groups):
-        if group.buffer is not None:
-            yield "BUFFER_PG", f"{port}|{group.number}", {"profile": group.buffer.name}
+    for numbers, name in _runs_of_groups(qos):
+        yield "BUFFER_PG", f"{port}|{numbers}", {"profile": name}
     for queue in filter(None, qos.queues):
         key = f"{port}|{queue.number}"
         if queue.buffer is not None:
@@ -123,6 +131,34 @@ def _numbered_rows(port: str, qos: PortQos) -> Iterator[tuple[str, str, Fields]]
         if profiles:
             names = ",".join(profile.name for profile in profiles)
             yield f"BUFFER_PORT_{side}_PROFILE_LIST", port, {"profile_list": names}
+
+
+def _runs_of_groups(qos: PortQos) -> Iterator[tuple[str, str]]:
+    """Yield the keys of BUFFER_PG rows: lossless groups side by side are one row, ``3-4``.
+
+    buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (generateIdListFromMap in sonic-swss
+    orchagent/orch.cpp, cfgmgr/buffermgr.cpp @e6b0c5b); rows of other keys would stand beside its own and overlap.
+    """
+    groups = [group for group in qos.groups if group is not None and group.buffer is not None]
+    run: list[PriorityGroup] = []
+    for group in groups:
+        if run and not _continues(run[-1], group):
+            yield _row_of(run)
+            run = []
+        run.append(group)
+    if run:
+        yield _row_of(run)
+
+
+def _continues(last: PriorityGroup, group: PriorityGroup) -> bool:
+    lossless = group.buffer is not None and group.buffer.lossless
+    return lossless and group.number == last.number + 1 and group.buffer is last.buffer
+
+
+def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
+    first, last = run[0], run[-1]
+    numbers = str(first.number) if first is last else f"{first.number}-{last.number}"
+    return numbers, first.buffer.name if first.buffer else ""
 
 
 def _object_rows(found: TableRows, qos: PortQos) -> None:

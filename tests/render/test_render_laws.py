@@ -71,7 +71,8 @@ def _other(value: str) -> str:
         return str((int(value) + 1) % 8) if -8 <= int(value) < 8 else str(int(value) + 1)
     if value.endswith("m") and value[:-1].isdecimal():
         return f"{int(value[:-1]) + 1}m"
-    return f"{value}_x"
+    # A list loses its last entry: orchagent reads 2_x as 2.
+    return value.rpartition(",")[0] or f"{value}_x"
 
 
 @given(intents(renderable=True), st.data())

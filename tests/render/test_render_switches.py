@@ -166,3 +166,13 @@ _JSON = st.recursive(
 def test_tables_are_laid_out_as_json_would_be(tables: dict[str, Any]) -> None:
     text = render_template(TEMPLATE, {"tables": list(tables.items())})
     assert text == (json.dumps(tables, indent=4, ensure_ascii=False) if tables else "{\n}") + "\n"
+
+
+def test_lossless_groups_side_by_side_are_one_row_as_the_switch_itself_writes_them() -> None:
+    """Rows of other keys would stand beside those of buffermgrd and overlap them."""
+    preset = (EXAMPLE / "fabric.yaml").read_text()
+    head = preset[: preset.index("classes:")] + "preset: azure\n"
+    intent = head + preset[preset.index("hardware:") :]
+    (found,) = load_fabrics([load_text(intent, "fabric.yaml")]).fabrics
+    groups = [key for key in rendered(found, None)["BUFFER_PG"] if key.startswith("Ethernet0|")]
+    assert groups == ["Ethernet0|0", "Ethernet0|3-4"]

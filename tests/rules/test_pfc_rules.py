@@ -316,6 +316,11 @@ class TestPathMisaligned:
         assert lossy.origin.path == ("classes", "cnp", "pg")
         assert lossy.message == "PG 3 of PFC priority 3 also counts lossy TC 6"
 
+    def test_a_lossless_class_in_another_group_than_its_own_wastes_headroom(self) -> None:
+        finding = only("PFC005", patched(INTENT, {"classes": {"rdma": {"pg": 4}}}))
+        assert (finding.severity, finding.origin.path) == ("warning", ("classes", "rdma", "pg"))
+        assert "counted in PG 4, and the switch gives PG 3 headroom besides" in finding.message
+
 
 NO_ECN: Patch = {"congestion_control": "pfc-only", "classes": {"rdma": {"ecn": "off"}}}
 

@@ -36,6 +36,14 @@ def link(a: str, b: str, links: str) -> dict[str, str]:
     return {"a": a, "b": b, "links": links, "cable": "3m"}
 
 
+class TestOversubscription:
+    def test_stating_what_the_help_says_is_accepted(self) -> None:
+        uneven = {"hosts_per_leaf": 10, "host_links": "1 x 400G", "spines": 3, "uplinks": "1 x 400G"}
+        found = only(intent(shape(**uneven)), "TOP001")
+        assert found.help.endswith("state oversubscription: 3.34")
+        assert drawn(intent(shape(**uneven, oversubscription=3.34)), "TOP001") == []
+
+
 class TestPublishedReference:
     """The 256-GPU reference: 32 x 400G down and 2 x 800G up on a 32-port 400G switch."""
 

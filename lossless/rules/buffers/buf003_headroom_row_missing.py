@@ -59,6 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.hardware.capacity import backs_headroom
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.units import format_rate
 
@@ -98,6 +99,7 @@ def _declared(ports: PortSet) -> Iterator[Hit]:
         other.name
         for other in (ports.switch.profile.hwskus if ports.switch.profile else ())
         if other.row_covering(ports.speed_bps or 0, real_m)
+        and any(backs_headroom(other, defaults) for defaults in other.buffers)
     ]
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)

@@ -148,6 +148,12 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
         return
     if counted == paused:
         yield from _group(view, ports, counted)
+        if counted != priority and view.fabric.declared and not _shared_with_lossy(qos, counted):
+            # sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b makes groups of the numbers in pfc_enable.
+            says = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
+            yield _Fault(
+                says, f"leave out pg, or make it {priority}", _group_origin(qos, priority), certain=False
+            )
     elif counted == priority and qos.pfc_to_pg is not None:
         says = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
         mend = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
@@ -155,6 +161,11 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     else:
         says = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
         yield _Fault(says, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
+
+
+def _shared_with_lossy(qos: PortQos, number: int) -> bool:
+    lossy = used_classes(qos).difference(qos.pfc.priorities)
+    return any(qos.group_of(traffic_class) == number for traffic_class in lossy)
 
 
 def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:

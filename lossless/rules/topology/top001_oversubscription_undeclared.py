@@ -33,6 +33,7 @@ Add uplinks until the ratio is 1:1, or state `oversubscription` where the ratio 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
@@ -71,7 +72,7 @@ def _hit(capacity: Capacity) -> Hit:
         ),
         note=capacity.note,
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "
-        f"to accept it, state oversubscription: {ratio:g}",
+        f"to accept it, state oversubscription: {math.ceil(ratio * 100) / 100:g}",
         elements=capacity.leaves,
         places=len(capacity.leaves),
         data={"ratio": round(ratio, 3), "down_bps": capacity.down_bps, "up_bps": capacity.up_bps},
