@@ -143,7 +143,7 @@ class QosReader:
         qos, objects = rows.qos, self._objects
 
         def bound(field: str, table: str) -> IndexMap | None:
-            return objects.index_map(table, qos.reference(field)) if qos and qos.reference(field) else None
+            return objects.bound_map(qos, field, table) if qos and qos.reference(field) else None
 
         nowhere = self._tables.origin("PORT_QOS_MAP")
         pfc = (objects.mask(qos, "pfc_enable") if qos else None) or PriorityMask(
@@ -184,9 +184,11 @@ class QosReader:
         origin = tables.origin("QUEUE", row) if row else tables.origin("BUFFER_QUEUE", buffer_row)
         return Queue(
             number=number,
-            scheduler=objects.schedulers.get(row.reference("scheduler")) if row else None,
-            wred=objects.wreds.get(row.reference("wred_profile")) if row else None,
-            buffer=objects.profiles.get(buffer_row.reference("profile")) if buffer_row else None,
+            scheduler=objects.referred("QUEUE", row, "scheduler", objects.schedulers) if row else None,
+            wred=objects.referred("QUEUE", row, "wred_profile", objects.wreds) if row else None,
+            buffer=objects.referred("BUFFER_QUEUE", buffer_row, "profile", objects.profiles)
+            if buffer_row
+            else None,
             origin=origin,
         )
 
@@ -196,7 +198,8 @@ class QosReader:
         row = rows.groups.get(number)
         if row is not None:
             computed = self._dynamic and row.reference("profile") in ("", "NULL")
-            profile = None if computed else self._objects.profiles.get(row.reference("profile"))
+            objects = self._objects
+            profile = None if computed else objects.referred("BUFFER_PG", row, "profile", objects.profiles)
             return PriorityGroup(number, profile, computed, self._tables.origin("BUFFER_PG", row))
         if number not in pfc.priorities or self._dynamic:
             return None

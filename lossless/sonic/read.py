@@ -18,6 +18,7 @@ from lossless.fabric.model import (
     WatchdogPoll,
 )
 from lossless.fabric.qos import BufferProfile, IndexMap
+from lossless.hardware.capacity import LOSSLESS_INGRESS
 from lossless.sonic.ports import QosReader, RowIndex
 from lossless.sonic.rows import Objects
 from lossless.sonic.tables import Row, whole_number
@@ -35,8 +36,6 @@ DEFAULT_MTU = 9100
 """MTU of a PORT row without one (sonic-swss orchagent/portsorch.h @e6b0c5b, DEFAULT_MTU)."""
 DEFAULT_POLL_MS = 100
 """Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
-LOSSLESS_POOL = "ingress_lossless_pool"
-"""The pool of generated lossless groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
 
 
 def read_fabric(
@@ -196,7 +195,7 @@ class _Reader:
         row = self.hwsku.row(speed_bps, cable.configured_m or 0) if self.hwsku else None
         if row is None:
             return None
-        pool = self.objects.pools.get(LOSSLESS_POOL)
+        pool = self.objects.pools.get(LOSSLESS_INGRESS)
         static = pool is not None and pool.mode == "static"
         return BufferProfile(
             name=name,

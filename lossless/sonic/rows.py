@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lossless.fabric.qos import (
     UNREADABLE,
@@ -19,7 +19,11 @@ from lossless.fabric.qos import (
 from lossless.sonic.tables import whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.sonic.tables import Row, Tables
+
+_T = TypeVar("_T")
 
 _MAP_SIZE = {"DSCP_TO_TC_MAP": 64}
 _COLOURS = ("green", "yellow", "red")
@@ -31,6 +35,22 @@ class Objects:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._maps: dict[tuple[str, str], IndexMap | None] = {}
+        self._dangling: set[str] = set()
+
+    def referred(self, table: str, row: Row, field: str, objects: Mapping[str, _T]) -> _T | None:
+        """Return what a row refers to by name; that it leads nowhere is noted, once a row.
+
+        orchagent then waits for the name, and applies nothing of the row meanwhile (sonic-swss
+        orchagent/orch.cpp @e6b0c5b).
+        """
+        name = row.reference(field)
+        if name in objects:
+            return objects[name]
+        note = f"{table}|{row.key}|{field}: {name!r} is not in this file"
+        if name and note not in self._dangling:
+            self._dangling.add(note)
+            self.tables.unread.append(note)
+        return None
 
     @cached_property
     def schedulers(self) -> dict[str, Scheduler]:
@@ -52,8 +72,13 @@ class Objects:
         """BUFFER_PROFILE rows by name."""
         return {name: self._profile(name, row) for name, row in self.tables.table("BUFFER_PROFILE").items()}
 
+    def bound_map(self, row: Row, field: str, table: str) -> IndexMap | None:
+        """Return the map that a row of PORT_QOS_MAP binds, None where it binds none that exists."""
+        self.referred("PORT_QOS_MAP", row, field, self.tables.table(table))
+        return self.index_map(table, row.reference(field))
+
     def index_map(self, table: str, name: str) -> IndexMap | None:
-        """Return the map a row refers to, None where it refers to nothing that exists."""
+        """Return the map of a name, None where there is none."""
         key = (table, name)
         if key not in self._maps:
             row = self.tables.row(table, name)
@@ -112,7 +137,7 @@ class Objects:
 
         return BufferProfile(
             name=name,
-            pool=self.pools.get(row.reference("pool")),
+            pool=self.referred("BUFFER_PROFILE", row, "pool", self.pools),
             reserved_bytes=number("size") or 0,
             headroom_bytes=number("xoff"),
             xon_bytes=number("xon"),

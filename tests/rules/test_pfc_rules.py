@@ -316,6 +316,16 @@ class TestPathMisaligned:
         assert lossy.origin.path == ("classes", "cnp", "pg")
         assert lossy.message == "PG 3 of PFC priority 3 also counts lossy TC 6"
 
+    def test_one_row_for_two_priorities_is_one_finding(self) -> None:
+        both: Patch = {
+            "Ethernet4|3": None,
+            "Ethernet4|4": None,
+            "Ethernet4|3-4": {"profile": "ingress_lossy_profile"},
+        }
+        finding = only("PFC005", patched(AZURE, {"BUFFER_PG": both}))
+        assert finding.origin.path == ("BUFFER_PG", "Ethernet4|3-4", "profile")
+        assert finding.data["priorities"] == [3, 4]
+
     def test_a_lossless_class_in_another_group_than_its_own_wastes_headroom(self) -> None:
         finding = only("PFC005", patched(INTENT, {"classes": {"rdma": {"pg": 4}}}))
         assert (finding.severity, finding.origin.path) == ("warning", ("classes", "rdma", "pg"))

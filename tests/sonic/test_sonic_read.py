@@ -385,3 +385,24 @@ def test_real_configurations_mean_the_same_in_any_order(reference: Path) -> None
             for table, rows in data.items()
         }
         assert bare(read(backwards)[0]) == bare(read(data)[0]), name
+
+
+@pytest.mark.parametrize(
+    ("tables", "note"),
+    [
+        (
+            {"PORT_QOS_MAP": {"Ethernet4": {"tc_to_queue_map": "NOPE"}}},
+            "PORT_QOS_MAP|Ethernet4|tc_to_queue_map: 'NOPE' is not in this file",
+        ),
+        (
+            {"QUEUE": {"Ethernet4|3": {"wred_profile": "[WRED_PROFILE|GONE]"}}},
+            "QUEUE|Ethernet4|3|wred_profile: 'GONE' is not in this file",
+        ),
+        (
+            {"BUFFER_PROFILE": {"ingress_lossy_profile": {"pool": "my_pool"}}},
+            "BUFFER_PROFILE|ingress_lossy_profile|pool: 'my_pool' is not in this file",
+        ),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_noted_once(tables: dict[str, Any], note: str) -> None:
+    assert read(patched(base(), **tables))[1] == [note]

@@ -72,7 +72,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.fabric.qos import PRIORITIES, UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.pfc.masks import by_switch, gathered, is_lossy, used_classes
+from lossless.rules.pfc.masks import by_switch, gathered, is_lossy, spell, used_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +123,7 @@ def _cause(hit: Hit) -> Origin:
 
 def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
     used = used_classes(ports.qos)
+    single: dict[Origin, list[tuple[int, _Fault]]] = {}
     for priority in ports.qos.pfc.priorities:
         faults = [*_inward(view, ports, priority), *_outward(ports, priority)]
         certain = [fault for fault in faults if fault.certain]
@@ -132,7 +133,10 @@ def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
         elif len(certain) > 1:
             yield _mask_hit(ports, priority, certain, used=True)
         elif faults:
-            yield _fault_hit(ports, priority, (certain or faults)[0])
+            fault = (certain or faults)[0]
+            single.setdefault(fault.origin, []).append((priority, fault))
+    # One row can stand for several priorities: BUFFER_PG|Ethernet0|3-4.
+    yield from (_fault_hit(ports, alike) for alike in single.values())
     yield from _intruders(ports, used)
 
 
@@ -222,16 +226,19 @@ def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
     return _Fault(says, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
 
 
-def _fault_hit(ports: PortSet, priority: int, fault: _Fault) -> Hit:
+def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
+    """Return the hit of one place that is out of line, for one priority or for several."""
+    priorities = [priority for priority, _ in faults]
+    first = faults[0][1]
     return Hit(
-        origin=fault.origin,
-        message=f"PFC is on for priority {priority}, but {fault.says}",
+        origin=first.origin,
+        message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.says for _, fault in faults)}",
         note="the pause protects one thing while the packets fill another",
-        help=fault.mend,
+        help="; ".join(fault.mend for _, fault in faults),
         elements=ports.elements,
         places=ports.places,
-        data={"priority": priority},
-        severity=None if fault.certain else "warning",
+        data={"priority": priorities[0], "priorities": [*priorities]},
+        severity=None if any(fault.certain for _, fault in faults) else "warning",
     )
 
 
