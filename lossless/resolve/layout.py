@@ -234,7 +234,7 @@ class _PortShaper:
         if key not in self._qos:
             self._qos[key] = self._builder.port_qos(self, use.speed_bps, self._lossless(row))
         return Port(
-            name=spec.name if spec else f"(no port for link {number})",
+            name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
             speed_bps=use.speed_bps,
             lanes=len(spec.lanes) if spec else None,
             mtu_bytes=self._builder.mtu_bytes,

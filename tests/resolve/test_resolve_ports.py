@@ -86,7 +86,7 @@ class TestNamedPorts:
     def test_a_port_that_does_not_exist_is_built_without_a_place(self) -> None:
         found = fabric(spoilt(NAMED, ("a: leaf1, b: leaf2", 'a: "leaf1:Ethernet999", b: leaf2')))
         port = switch(found, "leaf1").ports[0]
-        assert (port.placed, port.name, port.lanes) == (False, "(no port for link 1)", None)
+        assert (port.placed, port.name, port.lanes) == (False, "(no port Ethernet999)", None)
 
     def test_a_host_is_the_far_end_whichever_side_it_is_written_on(self) -> None:
         found = fabric(spoilt(NAMED, ("a: leaf1, b: host1", 'a: "host1:mlx5_0", b: leaf1')))

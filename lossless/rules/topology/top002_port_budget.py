@@ -146,7 +146,10 @@ def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) ->
         if not port.placed and port.speed_bps and ports_per_cage(profile, port.speed_bps):
             groups.setdefault((port.origin, port.speed_bps), []).append(port)
     for (origin, speed_bps), ports in groups.items():
-        yield _unplaced_hit(switch, profile, names, origin, speed_bps, len(ports))
+        hit = _unplaced_hit(switch, profile, names, origin, speed_bps, len(ports))
+        # A port that was asked for by name is shown by that name.
+        named = tuple(f"{name}:{port.name}" for name in names[:5] for port in ports)
+        yield hit._replace(elements=named) if "links" in origin.path else hit
 
 
 def _unplaced_hit(
@@ -164,7 +167,8 @@ def _unplaced_hit(
     return Hit(
         origin=origin,
         message=f"{count} {rate} {noun} no port on {profile.name} with HWSKU {hwsku}, though ports are left",
-        note=f"{named}{placed} other {rate} links have one; what is left cannot be combined into more",
+        note=f"{named}{placed} other {rate} {'link has' if placed == 1 else 'links have'} one; "
+        "what is left cannot be combined into more",
         help=f"choose a HWSKU whose port table has more {rate} ports"
         + (f", or name ports that exist at {rate}" if listed else ""),
         elements=names,
