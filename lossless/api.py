@@ -42,7 +42,7 @@ class Options(NamedTuple):
     """
 
     rdma_dscps: tuple[int, ...] = ()
-    profile_dirs: tuple[Path, ...] = ()
+    profile_dirs: tuple[str | PathLike[str], ...] = ()
 
 
 class Report(NamedTuple):

@@ -48,8 +48,6 @@ profiles = click.option(
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
     """Return what the options above say, as the API takes it."""
-    from pathlib import Path
-
     from lossless.api import Options
 
-    return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(map(Path, profile_dirs)))
+    return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs))

@@ -16,14 +16,14 @@ from lossless.units import format_capacity, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from os import PathLike
 
     from lossless.fabric.hosts import HostQos
     from lossless.intent.load import LoadedIntent
     from lossless.topology.shapes import Bundle, Node, Plan
 
 
-def resolve(loaded: LoadedIntent, profile_dirs: Sequence[Path] = ()) -> Fabric:
+def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
     """Return the fabric that an intent declares.
 
     What has a meaning but is unsafe or impossible is built; rules report it.
@@ -35,7 +35,7 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[Path] = ()) -> Fabric:
 
 
 class _Resolver:
-    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[Path]) -> None:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.loaded = loaded
         self.plan: Plan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)

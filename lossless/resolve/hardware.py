@@ -11,7 +11,7 @@ from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from os import PathLike
 
     from lossless.findings import Origin
     from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
@@ -35,7 +35,9 @@ class Hardware(NamedTuple):
     switches: dict[str, SwitchHardware]
 
 
-def find_hardware(loaded: LoadedIntent, profile_dirs: Sequence[Path], nodes: Iterable[Node]) -> Hardware:
+def find_hardware(
+    loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[Node]
+) -> Hardware:
     """Return the hardware of a fabric.
 
     Raises:
@@ -50,7 +52,7 @@ def find_hardware(loaded: LoadedIntent, profile_dirs: Sequence[Path], nodes: Ite
 
 
 class _Finder:
-    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[Path]) -> None:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.problems: list[Problem] = []
         self._loaded = loaded
         self._profile_dirs = profile_dirs
