@@ -136,8 +136,8 @@ def _numbered_rows(port: str, qos: PortQos) -> Iterator[tuple[str, str, Fields]]
 def _runs_of_groups(qos: PortQos) -> Iterator[tuple[str, str]]:
     """Yield the keys of BUFFER_PG rows: lossless groups side by side are one row, ``3-4``.
 
-    buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (generateIdListFromMap in sonic-swss
-    orchagent/orch.cpp, cfgmgr/buffermgr.cpp @e6b0c5b); rows of other keys would stand beside its own and overlap.
+    buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (sonic-swss cfgmgr/buffermgr.cpp
+    @029506c, generateIdListFromMap); rows of other keys would stand beside its own and overlap.
     """
     groups = [group for group in qos.groups if group is not None and group.buffer is not None]
     run: list[PriorityGroup] = []

@@ -69,7 +69,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import LinkNeed, Missing, given_headroom, link_need
+from lossless.buffers.port import LinkNeed, given_headroom
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.buffers.shared import (
     fresh_row,
@@ -77,7 +77,7 @@ from lossless.rules.buffers.shared import (
     headroom_origin,
     hollow_help,
     hollow_note,
-    lossless_profiles,
+    measured,
     stale_row,
 )
 from lossless.units import format_bytes, format_rate
@@ -103,15 +103,11 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per profile whose headroom is below the cable, or below cable and frame."""
-    for ports in view.lossless_sets:
-        link = link_need(ports)
-        for profile in lossless_profiles(ports):
-            if isinstance(profile, Gap):
-                yield profile
-            elif isinstance(link, Missing):
-                yield Gap(link.reason, ports.places)
-            elif given_headroom(ports.switch, profile) < link.frame_bytes:
-                yield _hit(ports, profile, link)
+    for found in measured(view):
+        if isinstance(found, Gap):
+            yield found
+        elif found.given_bytes < found.link.frame_bytes:
+            yield _hit(found.ports, found.profile, found.link)
 
 
 def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import LinkNeed, Missing, given_headroom, link_need
+from lossless.buffers.port import LinkNeed, given_headroom
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.buffers.shared import (
     fresh_row,
@@ -54,7 +54,7 @@ from lossless.rules.buffers.shared import (
     headroom_origin,
     hollow_help,
     hollow_note,
-    lossless_profiles,
+    measured,
     stale_row,
 )
 from lossless.units import format_bytes, format_rate
@@ -81,17 +81,14 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per profile whose headroom holds cable and frame, but not the whole need."""
-    for ports in view.lossless_sets:
-        link = link_need(ports)
-        for profile in lossless_profiles(ports):
-            if isinstance(profile, Gap):
-                yield profile
-            elif isinstance(link, Missing):
-                yield Gap(link.reason, ports.places)
-            elif link.need is None:
-                yield Gap(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places)
-            elif link.frame_bytes <= given_headroom(ports.switch, profile) < link.need.headroom_bytes:
-                yield _hit(ports, profile, link, link.need)
+    for found in measured(view):
+        if isinstance(found, Gap):
+            yield found
+        elif found.link.need is None:
+            rate = format_rate(found.ports.speed_bps or 0)
+            yield Gap(f"no headroom need is known at {rate}", found.ports.places)
+        elif found.link.frame_bytes <= found.given_bytes < found.link.need.headroom_bytes:
+            yield _hit(found.ports, found.profile, found.link, found.link.need)
 
 
 def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed, need: HeadroomNeed) -> Hit:

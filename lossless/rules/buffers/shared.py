@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from lossless.buffers.port import Missing, given_headroom, lossless_profile
+from lossless.buffers.port import Missing, given_headroom, link_need, lossless_profile
 from lossless.rules.base import Gap
 from lossless.sonic.read import pg_profile_name
 from lossless.units import format_bytes
@@ -16,11 +16,33 @@ if TYPE_CHECKING:
     from lossless.buffers.headroom import HeadroomNeed
     from lossless.buffers.port import LinkNeed
     from lossless.fabric.qos import BufferProfile
-    from lossless.fabric.view import PortSet
+    from lossless.fabric.view import PortSet, View
     from lossless.findings import Json, Origin
 
 
-def lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
+class Measured(NamedTuple):
+    """One profile of lossless groups, what it gives in headroom, and what the link behind it needs."""
+
+    ports: PortSet
+    profile: BufferProfile
+    given_bytes: int
+    link: LinkNeed
+
+
+def measured(view: View) -> Iterator[Measured | Gap]:
+    """Yield each distinct profile of lossless groups with its link, and a gap for what is unknown of either."""
+    for ports in view.lossless_sets:
+        link = link_need(ports)
+        for profile in _lossless_profiles(ports):
+            if isinstance(profile, Gap):
+                yield profile
+            elif isinstance(link, Missing):
+                yield Gap(link.reason, ports.places)
+            else:
+                yield Measured(ports, profile, given_headroom(ports.switch, profile), link)
+
+
+def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
     """Yield each distinct profile of the lossless groups of these ports, and a gap for each unknown one."""
     found: dict[object, BufferProfile | Gap] = {}
     for priority in ports.qos.pfc.priorities:
