@@ -11,14 +11,17 @@ from lossless.errors import InputError, Problem, ProfileError
 from lossless.findings import Finding, NotJudged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
     from pathlib import Path
 
     from lossless.buffers.verdict import FabricVerdict
-    from lossless.fabric.model import Fabric
-    from lossless.hardware.model import Hwsku, SwitchProfile
+    from lossless.fabric.model import Fabric, Switch
+    from lossless.lint.collect import Candidate
+    from lossless.lint.devices import Settings
+    from lossless.lint.run import Verdicts
     from lossless.source.document import Document
+    from lossless.source.excerpts import Shown
 
 __all__ = [
     "Fabrics",
@@ -54,7 +57,7 @@ class Report(NamedTuple):
     findings: tuple[Finding, ...]
     errors: tuple[Problem, ...]
     not_judged: tuple[NotJudged, ...]
-    documents: Mapping[str, Document]
+    documents: Mapping[str, Shown]
     suppressed: int = 0
     baselined: int = 0
 
@@ -72,19 +75,21 @@ class Fabrics(NamedTuple):
 
 
 DEFAULT_OPTIONS = Options()
+FEWEST_FOR_WORKERS = 32
+"""From how many configurations on several processes judge them; fewer are done before those would start."""
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge intents, config_db.json files and directories of them."""
-    from lossless.lint.collect import collect
+    from lossless.lint.collect import search
 
-    documents, errors = collect(paths)
-    return lint_documents(documents, options, errors)
+    candidates, errors = search(paths)
+    return _lint_candidates(candidates, options, errors)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
-    from lossless.lint.collect import _foreign
+    from lossless.lint.collect import foreign
     from lossless.source import load_text
     from lossless.source.text import decode
 
@@ -92,7 +97,7 @@ def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Repo
         document = load_text(decode(raw, file), file)
     except InputError as error:
         return lint_documents([], options, error.problems)
-    reason = _foreign(document)
+    reason = foreign(document)
     if reason is not None:
         return lint_documents([], options, [Problem(file, 1, 1, reason)])
     return lint_documents([document], options)
@@ -102,26 +107,116 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
-    from lossless.fabric.view import View
-    from lossless.lint.run import run
-    from lossless.rules.table import load_all
+    from lossless.lint.devices import compare, finder, judge_document
 
-    fabrics, unread = load_fabrics(documents, options)
-    rules = load_all()
-    verdicts = [run(View(fabric), rules) for fabric in fabrics]
-    findings = [finding for verdict in verdicts for finding in verdict.findings]
-    return Report(
-        findings=tuple(findings),
-        errors=(*errors, *unread),
-        not_judged=(*(gap for verdict in verdicts for gap in verdict.not_judged), *_unread(fabrics)),
-        documents={document.file: document for document in documents},
+    intents = _judged_intents(documents, options)
+    deployed = [document for document in documents if not is_intent(document)]
+    settings = _device_settings(options, intents.fabrics, compared=len(deployed) > 1)
+    find = finder(settings.profile_dirs)
+    outcomes = [judge_document(document, settings, find) for document in deployed]
+    across = compare([outcome.summary for outcome in outcomes if outcome.summary is not None])
+    return _report(
+        (*intents.verdicts, *(outcome.verdicts for outcome in outcomes), across),
+        (*errors, *intents.errors, *(error for outcome in outcomes for error in outcome.errors)),
+        {document.file: document for document in documents},
     )
 
 
-def _unread(fabrics: Sequence[Fabric]) -> Iterator[NotJudged]:
-    """Yield what no rule could see, because the file holds something that cannot be read there."""
-    for fabric in fabrics:
-        yield from (NotJudged("", note) for note in fabric.unread)
+def _lint_candidates(candidates: Sequence[Candidate], options: Options, errors: Sequence[Problem]) -> Report:
+    """Judge files: in several processes where there is much to read, else as documents."""
+    from lossless.lint.collect import read
+
+    many = _for_workers(candidates)
+    if not many:
+        found = [read(candidate) for candidate in candidates]
+        documents = [one.document for one in found if one.document is not None]
+        problems = (*errors, *(problem for one in found for problem in one.problems))
+        return lint_documents(documents, options, problems)
+    return _lint_in_workers(many, candidates, options, errors)
+
+
+def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the devices' files where they are so many that other processes are worth their start."""
+    devices = [candidate for candidate in candidates if candidate.file.lower().endswith(".json")]
+    if len(devices) < FEWEST_FOR_WORKERS:
+        return []
+    from lossless.lint.workers import usable
+
+    return devices if usable() else []
+
+
+def _lint_in_workers(
+    devices: Sequence[Candidate], candidates: Sequence[Candidate], options: Options, errors: Sequence[Problem]
+) -> Report:
+    from lossless.lint.collect import read
+    from lossless.lint.devices import compare
+    from lossless.lint.workers import judge_files
+
+    among = set(devices)
+    found = [read(candidate) for candidate in candidates if candidate not in among]
+    intents = _judged_intents([one.document for one in found if one.document is not None], options)
+    settings = _device_settings(options, intents.fabrics, compared=True)
+    outcomes, excerpts, unread = judge_files(devices, settings)
+    across = compare([outcome.summary for outcome in outcomes if outcome.summary is not None])
+    read_badly = (problem for one in found for problem in one.problems)
+    return _report(
+        (*intents.verdicts, *(outcome.verdicts for outcome in outcomes), across),
+        (
+            *errors,
+            *read_badly,
+            *unread,
+            *intents.errors,
+            *(e for outcome in outcomes for e in outcome.errors),
+        ),
+        {**{one.document.file: one.document for one in found if one.document is not None}, **excerpts},
+    )
+
+
+class _Intents(NamedTuple):
+    fabrics: tuple[Fabric, ...]
+    verdicts: tuple[Verdicts, ...]
+    errors: tuple[Problem, ...]
+
+
+def _judged_intents(documents: Sequence[Document], options: Options) -> _Intents:
+    from lossless.fabric.view import View
+
+    errors: list[Problem] = []
+    intents = [document for document in documents if is_intent(document)]
+    if not intents:
+        return _Intents((), (), ())
+    from lossless.lint.run import run
+    from lossless.rules.table import for_intents
+
+    fabrics = tuple(f for document in intents if (f := _intent_fabric(document, options, errors)))
+    rules = for_intents()
+    return _Intents(fabrics, tuple(run(View(fabric), rules, "intent") for fabric in fabrics), tuple(errors))
+
+
+def _device_settings(options: Options, intents: Sequence[Fabric], *, compared: bool) -> Settings:
+    """Return what judging devices depends on; of switches that two intents name, none is intended."""
+    import os
+
+    from lossless.lint.devices import Settings
+
+    intended: dict[str, Switch | None] = {}
+    for switch in (switch for fabric in intents for switch in fabric.switches):
+        intended[switch.name] = None if switch.name in intended else switch
+    return Settings(
+        rdma_dscps=options.rdma_dscps,
+        profile_dirs=tuple(os.fspath(folder) for folder in options.profile_dirs),
+        intended={name: switch for name, switch in intended.items() if switch is not None},
+        compared=compared,
+    )
+
+
+def _report(
+    verdicts: Sequence[Verdicts], errors: Sequence[Problem], documents: Mapping[str, Shown]
+) -> Report:
+    from lossless.lint.run import together
+
+    whole = together(verdicts)
+    return Report(whole.findings, tuple(errors), whole.not_judged, documents)
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
@@ -157,32 +252,20 @@ def _intent_fabric(document: Document, options: Options, errors: list[Problem]) 
 
 
 def _deployed_fabric(documents: Sequence[Document], options: Options, errors: list[Problem]) -> Fabric:
-    from lossless.fabric.model import RepeatedKey
-    from lossless.findings import Origin
-    from lossless.hardware.load import switch_for_hwsku
+    import os
+
+    from lossless.lint.devices import finder, located, repeated_keys
     from lossless.sonic.read import read_fabric
     from lossless.sonic.tables import Tables
 
     devices = []
     for document in documents:
         tables = Tables(document.file, document.data)
-        errors.extend(_located(document, name, message) for name, message in tables.unreadable)
+        errors.extend(located(document, name, message) for name, message in tables.unreadable)
         devices.append(tables)
-
-    def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
-        return switch_for_hwsku(hwsku, platform, options.profile_dirs)
-
-    repeated = tuple(
-        RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
-        for document in documents
-        for duplicate in document.duplicates
-    )
+    find = finder(tuple(os.fspath(folder) for folder in options.profile_dirs))
+    repeated = tuple(key for document in documents for key in repeated_keys(document))
     return read_fabric(devices, find, options.rdma_dscps)._replace(repeated_keys=repeated)
-
-
-def _located(document: Document, table: str, message: str) -> Problem:
-    span = document.locate((table,))
-    return Problem(document.file, span.line, span.column, message)
 
 
 class RenderResult(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.errors import InputError, Problem
 from lossless.sonic.tables import READ_TABLES
@@ -18,59 +18,72 @@ _SUFFIXES = (".json", ".yaml", ".yml")
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
+class Candidate(NamedTuple):
+    """A file that may be ours; one that is named, or looks like ours, is reported where it is not."""
+
+    file: str
+    expected: bool
+
+
+class Read(NamedTuple):
+    """What came of reading a candidate; neither, where a file met in a folder is none of ours."""
+
+    document: Document | None = None
+    problems: tuple[Problem, ...] = ()
+
+
 def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], list[Problem]]:
     """Return the documents to judge, each file once, and what could not be read.
 
     A file that is named must be an intent or a configuration; in a directory, other files are passed over.
     """
-    search = _Search()
+    candidates, problems = search(paths)
+    found = [read(candidate) for candidate in candidates]
+    problems += [problem for one in found for problem in one.problems]
+    return [one.document for one in found if one.document is not None], problems
+
+
+def search(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Candidate], list[Problem]]:
+    """Return the files to read, each once by whatever name it is met, and folders that cannot be read."""
+    problems: list[Problem] = []
+    found: dict[str, Candidate] = {}
     for path in (os.fspath(path) for path in paths):
-        if os.path.isdir(path):
-            for file in search.files_below(path):
-                search.read(file, named=False)
-        else:
-            search.read(path, named=True)
-    return search.documents, search.problems
+        named = not os.path.isdir(path)
+        for file in [path] if named else _files_below(path, problems):
+            identity = os.path.realpath(file)
+            expected = named or _looks_like_ours(file)
+            # One that was met in a folder can still be named.
+            if identity not in found or (expected and not found[identity].expected):
+                found[identity] = Candidate(file, expected)
+    return list(found.values()), problems
 
 
-class _Search:
-    def __init__(self) -> None:
-        self.documents: list[Document] = []
-        self.problems: list[Problem] = []
-        self._settled: dict[str, bool] = {}
+def read(candidate: Candidate) -> Read:
+    """Read one file; only one that is expected to be ours is reported."""
+    file, expected = candidate
+    try:
+        document = load(file)
+    except InputError as error:
+        return Read(problems=tuple(error.problems) if expected else ())
+    reason = foreign(document) if expected or _holds_rows(document) else ""
+    if reason is None:
+        return Read(document)
+    return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
 
-    def files_below(self, folder: str) -> Iterator[str]:
-        """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
-        for root, folders, files in os.walk(folder, onerror=self._unreadable):
-            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
-            for name in sorted(files):
-                file = os.path.join(root, name)
-                if name.lower().endswith(_SUFFIXES) and not _is_special(file):
-                    yield file
 
-    def read(self, file: str, *, named: bool) -> None:
-        """Read a file once, by whatever name it is met; one that was passed over can still be named."""
-        identity = os.path.realpath(file)
-        if identity not in self._settled or (named and not self._settled[identity]):
-            self._settled[identity] = self._read(file, named or _looks_like_ours(file))
+def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
+    """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
 
-    def _read(self, file: str, expected: bool) -> bool:
-        """Return whether the file is read or reported; only one that is expected to be ours is reported."""
-        try:
-            document = load(file)
-        except InputError as error:
-            self.problems.extend(error.problems if expected else ())
-            return expected
-        reason = _foreign(document) if expected or _holds_rows(document) else ""
-        if reason is None:
-            self.documents.append(document)
-        elif expected:
-            self.problems.append(Problem(file, 1, 1, reason))
-        return expected or reason is None
-
-    def _unreadable(self, error: OSError) -> None:
+    def unreadable(error: OSError) -> None:
         why = "no permission to read this folder" if isinstance(error, PermissionError) else error.strerror
-        self.problems.append(Problem(os.fspath(error.filename), None, None, f"{why}"))
+        problems.append(Problem(os.fspath(error.filename), None, None, f"{why}"))
+
+    for root, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        for name in sorted(files):
+            file = os.path.join(root, name)
+            if name.lower().endswith(_SUFFIXES) and not _is_special(file):
+                yield file
 
 
 def _is_special(file: str) -> bool:
@@ -90,7 +103,7 @@ def _holds_rows(document: Document) -> bool:
     return any(isinstance(document.data[name], dict) for name in READ_TABLES & document.data.keys())
 
 
-def _foreign(document: Document) -> str | None:
+def foreign(document: Document) -> str | None:
     """Return why a document is none of ours, None where it is."""
     data = document.data
     if not document.file.lower().endswith(".json"):

@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lossless.findings import SEVERITIES, Finding, NotJudged
 from lossless.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from lossless.fabric.view import View
+    from lossless.findings import Origin, Path
     from lossless.rules.base import Rule
     from lossless.rules.table import LoadedRule
+
+Form = Literal["config_db", "intent"]
 
 RULE_PAGES = "docs/rules/"
 """Where the generated page of each rule lies, relative to the repository."""
 
 
+SCHEMA = "SCM"
+"""The family that says what a schema refuses, apart from what traffic suffers."""
+
+
 class Verdicts(NamedTuple):
-    """What the rules say of one fabric."""
+    """What rules say: findings, what could not be judged, and which findings of others they take the place of."""
 
-    findings: tuple[Finding, ...]
-    not_judged: tuple[NotJudged, ...]
+    findings: tuple[Finding, ...] = ()
+    not_judged: tuple[NotJudged, ...] = ()
+    superseded: frozenset[tuple[str, Origin]] = frozenset()
 
 
-def run(view: View, rules: Iterable[LoadedRule]) -> Verdicts:
-    """Return what rules find in a fabric, errors first, then by place; the order of rules does not matter."""
+def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
+    """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
     gaps: list[NotJudged] = []
+    superseded: set[tuple[str, Origin]] = set()
     for rule in rules:
-        yielded = list(rule.check(view))
-        hits = _merged(item for item in yielded if isinstance(item, Hit))
-        findings += (_finding(rule.rule, hit, view.fabric.door == "config_db") for hit in hits)
+        yielded = list(rule.check(subject))
+        for hit in _merged(item for item in yielded if isinstance(item, Hit)):
+            findings.append(_finding(rule.rule, hit, form))
+            superseded.update((code, hit.origin) for code in hit.supersedes)
         gaps += (NotJudged(rule.rule.code, g.reason, g.times) for g in yielded if isinstance(g, Gap))
-    return Verdicts(tuple(sorted(findings, key=_order)), _added_up(gaps))
+    return Verdicts(tuple(findings), _added_up(gaps), frozenset(superseded))
+
+
+def together(verdicts: Sequence[Verdicts]) -> Verdicts:
+    """Return several verdicts as one, errors of a file first, then by place; one cause is one finding."""
+    superseded = frozenset().union(*(verdict.superseded for verdict in verdicts))
+    kept = [f for v in verdicts for f in v.findings if (f.code, f.origin) not in superseded]
+    graver = {f.origin[:2] for f in kept if not f.code.startswith(SCHEMA) and f.severity != "info"}
+    findings = sorted((_lessened(finding, graver) for finding in kept), key=_order)
+    return Verdicts(tuple(findings), _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
+
+
+def _lessened(finding: Finding, graver: set[tuple[str, Path]]) -> Finding:
+    """Return what the schema says as info where a rule says of the same place what traffic suffers."""
+    if finding.code.startswith(SCHEMA) and finding.origin[:2] in graver:
+        return finding._replace(severity="info")
+    return finding
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:
@@ -51,7 +76,7 @@ def _added(first: Hit, second: Hit) -> Hit:
     return first._replace(elements=elements, places=first.places + second.places)
 
 
-def _finding(rule: Rule, hit: Hit, from_config_db: bool) -> Finding:
+def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
     return Finding(
         code=rule.code,
         name=rule.name,
@@ -67,7 +92,7 @@ def _finding(rule: Rule, hit: Hit, from_config_db: bool) -> Finding:
         elements=hit.elements,
         data=hit.data,
         fixable="no",
-        object_form="config_db" if from_config_db else "intent",
+        object_form=form,
     )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from lossless.errors import Problem
     from lossless.findings import Finding, NotJudged
-    from lossless.source.document import Document
+    from lossless.source.excerpts import Shown
 
 
 class Judged(Protocol):
@@ -28,7 +28,7 @@ class Judged(Protocol):
         """What could not be judged."""
 
     @property
-    def documents(self) -> Mapping[str, Document]:
+    def documents(self) -> Mapping[str, Shown]:
         """The documents by file name."""
 
     @property

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.errors import Problem
     from lossless.findings import Finding, Origin, Span
     from lossless.report.judged import Judged
-    from lossless.source.document import Document
+    from lossless.source.excerpts import Shown
 
 
 class Locations:
@@ -24,7 +24,7 @@ class Locations:
 
     __slots__ = ("_documents", "_keys", "_values")
 
-    def __init__(self, documents: Mapping[str, Document], findings: Iterable[Finding]) -> None:
+    def __init__(self, documents: Mapping[str, Shown], findings: Iterable[Finding]) -> None:
         self._documents = documents
         self._keys: dict[tuple[str, object], Span] = {}
         self._values: dict[tuple[str, object], Span] = {}

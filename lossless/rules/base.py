@@ -1,19 +1,16 @@
 """What a rule is, and what it yields.
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation, :class:`Rule` its
-metadata, ``check`` one pure generator over a view. It yields a :class:`Hit` for each cause it finds and a
-:class:`Gap` where something it needs is unknown.
+metadata, ``check`` one pure generator over what :mod:`lossless.rules.table` says it is given. It yields a :class:`Hit`
+for each cause it finds and a :class:`Gap` where something it needs is unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from lossless.findings import Confidence, Fixable, Json, Origin, Related, Severity
-
-if TYPE_CHECKING:
-    from lossless.fabric.view import View
 
 Subject = Literal["fabric", "tables", "intent", "hosts"]
 
@@ -22,6 +19,7 @@ class Hit(NamedTuple):
     """One cause. ``places`` is on how many elements it shows; hits of one cause and message are added up.
 
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
+    ``supersedes`` names rules whose finding at the same origin this one replaces: it knows more of the cause.
     """
 
     origin: Origin
@@ -34,6 +32,7 @@ class Hit(NamedTuple):
     related: tuple[Related, ...] = ()
     severity: Severity | None = None
     confidence: Confidence | None = None
+    supersedes: tuple[str, ...] = ()
 
 
 class Gap(NamedTuple):
@@ -54,6 +53,3 @@ class Rule(NamedTuple):
     subject: Subject = "fabric"
     confidence: Confidence = "high"
     fixable: Fixable = "no"
-
-
-Check = Callable[["View"], Iterator["Hit | Gap"]]

@@ -44,15 +44,16 @@ class Row(NamedTuple):
 
 
 class Tables:
-    """All rows of one file.
+    """All rows of one file; ``data`` is the file as it stands, with the tables that are not read.
 
     ``unread`` notes single values that mean nothing; ``unreadable`` whole tables that are none, with why.
     """
 
-    __slots__ = ("file", "rows", "unread", "unreadable")
+    __slots__ = ("data", "file", "rows", "unread", "unreadable")
 
     def __init__(self, file: str, data: Mapping[str, object]) -> None:
         self.file = file
+        self.data = data
         self.rows: dict[str, dict[str, Row]] = {}
         self.unreadable: list[tuple[str, str]] = []
         self.unread: list[str] = []

@@ -337,6 +337,6 @@ def test_the_corpus_draws_only_what_is_true(reference: Path, folder: str) -> Non
     found = set()
     for path in sorted((reference / "corpus" / folder).glob("*.json")):
         for fabric in load_fabrics([load(str(path))]).fabrics:
-            findings = run(View(fabric), rules).findings
+            findings = run(View(fabric), rules, "config_db").findings
             found |= {(path.name, f.code, str(f.severity), f.places) for f in findings}
     assert found == (EXPECTED_IN_CORPUS if folder == "full" else set())

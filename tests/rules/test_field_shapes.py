@@ -106,7 +106,8 @@ def test_a_shared_headroom_pool_as_large_as_the_chip_is_itself_to_blame() -> Non
 
 def test_one_port_without_pfc_is_certain_once_the_other_end_shows_that_it_pauses() -> None:
     (found,) = two_switches("", "leaf1")
-    assert (found.code, found.severity, found.elements) == ("PFC001", "error", ("leaf1:Ethernet8",))
+    link = ("leaf1:Ethernet8 - spine1:Ethernet8",)
+    assert (found.code, found.severity, found.elements) == ("PFC003", "error", link)
 
 
 @pytest.mark.parametrize("spine_names", [None, "leaf2"])

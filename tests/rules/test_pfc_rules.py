@@ -148,13 +148,22 @@ class TestOneSided:
         finding = only("PFC003", leaf, patched(LEAF, silent, "spine1.json"))
         assert (finding.severity, finding.confidence) == ("warning", "medium")
 
-    def test_a_port_that_its_own_switch_contradicts_is_left_to_pfc001(self) -> None:
+    def test_what_both_ends_show_takes_the_place_of_what_one_end_suspects(self) -> None:
         leaf = patched(
             LEAF, device("leaf1", "Ethernet8", ("spine1", "Ethernet8"), pfc_enable=""), "leaf1.json"
         )
         both = device("spine1", "Ethernet8", ("leaf1", "Ethernet8"))
         spine = patched(LEAF, both, "spine1.json")
+        assert [f.severity for f in drawn("PFC001", leaf)] == ["warning"]
+        assert drawn("PFC001", leaf, spine) == []
+        assert only("PFC003", leaf, spine).severity == "error"
+
+    def test_what_one_file_alone_says_of_a_link_is_left_to_its_own_switch(self) -> None:
+        off = device("leaf1", "Ethernet8", ("spine1", "Ethernet8"), pfc_enable="")
+        leaf = patched(LEAF, off, "leaf1.json")
+        spine = patched(LEAF, {"DEVICE_METADATA": {"localhost": {"hostname": "spine1"}}}, "spine1.json")
         assert drawn("PFC003", leaf, spine) == []
+        assert only("PFC001", leaf, spine).severity == "warning"
 
     def test_tunnel_remapping_at_one_end_is_no_difference(self) -> None:
         leaf = patched(

@@ -6,8 +6,8 @@ the DSCPs, a priority that none of them maps to is one too many, and a port with
 lacks a priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is
 one short only if its own DSCP map, priority group or queue is lossless for what it lacks. Priorities 2 and 6 that
 tunnel remapping adds (outside the watchdog's mask) are at home. Where the neighbor's file shows that it does
-pause what an inferred port lacks, that is an error too. Other differences between the two ends of a link are
-PFC003's; a named DSCP that maps to a priority which no port pauses is CLS001's.
+pause what a port lacks, PFC003 says so instead, for certain. A named DSCP that maps to a priority which no port
+pauses is CLS001's.
 
 ## Why it breaks a lossless fabric
 A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on
@@ -83,7 +83,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)
             yield from gathered(hit for ports in device for hit in _too_many(ports))
-        yield from gathered(hit for ports in device for hit in _too_few(view, device, ports))
+        yield from gathered(hit for ports in device for hit in _too_few(device, ports))
 
 
 def _unmapped(device: Sequence[PortSet]) -> Iterator[Gap]:
@@ -118,7 +118,7 @@ def _claim(ports: PortSet) -> str:
     return "lossless buffers" if inferred or not ports.qos.pfc.priorities else "RDMA traffic"
 
 
-def _too_few(view: View, device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
+def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
     missing = uncovered(device, ports)
     serving = in_service(ports) if missing else None
     if serving is None:
@@ -136,22 +136,5 @@ def _too_few(view: View, device: Sequence[PortSet], ports: PortSet) -> Iterator[
         elements=serving.elements,
         places=serving.places,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
-        severity=None if _certain(view, serving, missing) else "warning",
+        severity=None if ports.switch.classes.knowledge != "inferred" else "warning",
     )
-
-
-def _certain(view: View, ports: PortSet, missing: Sequence[int]) -> bool:
-    """Return whether the lossless class is stated, or the other end of a link pauses what the port lacks."""
-    if ports.switch.classes.knowledge != "inferred":
-        return True
-    own = {port.name: port for port in ports.ports}
-    for link in view.links_of.get(ports.switch.name, ()):
-        ends = ((link.a, link.a_port), (link.b, link.b_port))
-        here, there = ends if link.a == ports.switch.name else ends[::-1]
-        near, far = own.get(here[1]), view.port(*there)
-        if near is None or far is None or (near.neighbor, far.neighbor) != (there, here):
-            continue
-        paused = far.qos.pfc.priorities if far.qos and far.admin_up is True else ()
-        if not set(missing).isdisjoint(paused):
-            return True
-    return False

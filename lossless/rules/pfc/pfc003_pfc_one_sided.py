@@ -3,7 +3,7 @@
 ## What it does
 Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, and the masks of two
 switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one end do
-not count. A port that PFC001 already finds without PFC is left to it.
+not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
 
 ## Why it breaks a lossless fabric
 A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
@@ -34,19 +34,18 @@ Leave `hosts.pfc` out, so that the NICs follow the classes; between switches, gi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.pfc.masks import remapped, spell, uncovered
+from lossless.rules.pfc.masks import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.fabric.across import Across, CabledPair
     from lossless.fabric.hosts import HostQos
-    from lossless.fabric.model import Link, Port, Switch
     from lossless.fabric.view import View
-    from lossless.findings import Origin
 
 RULE = Rule(
     code="PFC003",
@@ -61,28 +60,8 @@ RULE = Rule(
 _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
-class _End(NamedTuple):
-    """One end of a link between switches."""
-
-    switch: Switch
-    port: Port
-
-    @property
-    def mask(self) -> frozenset[int]:
-        return frozenset(self.port.qos.pfc.priorities if self.port.qos else ())
-
-    @property
-    def origin(self) -> Origin:
-        return self.port.qos.pfc.origin if self.port.qos else self.port.origin
-
-
 def check(view: View) -> Iterator[Hit | Gap]:
-    """Yield a hit per pair of masks that differ across a link."""
-    yield from _hosts(view)
-    yield from _switches(view)
-
-
-def _hosts(view: View) -> Iterator[Hit]:
+    """Yield a hit per mask of NICs that differs from that of the switch ports they hang on."""
     # An intent has one mask for all its ports, so no link need be followed.
     masks = {ports.qos.pfc.priorities for ports in view.port_sets}
     for host, names in view.host_kinds:
@@ -109,65 +88,50 @@ def _host_hit(host: HostQos, mask: tuple[int, ...], names: tuple[str, ...]) -> H
     )
 
 
-def _switches(view: View) -> Iterator[Hit | Gap]:
-    if view.fabric.declared:
-        return
-    pairs: dict[tuple[object, ...], tuple[_End, _End, list[str]]] = {}
-    for link in view.fabric.links:
-        ends = None if link.to_host else _ends(view, link)
-        if isinstance(ends, Gap):
-            yield ends
-        elif ends is not None and ends[0].mask != ends[1].mask:
-            near, far = ends
-            key = (near.switch.name, id(near.port.qos), far.switch.name, id(far.port.qos), _mutual(near, far))
-            name = f"{link.a}:{link.a_port} - {link.b}:{link.b_port}"
-            pairs.setdefault(key, (near, far, []))[2].append(name)
-    for near, far, names in pairs.values():
-        yield from _pair(view, near, far, tuple(names))
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per pair of masks that differ across links between two devices."""
+    for _ in devices.missing_ends:
+        yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
+    found: dict[tuple[object, ...], list[CabledPair]] = {}
+    for pair in devices.pairs:
+        ends = (pair.near, pair.far)
+        if pair.near.pfc == pair.far.pfc or not all(end.in_service for end in ends):
+            continue
+        if any(end.pfc is None and not end.lossless for end in ends):
+            yield Gap("the neighbor's file has no QoS rows")
+        elif _differing(pair):
+            key = (*(part for end in ends for part in (end.switch, end.pfc, end.pfc_origin)), pair.mutual)
+            found.setdefault(key, []).append(pair)
+    yield from map(_link_hit, found.values())
 
 
-def _ends(view: View, link: Link) -> tuple[_End, _End] | Gap | None:
-    """Return both ends, None where one of them is down, a gap where too little is known."""
-    near, far = view.port(link.a, link.a_port), view.port(link.b, link.b_port)
-    if near is None or far is None:
-        return Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
-    if near.admin_up in (False, None) or far.admin_up in (False, None):
-        return None
-    ends = (_End(view.switch_by_name[link.a], near), _End(view.switch_by_name[link.b], far))
-    if any(end.port.qos is None and not end.switch.classes.lossless for end in ends):
-        return Gap("the neighbor's file has no QoS rows")
-    return ends
+def _differing(pair: CabledPair) -> set[int]:
+    """Return the priorities that one end alone pauses, without those that tunnel remapping explains.
+
+    Where only one file names the link, what a port lacks by its own device's word is left to PFC001.
+    """
+    near, far = pair.near, pair.far
+    explained = {*near.remapped, *far.remapped}
+    if not pair.mutual:
+        explained |= {*near.uncovered, *far.uncovered}
+    return (set(near.pfc or ()) ^ set(far.pfc or ())) - explained
 
 
-def _mutual(near: _End, far: _End) -> bool:
-    """Whether the far end names the near one too; links are read from the near end's DEVICE_NEIGHBOR."""
-    return far.port.neighbor == (near.switch.name, near.port.name)
-
-
-def _pair(view: View, near: _End, far: _End, names: tuple[str, ...]) -> Iterator[Hit]:
-    short, long = sorted((near, far), key=lambda end: len(end.mask))
-    ignored = {p for end in (near, far) if end.port.qos for p in remapped(end.port.qos)}
-    differing = (short.mask ^ long.mask) - ignored - _left_to_pfc001(view, short)
-    if not differing:
-        return
-    mutual = _mutual(near, far)
-    yield Hit(
-        origin=short.origin,
-        message=(
-            f"PFC is on for {spell(long.mask)} at one end of the link, for {spell(short.mask)} at the other"
-        ),
-        note=f"they differ in {spell(differing)}: {_WHY}",
+def _link_hit(pairs: list[CabledPair]) -> Hit:
+    mutual = pairs[0].mutual
+    short, long = sorted((pairs[0].near, pairs[0].far), key=lambda end: len(end.pfc or ()))
+    here, there = short.pfc or (), long.pfc or ()
+    return Hit(
+        origin=short.pfc_origin,
+        message=f"PFC is on for {spell(there)} at one end of the link, for {spell(here)} at the other",
+        note=f"they differ in {spell(_differing(pairs[0]))}: {_WHY}",
         help="give both ports the same pfc_enable",
-        elements=names,
-        places=len(names),
-        data={"one_end": [*sorted(long.mask)], "other_end": [*sorted(short.mask)]},
-        related=(Related(long.origin, f"the end with {spell(long.mask)}"),),
+        elements=tuple(pair.name for pair in pairs),
+        places=len(pairs),
+        data={"one_end": [*there], "other_end": [*here]},
+        related=(Related(long.pfc_origin, f"the end with {spell(there)}"),),
         severity=None if mutual else "warning",
         confidence=None if mutual else "medium",
+        # The port's own device says that it lacks these priorities; the other end makes it certain.
+        supersedes=("PFC001",) if mutual and set(short.uncovered) <= set(there) else (),
     )
-
-
-def _left_to_pfc001(view: View, end: _End) -> set[int]:
-    device = [ports for ports in view.port_sets if end.switch.name in ports.switches]
-    own = next((ports for ports in device if ports.qos is end.port.qos), None)
-    return set(uncovered(device, own)) if own is not None else set()

@@ -1,0 +1,124 @@
+"""Judges deployed devices: each file by itself, in several processes where there are many, then all together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.errors import Problem, ProfileError
+from lossless.findings import NotJudged, Origin
+from lossless.lint.run import Verdicts, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from lossless.fabric.across import Summary
+    from lossless.fabric.model import Fabric, RepeatedKey, Switch
+    from lossless.hardware.model import Hwsku, SwitchProfile
+    from lossless.rules.device import Device
+    from lossless.sonic.tables import Tables
+    from lossless.source.document import Document
+
+    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+
+
+class Settings(NamedTuple):
+    """What a run over devices depends on; ``intended`` are switches of intents judged with them, by name."""
+
+    rdma_dscps: tuple[int, ...]
+    profile_dirs: tuple[str, ...]
+    intended: Mapping[str, Switch]
+    compared: bool
+
+
+class Outcome(NamedTuple):
+    """What is said of one file; ``summary`` is None where nothing is to be compared."""
+
+    file: str
+    verdicts: Verdicts
+    errors: tuple[Problem, ...]
+    summary: Summary | None
+
+
+def judge_document(document: Document, settings: Settings, find: FindHardware) -> Outcome:
+    """Judge one device by itself."""
+    from lossless.fabric.view import View
+    from lossless.rules.device import Device
+    from lossless.rules.table import for_devices, for_views_of_devices
+    from lossless.sonic.tables import Tables
+
+    tables = Tables(document.file, document.data)
+    errors = tuple(located(document, name, message) for name, message in tables.unreadable)
+    try:
+        fabric = device_fabric(document, tables, settings.rdma_dscps, find)
+    except ProfileError as error:
+        return Outcome(
+            document.file, Verdicts(), (*errors, Problem(document.file, None, None, str(error))), None
+        )
+    view = View(fabric)
+    device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
+    verdicts = (
+        run(view, for_views_of_devices(), "config_db"),
+        run(device, for_devices(), "config_db"),
+        Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
+    )
+    return Outcome(document.file, _joined(verdicts), errors, _summary(device) if settings.compared else None)
+
+
+def device_fabric(
+    document: Document, tables: Tables, rdma_dscps: tuple[int, ...], find: FindHardware
+) -> Fabric:
+    """Return the fabric of one device."""
+    from lossless.sonic.read import read_fabric
+
+    return read_fabric([tables], find, rdma_dscps)._replace(repeated_keys=repeated_keys(document))
+
+
+def finder(profile_dirs: tuple[str, ...]) -> FindHardware:
+    """Return what finds the hardware of a device, each kind once."""
+    from functools import cache
+
+    from lossless.hardware.load import switch_for_hwsku
+
+    @cache
+    def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
+        return switch_for_hwsku(hwsku, platform, profile_dirs)
+
+    return find
+
+
+def repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
+    """Return the keys that stand twice in an object of a document."""
+    from lossless.fabric.model import RepeatedKey
+
+    return tuple(
+        RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
+        for duplicate in document.duplicates
+    )
+
+
+def compare(summaries: Sequence[Summary]) -> Verdicts:
+    """Judge all devices together; one alone has nothing to be compared with."""
+    from lossless.fabric.across import Across
+    from lossless.rules.table import for_all_devices
+
+    return run(Across(summaries), for_all_devices(), "config_db") if len(summaries) > 1 else Verdicts()
+
+
+def _summary(device: Device) -> Summary:
+    from lossless.rules.summary import summary_of
+
+    return summary_of(device)
+
+
+def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
+    return Verdicts(
+        tuple(finding for v in verdicts for finding in v.findings),
+        tuple(gap for v in verdicts for gap in v.not_judged),
+        frozenset().union(*(v.superseded for v in verdicts)),
+    )
+
+
+def located(document: Document, table: str, message: str) -> Problem:
+    """Return what is wrong with a table, where it stands."""
+    span = document.locate((table,))
+    return Problem(document.file, span.line, span.column, message)

@@ -1,0 +1,96 @@
+"""Judges many files in several processes; what comes back is small: findings, places to show, summaries."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.lint.collect import read
+from lossless.lint.devices import Outcome, finder, judge_document
+from lossless.source.excerpts import Excerpts, Places, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.errors import Problem
+    from lossless.findings import Path
+    from lossless.lint.collect import Candidate
+    from lossless.lint.devices import FindHardware, Settings
+
+_CHUNK = 8
+"""Files handed to a process at a time: few, so that both end together."""
+
+
+class _Judged(NamedTuple):
+    outcome: Outcome | None
+    problems: tuple[Problem, ...]
+    shown: Places
+
+
+class _State(NamedTuple):
+    settings: Settings
+    find: FindHardware
+
+
+_state: list[_State] = []
+"""What a process judges with; set once, when it starts."""
+
+
+def usable() -> bool:
+    """Return whether this machine has several processors to use, and processes that start as copies."""
+    import multiprocessing
+
+    return processors() > 1 and "fork" in multiprocessing.get_all_start_methods()
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def judge_files(
+    candidates: Sequence[Candidate], settings: Settings
+) -> tuple[list[Outcome], dict[str, Excerpts], list[Problem]]:
+    """Judge files in as many processes as there are processors; in the order of the files."""
+    import multiprocessing
+
+    from lossless.rules.table import for_devices, for_views_of_devices
+    from lossless.source import load
+
+    # Read once here, and shared by every copy.
+    for_devices(), for_views_of_devices()
+    context = multiprocessing.get_context("fork")
+    outcomes: list[Outcome] = []
+    excerpts: dict[str, Excerpts] = {}
+    problems: list[Problem] = []
+    with context.Pool(processors(), _begin, (settings,)) as pool:
+        for judged in pool.imap(_judge, candidates, _CHUNK):
+            problems += judged.problems
+            if judged.outcome is not None:
+                outcomes.append(judged.outcome)
+                file = judged.outcome.file
+                excerpts[file] = Excerpts(file, judged.shown, load)
+    return outcomes, excerpts, problems
+
+
+def _begin(settings: Settings) -> None:
+    import gc
+
+    # A worker lives for seconds and makes next to no cycles; looking for them takes a tenth of its time.
+    gc.disable()
+    _state[:] = [_State(settings, finder(settings.profile_dirs))]
+
+
+def _judge(candidate: Candidate) -> _Judged:
+    found = read(candidate)
+    if found.document is None:
+        return _Judged(None, found.problems, Places({}, {}, {}))
+    outcome = judge_document(found.document, *_state[0])
+    return _Judged(outcome, (), places(found.document, _paths(outcome)))
+
+
+def _paths(outcome: Outcome) -> Iterator[Path]:
+    for finding in outcome.verdicts.findings:
+        yield finding.origin.path
+        yield from (related.origin.path for related in finding.related if related.origin.file == outcome.file)
