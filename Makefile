@@ -27,9 +27,11 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/many.py
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules
+	$(BIN)/python tools/compile_profiles.py
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,4 +1,4 @@
-"""The public face: load, lint, render, simulate. A test pins these names.
+"""The public face: load, lint, render, simulate, trace. A test pins these names.
 
 Nothing here prints or exits; :func:`render` is the only one that writes.
 """
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.buffers.verdict import FabricVerdict
-    from lossless.fabric.model import Fabric, Switch
-    from lossless.lint.collect import Candidate
+    from lossless.fabric.model import Fabric
     from lossless.lint.devices import Settings
-    from lossless.lint.run import Verdicts
+    from lossless.lint.repository import Declare, Judged
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
+    from lossless.trace.model import Traced
 
 __all__ = [
     "Fabrics",
@@ -34,6 +34,7 @@ __all__ = [
     "load_fabrics",
     "render",
     "simulate",
+    "trace",
 ]
 
 
@@ -75,16 +76,15 @@ class Fabrics(NamedTuple):
 
 
 DEFAULT_OPTIONS = Options()
-FEWEST_FOR_WORKERS = 32
-"""From how many configurations on several processes judge them; fewer are done before those would start."""
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge intents, config_db.json files and directories of them."""
     from lossless.lint.collect import search
+    from lossless.lint.repository import judge_files
 
     candidates, errors = search(paths)
-    return _lint_candidates(candidates, options, errors)
+    return _report(judge_files(candidates, _declaring(options), _settings(options)), errors)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -107,116 +107,35 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
-    from lossless.lint.devices import compare, finder, judge_document
+    from lossless.lint.repository import judge_documents
 
-    intents = _judged_intents(documents, options)
-    deployed = [document for document in documents if not is_intent(document)]
-    settings = _device_settings(options, intents.fabrics, compared=len(deployed) > 1)
-    find = finder(settings.profile_dirs)
-    outcomes = [judge_document(document, settings, find) for document in deployed]
-    across = compare([outcome.summary for outcome in outcomes if outcome.summary is not None])
-    return _report(
-        (*intents.verdicts, *(outcome.verdicts for outcome in outcomes), across),
-        (*errors, *intents.errors, *(error for outcome in outcomes for error in outcome.errors)),
-        {document.file: document for document in documents},
-    )
+    return _report(judge_documents(documents, _declaring(options), _settings(options)), errors)
 
 
-def _lint_candidates(candidates: Sequence[Candidate], options: Options, errors: Sequence[Problem]) -> Report:
-    """Judge files: in several processes where there is much to read, else as documents."""
-    from lossless.lint.collect import read
+def _declaring(options: Options) -> Declare:
+    """Return what makes fabrics of the intents among documents."""
+    from lossless.lint.repository import Intents
 
-    many = _for_workers(candidates)
-    if not many:
-        found = [read(candidate) for candidate in candidates]
-        documents = [one.document for one in found if one.document is not None]
-        problems = (*errors, *(problem for one in found for problem in one.problems))
-        return lint_documents(documents, options, problems)
-    return _lint_in_workers(many, candidates, options, errors)
+    def declare(documents: Sequence[Document]) -> Intents:
+        errors: list[Problem] = []
+        fabrics = [_intent_fabric(document, options, errors) for document in documents if is_intent(document)]
+        return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
 
-
-def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the devices' files where they are so many that other processes are worth their start."""
-    devices = [candidate for candidate in candidates if candidate.file.lower().endswith(".json")]
-    if len(devices) < FEWEST_FOR_WORKERS:
-        return []
-    from lossless.lint.workers import usable
-
-    return devices if usable() else []
+    return declare
 
 
-def _lint_in_workers(
-    devices: Sequence[Candidate], candidates: Sequence[Candidate], options: Options, errors: Sequence[Problem]
-) -> Report:
-    from lossless.lint.collect import read
-    from lossless.lint.devices import compare
-    from lossless.lint.workers import judge_files
-
-    among = set(devices)
-    found = [read(candidate) for candidate in candidates if candidate not in among]
-    intents = _judged_intents([one.document for one in found if one.document is not None], options)
-    settings = _device_settings(options, intents.fabrics, compared=True)
-    outcomes, excerpts, unread = judge_files(devices, settings)
-    across = compare([outcome.summary for outcome in outcomes if outcome.summary is not None])
-    read_badly = (problem for one in found for problem in one.problems)
-    return _report(
-        (*intents.verdicts, *(outcome.verdicts for outcome in outcomes), across),
-        (
-            *errors,
-            *read_badly,
-            *unread,
-            *intents.errors,
-            *(e for outcome in outcomes for e in outcome.errors),
-        ),
-        {**{one.document.file: one.document for one in found if one.document is not None}, **excerpts},
-    )
-
-
-class _Intents(NamedTuple):
-    fabrics: tuple[Fabric, ...]
-    verdicts: tuple[Verdicts, ...]
-    errors: tuple[Problem, ...]
-
-
-def _judged_intents(documents: Sequence[Document], options: Options) -> _Intents:
-    from lossless.fabric.view import View
-
-    errors: list[Problem] = []
-    intents = [document for document in documents if is_intent(document)]
-    if not intents:
-        return _Intents((), (), ())
-    from lossless.lint.run import run
-    from lossless.rules.table import for_intents
-
-    fabrics = tuple(f for document in intents if (f := _intent_fabric(document, options, errors)))
-    rules = for_intents()
-    return _Intents(fabrics, tuple(run(View(fabric), rules, "intent") for fabric in fabrics), tuple(errors))
-
-
-def _device_settings(options: Options, intents: Sequence[Fabric], *, compared: bool) -> Settings:
-    """Return what judging devices depends on; of switches that two intents name, none is intended."""
+def _settings(options: Options) -> Settings:
     import os
 
     from lossless.lint.devices import Settings
 
-    intended: dict[str, Switch | None] = {}
-    for switch in (switch for fabric in intents for switch in fabric.switches):
-        intended[switch.name] = None if switch.name in intended else switch
-    return Settings(
-        rdma_dscps=options.rdma_dscps,
-        profile_dirs=tuple(os.fspath(folder) for folder in options.profile_dirs),
-        intended={name: switch for name, switch in intended.items() if switch is not None},
-        compared=compared,
-    )
+    folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
+    return Settings(options.rdma_dscps, folders, intended={}, compared=False)
 
 
-def _report(
-    verdicts: Sequence[Verdicts], errors: Sequence[Problem], documents: Mapping[str, Shown]
-) -> Report:
-    from lossless.lint.run import together
-
-    whole = together(verdicts)
-    return Report(whole.findings, tuple(errors), whole.not_judged, documents)
+def _report(judged: Judged, errors: Sequence[Problem]) -> Report:
+    verdicts = judged.verdicts
+    return Report(verdicts.findings, (*errors, *judged.errors), verdicts.not_judged, judged.documents)
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
@@ -331,6 +250,41 @@ def simulate(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> t
     if errors or unread or not fabrics:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
     return tuple(judge_fabric(View(fabric)) for fabric in fabrics)
+
+
+def trace(
+    path: str | PathLike[str],
+    source: str,
+    target: str,
+    dscp: int,
+    *,
+    via: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+) -> Traced:
+    """Say what a packet with a DSCP meets between two hosts or ports, and where the chain breaks.
+
+    ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
+    device ``Ethernet0``; ``via`` is a switch that the path must meet.
+
+    Raises:
+        InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
+        LosslessError: no such host, switch or port, no DSCP, or no path.
+    """
+    from lossless.fabric.view import View
+    from lossless.sonic.rewrites import rewrites
+    from lossless.trace import follow
+    from lossless.trace.model import Traced
+
+    documents, errors = _documents(path)
+    fabrics, unread = load_fabrics(documents, options)
+    if errors or unread or len(fabrics) != 1:
+        raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
+    report = lint_documents(documents, options)
+    written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
+    found = follow.trace(
+        View(fabrics[0]), source, target, dscp, via=via, findings=report.findings, rewrites=written
+    )
+    return Traced(found, report.documents)
 
 
 def _documents(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lossless.errors import InputError
 from lossless.hardware.load import load_nic, load_switch, nic_names, switch_names
+from lossless.intent.classes import name_of_dscp
 from lossless.intent.load import LoadedIntent, load_intent
 from lossless.resolve.fabric import resolve
 from lossless.resolve.placement import Placement
@@ -173,7 +174,7 @@ def classes(draw: Draw, pfc_only: bool) -> Data:
         several = draw(st.integers(1, 3))
         own = [next(dscps) for _ in range(several)]
         found[f"class-{number}"] = {
-            "dscp": own[0] if several == 1 and draw(st.booleans()) else own,
+            "dscp": _spelt(draw, own[0]) if several == 1 and draw(st.booleans()) else own,
             "priority": next(priorities),
             "lossless": number < lossless,
         }
@@ -185,6 +186,12 @@ def classes(draw: Draw, pfc_only: bool) -> Data:
     _share_out(draw, found, sorted(set(range(8)) - taken))
     order = draw(st.permutations([*found]))
     return {name: found[name] for name in order}
+
+
+def _spelt(draw: Draw, dscp: int) -> Any:
+    """Draw one of the ways to write a DSCP."""
+    name = name_of_dscp(dscp)
+    return draw(st.sampled_from([dscp, name, {name: dscp}])) if name else dscp
 
 
 def _share_out(draw: Draw, found: Data, free_groups: Sequence[int]) -> None:
@@ -202,6 +209,7 @@ def dcqcn(nic: str) -> st.SearchStrategy[Any]:
     rates = st.sampled_from(["5M", "50M", "1G"])
     times = st.sampled_from(["1us", "4us", "300us"])
     parameters = {
+        "priorities": st.lists(st.integers(0, 7), min_size=1, unique=True),
         "cnp_dscp": st.just(48),
         "cnp_interval": times,
         "dce_tcp_g": st.integers(0, 1023),
@@ -252,13 +260,30 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
     network = st.fixed_dictionaries({"on": st.just("separate"), "prefixes": prefixes}) | traffic_class.map(
         lambda extra: {"on": "fabric", **extra}
     )
-    hosts = st.fixed_dictionaries(
-        {}, optional={"mtu": st.sampled_from([4200, "9000 B"]), "interfaces": st.just(["eth0", "eth1.100"])}
+    nccl = st.fixed_dictionaries(
+        {},
+        optional={"ib_tc": st.just(106), "gin": st.booleans(), "ib_qps_per_connection": st.integers(1, 128)},
     )
+    hosts = st.fixed_dictionaries(
+        {},
+        optional={
+            "mtu": st.sampled_from([4200, "9000 B"]),
+            "interfaces": st.just(["eth0", "eth1.100"]),
+            "pfc_prevention": st.sampled_from(["auto", "off"]),
+            "dcbx": st.sampled_from(["os", "firmware"]),
+            "applied_by": st.sampled_from(["unit", "other", "hand"]),
+            "loopback_rdma": st.sampled_from([True, False, "on", "off"]),
+            "job_timeout": st.just("600s"),
+            "nccl": nccl,
+            "ucx": st.sampled_from([{}, {"traffic_class": 106}]),
+        },
+    )
+    telemetry = st.sampled_from(["off", {}, {"interval": "5s"}, {"alerts": ["watchdog", "pauses"]}])
     sections = {
         "mtu": st.sampled_from([9100, 9216, "9000 B"]),
         "hosts": hosts,
         "networks": st.dictionaries(names(), network, max_size=2),
+        "telemetry": telemetry,
         "buffers": st.fixed_dictionaries({"headroom_oversubscription": st.sampled_from([1, 1.5, 2])}),
     }
     return draw(st.fixed_dictionaries({}, optional=sections))

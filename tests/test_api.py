@@ -19,6 +19,7 @@ def test_the_public_names_are_these() -> None:
         "load_fabrics",
         "render",
         "simulate",
+        "trace",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 

@@ -33,6 +33,18 @@ def test_the_readme_shows_what_lint_prints(
     assert shown in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_guide_shows_what_trace_prints(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, _, shown = blocks(GUIDES / "trace.md")[number].partition("\n")
+    assert main(command.split()[2:]) == number
+    printed = capsys.readouterr().out
+    for part in filter(None, shown.split("...\n")):
+        assert part in printed
+
+
 def intents() -> list[str]:
     return blocks(GUIDES / "intent.md", "yaml")
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lossless.report.columns import markdown_table
 from lossless.rules.table import MODULES, load
 
 if TYPE_CHECKING:
@@ -33,19 +34,13 @@ def _page(rule: LoadedRule) -> str:
 
 
 def _index(rules: Sequence[LoadedRule]) -> str:
-    lines = [
-        "# Rules",
-        "",
-        "One page a rule, generated from the rule itself: its Bad and Good examples run as tests.",
-        "`lossless rule CODE` prints the same.",
-        "",
-        "| code | name | severity | what it says |",
-        "|---|---|---|---|",
-    ]
-    for rule in rules:
-        meta = rule.rule
-        lines.append(f"| [{meta.code}]({meta.code}.md) | {meta.name} | {meta.severity} | {meta.summary} |")
-    return "\n".join(lines) + "\n"
+    rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in (one.rule for one in rules)]
+    return (
+        "# Rules\n\nOne page a rule, generated from the rule itself: its Bad and Good examples run as tests.\n"
+        "`lossless rule CODE` prints the same.\n\n"
+        + markdown_table(("code", "name", "severity", "what it says"), rows)
+        + "\n"
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -110,6 +110,27 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | Missing:
     return Trigger(pool_bytes, None, profile.static_th_bytes)
 
 
+def queue_limit_bytes(profile: BufferProfile) -> float | Missing | None:
+    """Return the most one queue with this profile can hold, everything else being empty.
+
+    None: the profile sets no threshold, or not of the kind its pool has, or the smallest there is, as
+    zero-size profiles of unused ports do.
+    """
+    if profile.pool is not None and profile.pool.mode == (
+        "static" if profile.dynamic_th is not None else "dynamic"
+    ):
+        return None
+    if profile.static_th_bytes:
+        return profile.reserved_bytes + profile.static_th_bytes
+    if profile.dynamic_th is None or profile.dynamic_th not in DYNAMIC_TH[1:]:
+        return None
+    if profile.pool is None or profile.pool.size_bytes is None:
+        return Missing("the size of the pool of the lossless queue is unknown")
+    return profile.reserved_bytes + group_threshold_bytes(
+        alpha(profile.dynamic_th), profile.pool.size_bytes, 1
+    )
+
+
 def ports_with_pfc(sets: Sequence[PortSet]) -> int:
     """Return how many ports of one switch have PFC on."""
     return sum(len(ports.ports) for ports in sets)

@@ -118,6 +118,39 @@ def given_headroom(switch: Switch, profile: BufferProfile) -> int:
     return max(0, profile.reserved_bytes - (profile.xon_bytes or 0))
 
 
+SIZE_SLACK_BYTES = 1024
+"""By so much rows that NVIDIA ships fall short of ``xon`` + ``xoff``: 40G over 5 m of ACS-SN5400 and ACS-SN5600,
+sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_lookup.ini @086b03b."""
+
+
+def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
+    """Return by how much ``size`` falls short of ``xon`` + ``xoff``, 0 where it need not hold them.
+
+    It must on NVIDIA chips without a shared headroom pool; elsewhere shipped rows keep no such relation
+    (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
+    """
+    if not is_nvidia(switch) or profile.pool is None or profile.pool.shared_headroom_bytes:
+        return 0
+    short = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0) - profile.reserved_bytes
+    return short if short > SIZE_SLACK_BYTES else 0
+
+
+def dynamic_headroom(
+    ports: PortSet, lossless_mtu_bytes: int, small_packet_percent: int, *, shared_headroom: bool
+) -> HeadroomNeed | None:
+    """Return the headroom that the dynamic buffer model computes for these ports, None where an input is unknown.
+
+    Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
+    """
+    profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, _mtu(ports)
+    inputs = asic_inputs(profile.asic) if profile else None
+    if profile is None or inputs is None or not cable_m or mtu_bytes is None or ports.speed_bps is None:
+        return None
+    lanes = max((port.lanes or 1 for port in ports.ports), default=1)
+    link = LinkInputs(ports.speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
+    return _evaluate(profile.asic, inputs, link, shared_headroom)
+
+
 def is_nvidia(switch: Switch) -> bool:
     """Return whether SONiC sizes the switch's buffers by its rules for NVIDIA chips."""
     return switch.profile is not None and switch.profile.asic.formula == "mellanox"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.buffers.marking import chip_bytes
@@ -113,3 +114,31 @@ def _nvidia_claim(claims: Sequence[_Claim]) -> int:
 def _beyond_reserved(profile: BufferProfile) -> int:
     headroom = profile.headroom_bytes or 0
     return min(headroom, max(0, (profile.xon_bytes or 0) + headroom - profile.reserved_bytes))
+
+
+class ReservedSum(NamedTuple):
+    """What a switch sets aside before anything is shared: ``size`` of every group and queue of its ports.
+
+    ``largest`` is the profile that takes most of it, with the bytes it takes.
+    """
+
+    bytes: int
+    largest: BufferProfile
+    largest_bytes: int
+
+
+def reserved_sum(switch: Switch) -> ReservedSum | None:
+    """Return what the groups and queues of ports in service reserve, None where they reserve nothing."""
+    taken: dict[int, int] = {}
+    profiles: dict[int, BufferProfile] = {}
+    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
+    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
+    for key, times in ports.items():
+        for slot in (*shared[key].groups, *shared[key].queues):
+            if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0:
+                profiles[id(slot.buffer)] = slot.buffer
+                taken[id(slot.buffer)] = taken.get(id(slot.buffer), 0) + times * slot.buffer.reserved_bytes
+    if not taken:
+        return None
+    largest = max(taken, key=lambda key: (taken[key], profiles[key].name))
+    return ReservedSum(sum(taken.values()), profiles[largest], taken[largest])

@@ -128,6 +128,20 @@ def peak_egress_bytes(threshold_bytes: float, headroom_bytes: float, fan_in: int
     return fan_in * threshold_bytes + headroom_bytes * (fan_in - 1)
 
 
+def stuck_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
+    """Return what N lossless groups hold for one egress that stands still: N (T + h).
+
+    Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue that may
+    hold less drops before PFC can protect it. Derived from the threshold above; that lossless traffic must not
+    be bounded at egress is Bai et al., NSDI 2023.
+
+    Raises:
+        QuantityError: no sender.
+    """
+    _require_groups(senders)
+    return senders * (threshold_bytes + headroom_bytes)
+
+
 def dcqcn_no_pfc_before_ecn_bytes(
     buffer_bytes: int, ports: int, priorities: int, flight_bytes: int, beta: float
 ) -> float:

@@ -8,7 +8,7 @@ import click
 
 from lossless.cli.app import COMMANDS
 from lossless.cli.terminal import out
-from lossless.report.columns import columns
+from lossless.report.columns import columns, markdown_table
 
 if TYPE_CHECKING:
     from lossless.rules.base import Rule
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "md"]),
     default="text",
     help="How the list is written (default: text).",
 )
@@ -34,6 +34,10 @@ def command(output_format: str) -> None:
         import json
 
         out(json.dumps([_data(rule) for rule in rules], indent=2))
+        return
+    if output_format == "md":
+        heads = ("code", "name", "severity", "judges", "what it says")
+        out(markdown_table(heads, [(r.code, r.name, r.severity, r.subject, r.summary) for r in rules]))
         return
     out(columns([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules]))
 

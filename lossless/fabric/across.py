@@ -9,23 +9,34 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.fabric.known import Maybe
-from lossless.findings import Origin
+from lossless.findings import Origin, Path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+
+Priorities = tuple[tuple[int, int], ...]
+"""DSCPs, ascending, each with the PFC priority that stands for it on the wire."""
 
 
 class LinkEnd(NamedTuple):
-    """One port as its own device describes it; ``neighbor`` is whoever the device believes to be at the other end.
+    """One port as its own device describes it; ``neighbor`` is whoever it believes to be at the other end.
 
-    ``up`` is None without ``admin_status``. ``cable_m`` is the configured length, None without one, 0 for
-    ``0m``. ``pfc`` are the priorities it pauses, None without QoS rows; ports that are configured alike share
-    ``pfc_origin``. ``remapped`` are those of them that tunnel remapping added, ``uncovered`` priorities without
-    PFC that its own device contradicts. ``lossless`` says whether the device has lossless classes at all.
+    ``alias`` is its other name, by which neighbors may know it. ``up`` is None without ``admin_status``.
+    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
+    None without QoS rows; ports that are configured alike share ``pfc_path``. ``remapped`` are those of them
+    that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
+    ``lossless`` says whether the device has lossless classes at all.
+
+    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
+    ``dscp_path`` is where the DSCP map stands. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
+    says how it treats PFC frames under MACsec, None without MACsec.
     """
 
     switch: str
     port: str
+    alias: str | None
+    file: str
     neighbor: tuple[str, str] | None
     up: Maybe[bool]
     speed_bps: int | None
@@ -33,18 +44,51 @@ class LinkEnd(NamedTuple):
     fec: str | None
     autoneg: bool
     cable_m: int | None
-    cable_origin: Origin
+    cable_row: str
     pfc: tuple[int, ...] | None
-    pfc_origin: Origin
+    pfc_path: Path
     remapped: tuple[int, ...]
     uncovered: tuple[int, ...]
     lossless: bool
-    origin: Origin
+    sent: Priorities = ()
+    paused: Priorities = ()
+    dscp_path: Path = ()
+    detection_ms: int | None = None
+    macsec_pfc: str | None = None
 
     @property
     def name(self) -> str:
         """The end as people write it: ``leaf1:Ethernet0``."""
         return f"{self.switch}:{self.port}"
+
+    @property
+    def origin(self) -> Origin:
+        """Where its row of PORT stands."""
+        return Origin(self.file, ("PORT", self.port))
+
+    @property
+    def neighbor_origin(self) -> Origin:
+        """Where its neighbor is named."""
+        return Origin(self.file, ("DEVICE_NEIGHBOR", self.port))
+
+    @property
+    def cable_origin(self) -> Origin:
+        """Where its cable's length is written."""
+        return Origin(self.file, ("CABLE_LENGTH", self.cable_row, self.port))
+
+    @property
+    def pfc_origin(self) -> Origin:
+        """Where its PFC mask is written, of all ports that are configured alike."""
+        return Origin(self.file, self.pfc_path)
+
+    def dscp_origin(self, dscp: int) -> Origin:
+        """Return where it is written which traffic class a DSCP gets here."""
+        return Origin(self.file, (*self.dscp_path, str(dscp)))
+
+    @property
+    def names(self) -> tuple[tuple[str, str | None], ...]:
+        """By which device and port others may name it."""
+        return (self.switch, self.port), (self.switch, self.alias)
 
     @property
     def in_service(self) -> bool:
@@ -58,10 +102,11 @@ class LinkEnd(NamedTuple):
 class Setting(NamedTuple):
     """What one device says of something that all devices of its role should say alike.
 
-    ``subject`` names it (``DSCP_TO_TC_MAP|AZURE``), ``value`` is its meaning, comparable across devices and
-    short enough to be shown as ``text``.
+    ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
+    its meaning, comparable across devices, ``text`` what is shown of it.
     """
 
+    kind: str
     subject: str
     value: Any
     text: str
@@ -121,33 +166,45 @@ class Across:
 
     @cached_property
     def ends(self) -> dict[tuple[str, str], LinkEnd]:
-        """Ends by device and port."""
-        return {(end.switch, end.port): end for s in self.by_name.values() for end in s.ends}
+        """Ends by device and port, by its name and, where no port has that for a name, by its alias."""
+        ends = [end for summary in self.by_name.values() for end in summary.ends]
+        by_alias = {(end.switch, end.alias): end for end in ends if end.alias}
+        return {**by_alias, **{(end.switch, end.port): end for end in ends}}
 
     @cached_property
     def pairs(self) -> tuple[CabledPair, ...]:
-        """Links of which both ends are known, each once, by name."""
-        return tuple(self._pairs())
+        """Links of which both ends are known and neither is contradicted, each once, by name."""
+        return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
+
+    @cached_property
+    def contradicted(self) -> tuple[CabledPair, ...]:
+        """Links that one end names, while the other end names another device or port."""
+        return tuple(pair for pair in self._named if not pair.mutual and self._elsewhere(pair))
 
     @cached_property
     def missing_ends(self) -> tuple[LinkEnd, ...]:
         """Ends whose neighbor is among the devices, without the port that is named."""
+        return tuple(near for near in self._naming if near.neighbor not in self.ends)
+
+    @cached_property
+    def _naming(self) -> tuple[LinkEnd, ...]:
+        """Ends that name another of the devices."""
+        ends = (end for name in sorted(self.by_name) for end in self.by_name[name].ends)
         return tuple(
-            end
-            for (switch, _), end in sorted(self.ends.items())
-            if end.neighbor is not None
-            and end.neighbor[0] in self.by_name
-            and end.neighbor[0] != switch
-            and end.neighbor not in self.ends
+            e for e in ends if e.neighbor and e.neighbor[0] in self.by_name and e.neighbor[0] != e.switch
         )
 
-    def _pairs(self) -> Iterator[CabledPair]:
-        seen: set[frozenset[tuple[str, str]]] = set()
-        for key, near in sorted(self.ends.items()):
-            if near.neighbor is None or near.neighbor[0] == near.switch:
-                continue
-            far, link = self.ends.get(near.neighbor), frozenset((key, near.neighbor))
-            if far is None or link in seen:
-                continue
-            seen.add(link)
-            yield CabledPair(near, far, mutual=far.neighbor == key)
+    @cached_property
+    def _named(self) -> tuple[CabledPair, ...]:
+        found: dict[frozenset[tuple[str, str]], CabledPair] = {}
+        for near in self._naming:
+            far = self.ends.get(near.neighbor) if near.neighbor else None
+            if far is not None:
+                pair = CabledPair(near, far, mutual=far.neighbor in near.names)
+                found.setdefault(frozenset(((near.switch, near.port), (far.switch, far.port))), pair)
+        return tuple(found.values())
+
+    def _elsewhere(self, pair: CabledPair) -> bool:
+        """Return whether the far end names somebody else; a port by a name nobody knows may be the near one."""
+        claimed = pair.far.neighbor
+        return claimed is not None and (claimed[0] != pair.near.switch or claimed in self.ends)

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from lossless.fabric.hosts import HostQos
 from lossless.fabric.known import Maybe
 from lossless.fabric.qos import IndexMap, Pool, PortQos
 from lossless.findings import Origin
 
 if TYPE_CHECKING:
+    from lossless.fabric.hosts import HostQos
     from lossless.hardware.model import Hwsku, SwitchProfile
 
 Door = Literal["intent", "config_db"]
+
+
+class NamedDscp(NamedTuple):
+    """A DSCP that an intent gives by name and number; the number counts.
+
+    ``means`` is the DSCP the name stands for, ``right_name`` the name of the number, None where it has none.
+    """
+
+    name: str
+    means: int
+    dscp: int
+    right_name: str | None
+    origin: Origin
 
 
 class TrafficClass(NamedTuple):
@@ -31,6 +44,7 @@ class TrafficClass(NamedTuple):
     priority: int | None
     lossless: bool
     origin: Origin
+    named_dscps: tuple[NamedDscp, ...] = ()
 
 
 class ClassSet(NamedTuple):
@@ -203,8 +217,20 @@ class RepeatedKey(NamedTuple):
     first_line: int
 
 
+class Telemetry(NamedTuple):
+    """How an intent has pauses watched. None: it says nothing of the interval, or of alerts."""
+
+    on: bool
+    interval_ms: int | None
+    alerts: tuple[str, ...] | None
+    origin: Origin
+
+
 class Fabric(NamedTuple):
-    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged."""
+    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
+
+    ``lossy_origin`` is where an intent states that no class is lossless, None where it does not.
+    """
 
     name: str
     door: Door
@@ -218,6 +244,8 @@ class Fabric(NamedTuple):
     sources: tuple[str, ...]
     unread: tuple[str, ...] = ()
     repeated_keys: tuple[RepeatedKey, ...] = ()
+    telemetry: Telemetry | None = None
+    lossy_origin: Origin | None = None
 
     @property
     def declared(self) -> bool:

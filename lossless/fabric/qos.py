@@ -57,12 +57,19 @@ class Watchdog(NamedTuple):
 
 
 class Scheduler(NamedTuple):
-    """How a queue is served. ``weight`` counts in DWRR and WRR only."""
+    """How a queue is served. ``weight`` counts in DWRR and WRR only.
+
+    ``cir`` is the rate that is guaranteed, ``pir`` the one that is never exceeded, in bytes (``meter``:
+    ``packets``) per second; None and 0 set no limit (opencomputeproject/SAI inc/saischeduler.h @0051fac).
+    """
 
     name: str
     kind: Literal["DWRR", "WRR", "STRICT"] | str
     weight: int | None
     origin: Origin
+    cir: int | None = None
+    pir: int | None = None
+    meter: Literal["bytes", "packets"] | str = "bytes"
 
 
 class Curve(NamedTuple):
@@ -140,13 +147,17 @@ class BufferProfile(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """One egress queue: None where the device has no row for it."""
+    """One egress queue: None where the device has no row for it.
+
+    ``buffer_origin`` is where its buffer profile is bound, None where it has no row for that.
+    """
 
     number: int
     scheduler: Scheduler | None
     wred: Wred | None
     buffer: BufferProfile | None
     origin: Origin
+    buffer_origin: Origin | None = None
 
 
 class PriorityGroup(NamedTuple):

@@ -2,7 +2,7 @@
 
 A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a name there adds to
 our profiles or takes the place of ours, and the first folder named wins. Our own files are checked by the
-tests, a user's when they are read. A file is read once in a process.
+tests and read from one compiled file, a user's are checked when they are read. A file is read once in a process.
 """
 
 from __future__ import annotations
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     Folder = str | PathLike[str]
 
 
+COMPILED = "compiled.json"
+"""Our own profiles in one file, written by ``tools/compile_profiles.py``."""
+
+
 def switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
     """Return the names of all switch profiles, sorted."""
-    return tuple(sorted(_files("switches", extra_dirs)))
+    return tuple(sorted({*_own()["switches"], *_files("switches", extra_dirs)}))
 
 
 def nic_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
     """Return the names of all network adapter profiles, sorted."""
-    return tuple(sorted(_files("nics", extra_dirs)))
+    return tuple(sorted({*_own()["nics"], *_files("nics", extra_dirs)}))
 
 
 def load_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> SwitchProfile:
@@ -39,8 +43,7 @@ def load_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> SwitchProfile:
     Raises:
         ProfileError: no such profile (with the nearest name), or a user's file that is unreadable or wrong.
     """
-    path = _find("switches", name, extra_dirs)
-    return _switch(path, _is_own(path))
+    return _switch(name, _find("switches", name, extra_dirs))
 
 
 def load_nic(name: str, extra_dirs: Sequence[Folder] = ()) -> NicProfile:
@@ -49,8 +52,7 @@ def load_nic(name: str, extra_dirs: Sequence[Folder] = ()) -> NicProfile:
     Raises:
         ProfileError: no such profile (with the nearest name), or a user's file that is unreadable or wrong.
     """
-    path = _find("nics", name, extra_dirs)
-    return _nic(path, _is_own(path))
+    return _nic(name, _find("nics", name, extra_dirs))
 
 
 def switch_for_hwsku(
@@ -73,20 +75,36 @@ def switch_for_hwsku(
 
 
 def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[SwitchProfile, Hwsku]]:
-    # The quotes keep a name from being found in a longer one; most files are then never parsed.
-    wanted = f'"{hwsku}"', f"'{hwsku}'"
-    for name, path in sorted(_files("switches", extra_dirs).items()):
-        text = _read(path)
-        if any(quoted in text for quoted in wanted):
+    files = _files("switches", extra_dirs)
+    for name in switch_names(extra_dirs):
+        if _mentions(name, files.get(name), hwsku):
             profile = load_switch(name, extra_dirs)
             found = profile.hwsku(hwsku)
             if found is not None:
                 yield profile, found
 
 
+def _mentions(name: str, path: str | None, hwsku: str) -> bool:
+    """Return whether a profile can have a HWSKU; most of a user's files are then never parsed."""
+    if path is None:
+        return any(entry["name"] == hwsku for entry in _own()["switches"][name]["hwsku"])
+    # The quotes keep a name from being found in a longer one.
+    text = _read(path)
+    return f'"{hwsku}"' in text or f"'{hwsku}'" in text
+
+
+@cache
+def _own() -> dict[str, dict[str, Any]]:
+    """Return our own profiles as their TOML files have them: JSON is read many times as fast (ADR 7)."""
+    import json
+
+    own: dict[str, dict[str, Any]] = json.loads(_read(os.path.join(data_dir("profiles"), COMPILED)))
+    return own
+
+
 def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
     files: dict[str, str] = {}
-    for folder in (data_dir("profiles"), *reversed(extra_dirs)):
+    for folder in reversed(extra_dirs):
         try:
             entries = os.listdir(os.path.join(folder, kind))
         except FileNotFoundError:
@@ -99,13 +117,16 @@ def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
     return files
 
 
-def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str:
+def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
+    """Return the user's file of a profile, None where it is ours."""
     files = _files(kind, extra_dirs)
-    if name not in files:
-        raise ProfileError(
-            _unknown("switch" if kind == "switches" else "network adapter", name, sorted(files))
-        )
-    return files[name]
+    if name in files:
+        return files[name]
+    own = _own()[kind]
+    if name not in own:
+        known = sorted({*files, *own})
+        raise ProfileError(_unknown("switch" if kind == "switches" else "network adapter", name, known))
+    return None
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:
@@ -116,36 +137,30 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
     return f"no {what} profile is called {name!r}; {hint}"
 
 
-def _stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".toml")
-
-
-def _is_own(path: str) -> bool:
-    return os.path.dirname(os.path.dirname(path)) == data_dir("profiles")
-
-
 @cache
-def _switch(path: str, own: bool) -> SwitchProfile:
+def _switch(name: str, path: str | None) -> SwitchProfile:
     from lossless.hardware.build import build_switch
 
-    raw = _parse(path)
-    if not own:
-        from lossless.hardware.schema import check_switch
+    if path is None:
+        return build_switch(name, _own()["switches"][name])
+    from lossless.hardware.schema import check_switch
 
-        check_switch(path, raw)
-    return build_switch(_stem(path), raw)
+    raw = _parse(path)
+    check_switch(path, raw)
+    return build_switch(name, raw)
 
 
 @cache
-def _nic(path: str, own: bool) -> NicProfile:
+def _nic(name: str, path: str | None) -> NicProfile:
     from lossless.hardware.build import build_nic
 
-    raw = _parse(path)
-    if not own:
-        from lossless.hardware.schema import check_nic
+    if path is None:
+        return build_nic(name, _own()["nics"][name])
+    from lossless.hardware.schema import check_nic
 
-        check_nic(path, raw)
-    return build_nic(_stem(path), raw)
+    raw = _parse(path)
+    check_nic(path, raw)
+    return build_nic(name, raw)
 
 
 def _parse(path: str) -> dict[str, Any]:

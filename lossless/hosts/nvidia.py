@@ -8,6 +8,8 @@ What reads these settings, and how:
 * DCQCN is set in ``/sys/class/net/IF/ecn`` of MLNX_OFED and DOCA, or in debugfs ``cc_params`` of the kernel's
   own driver, by other names (Linux drivers/infiniband/hw/mlx5/cong.c @03826bc). The latter cannot enable it
   per priority: that is the firmware's ROCE_CC_PRIO_MASK_Pn alone.
+* ``ethtool --set-tunable`` reads ``pfc-prevention-tout`` as a number and knows no ``auto`` (ethtool.c, CMDL_U16
+  of b717ed22d984); 0 switches it off (Linux mlx5/core/en_ethtool.c).
 * None of it survives a reboot; hence the unit beside the script.
 """
 
@@ -83,14 +85,15 @@ class DcqcnParameter(NamedTuple):
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
     """Return what a host with NVIDIA NICs gets: a script, and the unit that runs it at every boot.
 
+    There is no unit where something else runs the script.
+
     Raises:
         RenderError: see :func:`context`.
     """
     values = context(qos)
-    return (
-        HostFile(_SCRIPT, f"mellanox/{_SCRIPT}.j2", values, executable=True),
-        HostFile(_UNIT, f"mellanox/{_UNIT}.j2", values, executable=False),
-    )
+    script = HostFile(_SCRIPT, f"mellanox/{_SCRIPT}.j2", values, executable=True)
+    unit = HostFile(_UNIT, f"mellanox/{_UNIT}.j2", values, executable=False)
+    return (script, unit) if qos.applied_by == "unit" else (script,)
 
 
 def context(qos: HostQos) -> Mapping[str, object]:
@@ -105,6 +108,7 @@ def context(qos: HostQos) -> Mapping[str, object]:
     """
     nic = _mlx5(qos)
     _refuse_impossible(qos)
+    running = _dcqcn_priorities(qos)
     return {
         "nic": nic.product,
         "script_path": f"{SCRIPT_DIRECTORY}/{_SCRIPT}",
@@ -116,11 +120,22 @@ def context(qos: HostQos) -> Mapping[str, object]:
         "dscp_priorities": _priorities(qos.dscp_to_priority),
         "pfc_mask": ",".join(_flags(qos.pfc_priorities)),
         "traffic_class": "" if qos.traffic_class is None else str(qos.traffic_class),
-        "dcqcn_priorities": "".join(_flags(qos.pfc_priorities if qos.dcqcn.enabled else ())),
-        "dcqcn_prio_mask": sum(1 << p for p in set(qos.pfc_priorities)) if qos.dcqcn.enabled else 0,
+        "global_pause": "on" if qos.global_pause else "off",
+        "dcbx": "os" if qos.dcbx == "os" else "fw",
+        "trust": qos.trust,
+        "dcqcn_priorities": "".join(_flags(running)),
+        "dcqcn_prio_mask": sum(1 << p for p in set(running)),
         "dcqcn_parameters": _parameters(qos.dcqcn, qos.nic_name) if qos.dcqcn.enabled else (),
         "stall_prevention": nic.stall_prevention,
+        "stall_ms": qos.stall_ms,
     }
+
+
+def _dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:
+    """Return the priorities that DCQCN runs on."""
+    if not qos.dcqcn.enabled:
+        return ()
+    return qos.pfc_priorities if qos.dcqcn.priorities is None else qos.dcqcn.priorities
 
 
 def _mlx5(qos: HostQos) -> NicProfile:
@@ -138,8 +153,11 @@ def _refuse_impossible(qos: HostQos) -> None:
     if not 0 < qos.cable_m < CABLE_LIMIT_M:
         taken = f"mlx5 takes 1 to {CABLE_LIMIT_M - 1} m and ignores the rest"
         raise RenderError(f"{qos.nic_name}: a cable of {qos.cable_m} m; {taken}")
-    if qos.dcqcn.enabled and not qos.pfc_priorities:
-        raise RenderError(f"{qos.nic_name}: DCQCN is on, yet no priority is lossless: it would run on none")
+    if qos.dcqcn.enabled and not _dcqcn_priorities(qos):
+        raise RenderError(
+            f"{qos.nic_name}: DCQCN is on, yet it would run on no priority: "
+            "none is lossless, and congestion_control.dcqcn.priorities names none"
+        )
 
 
 def _names(names: Iterable[str], pattern: re.Pattern[str], what: str) -> tuple[str, ...]:

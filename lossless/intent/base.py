@@ -46,8 +46,8 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
-    def read(value: object) -> object:
+def _reader(parse: Callable[[str], Any], what: str) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise refused(f"expected a {what}, found {shown(value)}")
         # int() refuses very long numbers with words of its own.
@@ -58,7 +58,23 @@ def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
         except QuantityError as error:
             raise refused(str(error)) from None
 
-    return BeforeValidator(read)
+    return read
+
+
+def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
+    return BeforeValidator(_reader(parse, what))
+
+
+def whole_milliseconds(value: object, who: str) -> int:
+    """Return a duration, written with its unit, in milliseconds.
+
+    Raises:
+        PydanticCustomError: it is none, or finer than ``who`` (``switches``, ``NICs``) can count.
+    """
+    duration_ms, rest = divmod(_reader(units.parse_duration, "duration")(value), 10**6)
+    if rest:
+        raise refused(f"{who} count in whole milliseconds")
+    return int(duration_ms)
 
 
 def _links(text: str) -> tuple[int, int]:
@@ -136,6 +152,20 @@ Byte = Annotated[
 Count = Annotated[
     int, small_number(1, 1_000_000, "a count"), WithJsonSchema({"type": "integer", "minimum": 1})
 ]
+
+
+def _on_or_off(value: object) -> object:
+    if isinstance(value, bool) or value not in ("on", "off"):
+        return value
+    return value == "on"
+
+
+OnOff = Annotated[
+    bool,
+    BeforeValidator(_on_or_off),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
+]
+"""A switch that is on or off: YAML 1.2 reads those words as text."""
 
 
 def off_or_mapping(value: object) -> object:

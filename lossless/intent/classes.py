@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -64,14 +64,66 @@ class EcnPolicy(Model):
         return self.by_speed.get(speed_bps, self.all_speeds)
 
 
+_OTHER_NAMES = {"EF": 46, "VOICE-ADMIT": 44, "LE": 1}
+
+
+def dscp_of_name(name: str) -> int | None:
+    """Return the DSCP of a name in capital or small letters, None where there is none of that name.
+
+    CS0 to CS7 (RFC 2474), AF11 to AF43 (RFC 2597), EF (RFC 3246), VOICE-ADMIT (RFC 5865), LE (RFC 8622).
+    """
+    text = name.upper()
+    if len(text) == 3 and text[:2] == "CS" and text[2] in "01234567":
+        return 8 * int(text[2])
+    if len(text) == 4 and text[:2] == "AF" and text[2] in "1234" and text[3] in "123":
+        return 8 * int(text[2]) + 2 * int(text[3])
+    return _OTHER_NAMES.get(text)
+
+
+def name_of_dscp(dscp: int) -> str | None:
+    """Return the name of a DSCP, None where it has none."""
+    names = (*(f"CS{n}" for n in range(8)), *(f"AF{x}{y}" for x in range(1, 5) for y in range(1, 4)))
+    return next((name for name in (*names, *_OTHER_NAMES) if dscp_of_name(name) == dscp), None)
+
+
+def _number(value: object) -> object:
+    """Return the DSCP of a name; what is no name as it is."""
+    number = dscp_of_name(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
+def _numbers(named: dict[Any, object], *within: str | int) -> tuple[object, ...]:
+    """Return the DSCPs that are written under their names."""
+    for name in named:
+        if not isinstance(name, str):
+            raise refused(f"a key is text, found {shown(name)}", *within, name, at_key=True)
+        if dscp_of_name(name) is None:
+            known = "expected CS0 to CS7, AF11 to AF43, EF, VOICE-ADMIT or LE"
+            raise refused(f"{shown(name)} is no name of a DSCP; {known}", *within, name, at_key=True)
+    return tuple(named.values())
+
+
+def _listed_number(entry: object, index: int) -> object:
+    if not isinstance(entry, dict) or not entry:
+        return _number(entry)
+    first, *others = _numbers(entry, index)
+    if others:
+        raise refused("expected one name and its number, found several; each is an entry", index)
+    return first
+
+
 def _dscps(value: object) -> object:
     if value == "rest":
         return value
     if isinstance(value, list) and value:
-        return tuple(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return (value,)
-    raise refused(f"{shown(value)} is not a DSCP; expected a number from 0 to 63, a list of them, or rest")
+        return tuple(_listed_number(entry, index) for index, entry in enumerate(value))
+    if isinstance(value, dict) and value:
+        return _numbers(value)
+    number = _number(value)
+    if isinstance(number, int) and not isinstance(number, bool):
+        return (number,)
+    wanted = "expected a number from 0 to 63, a name as AF31, a list of them, or rest"
+    raise refused(f"{shown(value)} is not a DSCP; {wanted}")
 
 
 def _list_or_rest(value: object) -> str:
@@ -88,11 +140,25 @@ def _ecn(value: object) -> object:
     return {"all_speeds": curve or None, "by_speed": mapping["by_speed"]}
 
 
+_NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 63}
+_NAME_PATTERN = (
+    r"^([Cc][Ss][0-7]|[Aa][Ff][1-4][1-3]|[Ee][Ff]|[Ll][Ee]|[Vv][Oo][Ii][Cc][Ee]-[Aa][Dd][Mm][Ii][Tt])$"
+)
+_ENTRY_SCHEMAS: list[dict[str, object]] = [
+    _NUMBER_SCHEMA,
+    {"type": "string", "pattern": _NAME_PATTERN},
+    {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "patternProperties": {_NAME_PATTERN: _NUMBER_SCHEMA},
+    },
+]
 _DSCP_SCHEMA = {
-    "description": "one DSCP, a list of them, or rest",
+    "description": "one DSCP as a number, a name (AF31) or both (AF31: 26), a list of them, or rest",
     "anyOf": [
-        {"type": "integer", "minimum": 0, "maximum": 63},
-        {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 63}, "minItems": 1},
+        *_ENTRY_SCHEMAS,
+        {"type": "array", "items": {"anyOf": _ENTRY_SCHEMAS, "maxProperties": 1}, "minItems": 1},
         {"const": "rest"},
     ],
 }

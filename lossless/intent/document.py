@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.intent.base import FrameSize, Model
 from lossless.intent.classes import ClassName, TrafficClass
-from lossless.intent.policy import Buffers, CongestionControlField, Pfc
-from lossless.intent.wiring import Hardware, Hosts, Name, NetworkChoice, Topology
+from lossless.intent.hosts import Hosts
+from lossless.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
+from lossless.intent.wiring import Hardware, Name, NetworkChoice, Topology
 
 PRESETS = ("azure", "nvidia", "pfc-only")
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
 
 
 class Intent(Model):
-    """What a RoCEv2 fabric must be. Everything a preset gives can be overridden by naming it."""
+    """What a RoCEv2 fabric must be. Everything a preset gives can be overridden by naming it.
+
+    ``pfc: off`` states that no class is lossless, ``telemetry: off`` that nobody watches.
+    """
 
     lossless: Annotated[
         Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
@@ -25,7 +29,7 @@ class Intent(Model):
     transport: Literal["rocev2"]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
     classes: dict[ClassName, TrafficClass] = Field(min_length=1)
-    pfc: Pfc = Pfc()
+    pfc: Annotated[Pfc | None, BeforeValidator(off_or_section)] = Pfc()
     congestion_control: CongestionControlField
     hardware: Hardware
     topology: Topology
@@ -33,6 +37,7 @@ class Intent(Model):
     buffers: Buffers = Buffers()
     mtu: FrameSize = 9100
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
+    telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()
 
 
 def json_schema() -> dict[str, Any]:
@@ -46,6 +51,9 @@ def json_schema() -> dict[str, Any]:
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
     del schema["properties"]["classes"]["minProperties"]
+    for section in ("Pfc", "Telemetry"):
+        either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
+        schema["properties"][section.lower()] = {"anyOf": either}
     _close(schema)
     return schema
 

@@ -13,6 +13,7 @@ from lossless.intent.base import (
     Percent,
     Priority,
     Rate,
+    listed,
     off_or_mapping,
     refused,
     shown,
@@ -54,12 +55,29 @@ class Pfc(Model):
     ] = None
 
 
+class Telemetry(Model):
+    """How pauses are watched: how often counters are collected, and what somebody is told of.
+
+    ``alerts`` left out says nothing about alerts; stated, it names all of them.
+    """
+
+    interval: Duration | None = None
+    alerts: Annotated[tuple[Literal["watchdog", "pauses"], ...] | None, BeforeValidator(listed)] = None
+
+
+def off_or_section(value: object) -> object:
+    """Return None for ``off``, a mapping as it is, an empty one included."""
+    return value if value == {} else off_or_mapping(value)
+
+
 class Dcqcn(Model):
     """DCQCN, by the names ConnectX firmware uses. What is left out comes from the NIC profile.
 
+    ``priorities`` are those it runs on (ROCE_CC_PRIO_MASK); left out, those with PFC.
     Source of names and units: NVIDIA DOCA documentation, DCQCN CC parameters.
     """
 
+    priorities: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
     cnp_dscp: Dscp | None = None
     cnp_priority: Priority | None = None
     cnp_interval: Duration | None = Field(default=None, description="min_time_between_cnps")

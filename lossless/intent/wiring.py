@@ -1,4 +1,4 @@
-"""Hardware, topology, hosts and networks."""
+"""Hardware, topology and networks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from lossless.intent.base import (
-    Byte,
     Count,
-    FrameSize,
     Length,
     LinkCount,
     Model,
-    Priority,
     identifier,
     listed,
     refused,
     shown,
-    small_number,
 )
 from lossless.intent.policy import Ratio
 
@@ -90,15 +86,20 @@ def _refuse_too_many(links: int) -> None:
 
 
 class DeviceChoice(Model):
-    """One device of an explicit topology; ``hardware`` differs from its role's only where stated."""
+    """One device of an explicit topology; ``hardware`` of a switch and ``nic`` of a host differ from those
+    of the fabric only where stated.
+    """
 
     role: Literal["leaf", "spine", "host"]
     hardware: SwitchField | None = None
+    nic: str | None = None
 
     @model_validator(mode="after")
     def _hosts_have_nics(self) -> DeviceChoice:
         if self.role == "host" and self.hardware is not None:
-            raise refused("a host is no switch; its adapter is hardware.nic", "hardware")
+            raise refused("a host is no switch; its adapter is nic, or hardware.nic for all", "hardware")
+        if self.role != "host" and self.nic is not None:
+            raise refused(f"a {self.role} is a switch; its product is hardware", "nic")
         return self
 
 
@@ -135,54 +136,6 @@ class Topology(Model):
             raise refused("give either leaf_spine, or both devices and links")
         _refuse_too_many(sum(link.links[0] for link in self.links or ()))
         return self
-
-
-def _transport_number(name: str, high: int) -> BeforeValidator:
-    return small_number(0, high, f"a value of {name}")
-
-
-class Nccl(Model):
-    """What the job environment sets. Defaults are NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397)."""
-
-    ib_tc: Byte | None = None
-    ib_timeout: Annotated[int, _transport_number("NCCL_IB_TIMEOUT", 31)] = 20
-    ib_retry_count: Annotated[int, _transport_number("NCCL_IB_RETRY_CNT", 7)] = 7
-
-
-def _traffic_class(value: Any) -> Any:
-    if value in ("derived", "unset"):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
-        return value
-    raise refused(f"{shown(value)} is not a ToS byte; expected a number from 0 to 255, derived or unset")
-
-
-class Hosts(Model):
-    """What holds on every host.
-
-    ``traffic_class`` is the ToS byte of all RDMA traffic: derived from the RDMA class's DSCP, a number, or
-    unset where the jobs set it themselves. ``pfc`` names priorities only where they differ from the classes.
-    """
-
-    mtu: FrameSize = 9000
-    traffic_class: Annotated[
-        int | Literal["derived", "unset"],
-        BeforeValidator(_traffic_class),
-        WithJsonSchema(
-            {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"enum": ["derived", "unset"]}]}
-        ),
-    ] = "derived"
-    pfc: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
-    interfaces: Annotated[tuple[str, ...] | None, BeforeValidator(listed)] = None
-    rdma_devices: Annotated[tuple[str, ...] | None, BeforeValidator(listed)] = None
-    nccl: Nccl = Nccl()
-
-    @field_validator("interfaces", "rdma_devices")
-    @classmethod
-    def _safe_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        for name in value or ():
-            identifier(name, "an interface name", 15)
-        return value
 
 
 class NetworkChoice(Model):

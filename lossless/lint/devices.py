@@ -98,10 +98,12 @@ def repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
 
 def compare(summaries: Sequence[Summary]) -> Verdicts:
     """Judge all devices together; one alone has nothing to be compared with."""
+    if len(summaries) < 2:
+        return Verdicts()
     from lossless.fabric.across import Across
     from lossless.rules.table import for_all_devices
 
-    return run(Across(summaries), for_all_devices(), "config_db") if len(summaries) > 1 else Verdicts()
+    return run(Across(summaries), for_all_devices(), "config_db")
 
 
 def _summary(device: Device) -> Summary:

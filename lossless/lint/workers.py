@@ -21,6 +21,14 @@ _CHUNK = 8
 """Files handed to a process at a time: few, so that both end together."""
 
 
+class Work(NamedTuple):
+    """What came of many files: the outcomes, what to show of each, and what could not be read."""
+
+    outcomes: list[Outcome]
+    excerpts: dict[str, Excerpts]
+    problems: list[Problem]
+
+
 class _Judged(NamedTuple):
     outcome: Outcome | None
     problems: tuple[Problem, ...]
@@ -49,9 +57,7 @@ def processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def judge_files(
-    candidates: Sequence[Candidate], settings: Settings
-) -> tuple[list[Outcome], dict[str, Excerpts], list[Problem]]:
+def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Work:
     """Judge files in as many processes as there are processors; in the order of the files."""
     import multiprocessing
 
@@ -71,7 +77,7 @@ def judge_files(
                 outcomes.append(judged.outcome)
                 file = judged.outcome.file
                 excerpts[file] = Excerpts(file, judged.shown, load)
-    return outcomes, excerpts, problems
+    return Work(outcomes, excerpts, problems)
 
 
 def _begin(settings: Settings) -> None:

@@ -27,14 +27,15 @@ def json_text(judged: Judged) -> str:
     locations, findings = located(judged)
     report = {
         "version": VERSION,
-        "findings": [_finding(finding, locations) for finding in findings],
+        "findings": [finding_data(finding, locations) for finding in findings],
         "errors": [_problem(problem) for problem in ordered(judged.errors)],
         "summary": summarise(judged)._asdict(),
     }
     return json.dumps(report, indent=2)
 
 
-def _finding(finding: Finding, locations: Locations) -> dict[str, Json]:
+def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
+    """Return one finding as the report has it."""
     return {
         "code": finding.code,
         "name": finding.name,

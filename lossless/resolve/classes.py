@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lossless.fabric.model import ClassSet, TrafficClass
+from lossless.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
+from lossless.intent.classes import dscp_of_name, name_of_dscp
 from lossless.intent.contradictions import speed_keys, wred_name_at
 from lossless.units import parse_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from lossless.findings import Origin
     from lossless.intent.classes import Ecn
@@ -49,10 +50,27 @@ def class_set(loaded: LoadedIntent) -> ClassSet:
                 priority=cls.priority,
                 lossless=cls.lossless,
                 origin=loaded.origin("classes", name),
+                named_dscps=tuple(_named(loaded, name)),
             )
             for name, cls in sorted(loaded.intent.classes.items(), key=lambda item: item[1].priority)
         ),
     )
+
+
+def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
+    """Yield the DSCPs that a class gives by name and number: the models keep the numbers alone."""
+    origin = loaded.origin("classes", class_name, "dscp")
+    written: object = loaded.document.data
+    for key in ("classes", class_name, "dscp"):
+        written = written.get(key) if isinstance(written, dict) else None
+    entries = (
+        [(origin.at(i), e) for i, e in enumerate(written)]
+        if isinstance(written, list)
+        else [(origin, written)]
+    )
+    for at, entry in entries:
+        for name, dscp in entry.items() if isinstance(entry, dict) else ():
+            yield NamedDscp(name, dscp_of_name(name) or 0, dscp, name_of_dscp(dscp), at.at(name))
 
 
 def maps(loaded: LoadedIntent) -> Maps:

@@ -6,10 +6,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
-from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch
+from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry
 from lossless.resolve.classes import class_set
 from lossless.resolve.hardware import find_hardware
-from lossless.resolve.hosts import check_dcqcn, congestion_control, host_qos
+from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.layout import Layout, LayoutBuilder, PortUse, SwitchKind
 from lossless.resolve.wiring import plan
 from lossless.units import format_capacity, format_rate
@@ -39,11 +39,11 @@ class _Resolver:
         self.loaded = loaded
         self.plan: Plan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
-        check_dcqcn(loaded, self.hardware.nic)
+        check_nics(loaded, (self.hardware.nic, *self.hardware.other_nics.values()))
         self.classes = class_set(loaded)
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, Layout] = {}
-        self._host_qos: dict[tuple[int, int], HostQos] = {}
+        self._host_qos: dict[tuple[str, int, int], HostQos] = {}
 
     def fabric(self) -> Fabric:
         bundles = _bundles_by_node(self.plan)
@@ -62,7 +62,16 @@ class _Resolver:
             networks=tuple(self._networks()),
             capacities=tuple(self._capacities(bundles)),
             sources=(self.loaded.document.file,),
+            telemetry=self._telemetry(),
+            lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
         )
+
+    def _telemetry(self) -> Telemetry:
+        declared, origin = self.loaded.intent.telemetry, self.loaded.origin("telemetry")
+        if declared is None:
+            return Telemetry(False, None, None, origin)
+        interval_ms = None if declared.interval is None else declared.interval // 10**6
+        return Telemetry(True, interval_ms, declared.alerts, origin)
 
     def _layout(self, node: Node, bundles: list[Bundle]) -> tuple[SwitchKind, Layout]:
         profile, hwsku, origin = self.hardware.switches[node.name]
@@ -93,9 +102,13 @@ class _Resolver:
     def _host(self, node: Node, bundles: list[Bundle]) -> Host:
         rate_bps = max((bundle.speed_bps for bundle in bundles), default=0)
         cable_m = max((bundle.cable_m for bundle in bundles), default=0)
-        key = (rate_bps, cable_m)
+        own = self.hardware.other_nics.get(node.name)
+        nic = own or self.hardware.nic
+        key = (nic.name, rate_bps, cable_m)
         if key not in self._host_qos:
-            self._host_qos[key] = host_qos(self.loaded, self.hardware.nic, rate_bps, cable_m)
+            path = ("topology", "devices", node.name, "nic") if own else ("hardware", "nic")
+            at = self.loaded.origin(*path)
+            self._host_qos[key] = host_qos(self.loaded, nic, at, rate_bps, cable_m)
         return Host(node.name, self._host_qos[key])
 
     def _networks(self) -> Iterator[Network]:

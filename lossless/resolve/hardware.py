@@ -29,9 +29,10 @@ class SwitchHardware(NamedTuple):
 
 
 class Hardware(NamedTuple):
-    """The hardware of a fabric: its adapters, and of each switch by name."""
+    """The hardware of a fabric: its adapters, those of hosts that have another, each switch by name."""
 
     nic: NicProfile
+    other_nics: dict[str, NicProfile]
     switches: dict[str, SwitchHardware]
 
 
@@ -44,11 +45,14 @@ def find_hardware(
         InputError: every profile and HWSKU that does not exist or cannot be read, each located in the intent.
     """
     finder = _Finder(loaded, profile_dirs)
-    nic = finder.nic()
+    nic = finder.nic(loaded.intent.hardware.nic, "hardware", "nic")
+    devices = loaded.intent.topology.devices or {}
+    others = {n: finder.nic(d.nic, "topology", "devices", n, "nic") for n, d in devices.items() if d.nic}
     switches = {node.name: finder.switch(node) for node in nodes if node.role != "host"}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
-    return Hardware(nic, {name: found for name, found in switches.items() if found})
+    other_nics = {name: found for name, found in others.items() if found}
+    return Hardware(nic, other_nics, {name: found for name, found in switches.items() if found})
 
 
 class _Finder:
@@ -56,14 +60,17 @@ class _Finder:
         self.problems: list[Problem] = []
         self._loaded = loaded
         self._profile_dirs = profile_dirs
+        self._nics: dict[str, NicProfile] = {}
         self._found: dict[tuple[str, ...], SwitchHardware | None] = {}
 
-    def nic(self) -> NicProfile | None:
-        try:
-            return load_nic(self._loaded.intent.hardware.nic, self._profile_dirs)
-        except ProfileError as error:
-            self._refuse(self._loaded.origin("hardware", "nic"), f"hardware.nic: {error}")
-            return None
+    def nic(self, name: str, *path: str) -> NicProfile | None:
+        if name not in self._nics:
+            try:
+                self._nics[name] = load_nic(name, self._profile_dirs)
+            except ProfileError as error:
+                self._refuse(self._loaded.origin(*path), f"{'.'.join(path)}: {error}")
+                return None
+        return self._nics[name]
 
     def switch(self, node: Node) -> SwitchHardware | None:
         path: tuple[str, ...] = ("hardware", node.role)

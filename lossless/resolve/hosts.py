@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError
-from lossless.fabric.hosts import Dcqcn, HostQos, Transport
+from lossless.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport
 from lossless.fabric.model import CongestionControl
 from lossless.fabric.qos import DSCPS
 from lossless.intent.problems import in_file_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from lossless.errors import Problem
+    from lossless.findings import Origin
     from lossless.hardware.model import NicProfile
     from lossless.hardware.nic import Parameter
     from lossless.intent.load import LoadedIntent
@@ -39,8 +41,10 @@ def _cnp_dscp(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     return cls.dscps[0] if cls and cls.dscps else nic.cnp_dscp
 
 
-def host_qos(loaded: LoadedIntent, nic: NicProfile, rate_bps: int, cable_m: int) -> HostQos:
-    """Return the QoS of hosts whose links have one rate and one cable length."""
+def host_qos(
+    loaded: LoadedIntent, nic: NicProfile, nic_origin: Origin, rate_bps: int, cable_m: int
+) -> HostQos:
+    """Return the QoS of hosts with one adapter whose links have one rate and one cable length."""
     intent, hosts = loaded.intent, loaded.intent.hosts
     lossless = sorted(cls.priority for cls in intent.classes.values() if cls.lossless)
     at_hosts = loaded.origin("hosts")
@@ -62,7 +66,56 @@ def host_qos(loaded: LoadedIntent, nic: NicProfile, rate_bps: int, cable_m: int)
         dcqcn=_dcqcn(loaded, nic),
         transport=Transport(hosts.nccl.ib_timeout, hosts.nccl.ib_retry_count, loaded.origin("hosts", "nccl")),
         origin=at_hosts,
+        nic_origin=nic_origin,
+        mtu_origin=loaded.origin("hosts", "mtu"),
+        jobs=_jobs(loaded),
+        stall_ms=_stall_ms(loaded, nic),
+        trust=hosts.trust,
+        dcbx=hosts.dcbx,
+        global_pause=hosts.global_pause,
+        applied_by=hosts.applied_by,
     )
+
+
+def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
+    stated = loaded.intent.hosts.pfc_prevention
+    if nic.stall_prevention is None:
+        return None
+    return nic.stall_prevention.auto_ms if stated == "auto" else stated
+
+
+def _jobs(loaded: LoadedIntent) -> Jobs:
+    hosts = loaded.intent.hosts
+    timeout_ms = None if hosts.job_timeout is None else hosts.job_timeout // 10**6
+    return Jobs(
+        libraries=tuple(_libraries(loaded)),
+        fifo_tc=hosts.nccl.ib_fifo_tc,
+        qps_per_connection=hosts.nccl.ib_qps_per_connection,
+        timeout_ms=timeout_ms,
+        loopback=hosts.loopback_rdma,
+    )
+
+
+def _libraries(loaded: LoadedIntent) -> Iterator[Library]:
+    """Yield the libraries that jobs are said to use, beside NCCL's own host-driven queue pairs."""
+    hosts = loaded.intent.hosts
+    if hosts.ucx is not None:
+        tos, at = hosts.ucx.traffic_class, loaded.origin("hosts", "ucx")
+        yield Library("UCX", "UCX_IB_TRAFFIC_CLASS", tos, False, _written(at, "traffic_class", tos))
+    if hosts.mori is not None:
+        tos, at = hosts.mori.traffic_class, loaded.origin("hosts", "mori")
+        yield Library("MORI", "MORI_RDMA_TC", tos, True, _written(at, "traffic_class", tos))
+    nccl, at = hosts.nccl, loaded.origin("hosts", "nccl")
+    if nccl.gin_ib_tc is not None:
+        yield Library("NCCL GIN", "NCCL_GIN_IB_TC", nccl.gin_ib_tc, True, at.at("gin_ib_tc"))
+    elif nccl.gin:
+        # It falls back to the byte of NCCL's other queue pairs (NVIDIA/nccl src/transport/net_ib/gin.cc).
+        origin = at.at("gin" if nccl.ib_tc is None else "ib_tc")
+        yield Library("NCCL GIN", "NCCL_IB_TC", nccl.ib_tc, True, origin)
+
+
+def _written(origin: Origin, key: str, value: object) -> Origin:
+    return origin if value is None else origin.at(key)
 
 
 def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
@@ -102,25 +155,43 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
         cnp_dscp=cnp_dscp,
         cnp_priority=priority,
         origin=loaded.origin("congestion_control", "dcqcn"),
+        priorities=None if policy.dcqcn.priorities is None else tuple(sorted(set(policy.dcqcn.priorities))),
     )
 
 
-def check_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> None:
-    """Check that the adapter can be set to the DCQCN parameters that the intent gives.
+def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:
+    """Check that each adapter can be set to what the intent gives.
 
     Raises:
-        InputError: every parameter that the adapter does not have, does not count as finely, or whose known
+        InputError: every setting that an adapter does not have, does not count as finely, or whose known
             range the value is outside.
     """
-    problems = []
+    problems = [
+        problem for nic in nics for problem in (*_unfit_dcqcn(loaded, nic), *_unfit_prevention(loaded, nic))
+    ]
+    if problems:
+        raise InputError(in_file_order(problems))
+
+
+def _unfit_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
     known = _parameters(nic)
     for key, name, value in _given(loaded):
         why = _unfit(known[name], value) if name in known else "has no such parameter that is known"
         if why is not None:
             origin = loaded.origin("congestion_control", "dcqcn", key)
-            problems.append(loaded.problem(origin, f"congestion_control.dcqcn.{key}: {nic.name} {why}"))
-    if problems:
-        raise InputError(in_file_order(problems))
+            yield loaded.problem(origin, f"congestion_control.dcqcn.{key}: {nic.name} {why}")
+
+
+def _unfit_prevention(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    stated, known = loaded.intent.hosts.pfc_prevention, nic.stall_prevention
+    if not isinstance(stated, int) or stated == 0:
+        return
+    why = None if known else "has no such setting that is known"
+    if known and not known.minimum_ms <= stated <= known.maximum_ms:
+        why = f"takes {known.minimum_ms:,} to {known.maximum_ms:,} ms, not {stated:,}"
+    if why is not None:
+        origin = loaded.origin("hosts", "pfc_prevention")
+        yield loaded.problem(origin, f"hosts.pfc_prevention: {nic.name} {why}")
 
 
 def _unfit(parameter: Parameter, value: int) -> str | None:
@@ -145,7 +216,7 @@ def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
     """Yield the parameters that the intent gives: key, firmware name, value in our units."""
     given = loaded.intent.congestion_control.dcqcn.model_dump(exclude_none=True)
     for key, value in given.items():
-        if key not in ("cnp_dscp", "cnp_priority"):
+        if key not in ("priorities", "cnp_dscp", "cnp_priority"):
             yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
 
 

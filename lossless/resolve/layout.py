@@ -82,6 +82,7 @@ class LayoutBuilder:
     def __init__(self, loaded: LoadedIntent) -> None:
         self._loaded = loaded
         self._intent = loaded.intent
+        self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
         self._maps = maps(loaded)
         self._schedulers = schedulers(loaded)
         self._group_of = priority_groups(loaded.intent.classes)
@@ -133,7 +134,7 @@ class LayoutBuilder:
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
     def _switch_qos(self, plan: PoolPlan) -> SwitchQos:
-        policy = self._intent.pfc.watchdog
+        policy = self._watchdog_policy
         origin = self._watchdog_origin()
         return SwitchQos(
             buffer_model="traditional",
@@ -177,7 +178,7 @@ class LayoutBuilder:
         return origin if origin.path else self._loaded.origin("classes", next(lossless, ""))
 
     def _watchdog(self) -> Watchdog | None:
-        policy = self._intent.pfc.watchdog
+        policy = self._watchdog_policy
         if policy is None:
             return None
         restoration_ms = None if policy.restoration is None else policy.restoration // 10**6
@@ -193,6 +194,7 @@ class LayoutBuilder:
                 wred=wred(self._loaded, name, speed_bps),
                 buffer=shaper.egress(cls.lossless),
                 origin=self._loaded.origin("classes", name),
+                buffer_origin=self._loaded.origin("classes", name),
             )
         return tuple(found)
 

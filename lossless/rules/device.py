@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
 
     from lossless.fabric.model import Fabric, Switch
     from lossless.fabric.view import View
+    from lossless.sonic.conformity import Findings
     from lossless.sonic.tables import Row, Tables
 
 
@@ -38,3 +40,10 @@ class Device:
         """The fields of ``DEVICE_METADATA|localhost``, empty without that row."""
         row: Row | None = self.tables.row("DEVICE_METADATA", "localhost")
         return row.fields if row else {}
+
+    @cached_property
+    def conformity(self) -> Findings:
+        """What SONiC's models refuse in the file, judged once for all rules of the schema."""
+        from lossless.sonic.conformity import judge
+
+        return judge(self.tables.data)

@@ -2,58 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from lossless.fabric.across import LinkEnd, Summary
-from lossless.rules.pfc.masks import remapped, uncovered
+from lossless.fabric.across import LinkEnd, Priorities, Summary
+from lossless.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
+from lossless.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
 from lossless.rules.settings import settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lossless.fabric.model import Port
+    from lossless.fabric.qos import PortQos
     from lossless.fabric.view import PortSet
-    from lossless.findings import Origin
     from lossless.rules.device import Device
 
-    Masks = dict[int, tuple[tuple[int, ...], tuple[int, ...]]]
+    Targets = tuple[int | None, ...]
+
+
+class _OnTheWire(NamedTuple):
+    """What ports that share a QoS do on the wire: see :class:`~lossless.fabric.across.LinkEnd`."""
+
+    remapped: tuple[int, ...] = ()
+    uncovered: tuple[int, ...] = ()
+    sent: Priorities = ()
+    paused: Priorities = ()
+
+
+_SILENT = _OnTheWire()
 
 
 def summary_of(device: Device) -> Summary:
     """Return the summary of a device."""
-    switch = device.switch
-    masks = _masks(device)
+    switch, wire = device.switch, _on_the_wire(device)
+    lossless = bool(switch.classes.lossless)
     return Summary(
         name=switch.name,
-        role=switch.role,
+        role=_role(device),
         hwsku=switch.hwsku_name if isinstance(switch.hwsku_name, str) else None,
         file=device.tables.file,
-        ends=tuple(_end(device, port, masks) for port in switch.ports),
+        ends=tuple(_end(device, port, wire.get(id(port.qos), _SILENT), lossless) for port in switch.ports),
         settings=settings_of(device),
         origin=device.tables.origin("DEVICE_METADATA"),
     )
 
 
-def _masks(device: Device) -> Masks:
-    """Return, by the identity of a QoS, what remapping added to its mask and what the mask leaves out."""
+def _role(device: Device) -> str | None:
+    """Return the type of a device, with its subtype: a DualToR has maps of its own by design."""
+    role, subtype = device.switch.role, device.metadata.get("subtype")
+    return f"{role} {subtype}" if role and subtype else role
+
+
+def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:
+    """Return what ports do on the wire, by the identity of their QoS."""
     sets = device.view.port_sets
-    return {id(ports.qos): (_sorted(remapped(ports.qos)), _left_out(sets, ports)) for ports in sets}
+    entering = _entering(device.view.lossless_sets)
+    return {
+        id(ports.qos): _OnTheWire(
+            remapped=tuple(sorted(remapped(ports.qos))),
+            uncovered=uncovered(sets, ports),
+            sent=_priorities(ports.qos, entering, sent_priority),
+            paused=()
+            if ports.qos.trust_dot1p
+            else _priorities(ports.qos, _targets(ports.qos), paused_priority),
+        )
+        for ports in sets
+    }
 
 
-def _left_out(sets: tuple[PortSet, ...], ports: PortSet) -> tuple[int, ...]:
-    return uncovered(sets, ports)
+def _entering(sets: tuple[PortSet, ...]) -> Targets:
+    """Return the TC of each DSCP as ports with PFC take it in; unreadable where they do not agree."""
+    maps = {id(p.qos.dscp_to_tc): _targets(p.qos) for p in sets if not p.qos.trust_dot1p}.values()
+    agreed: Targets = ()
+    for targets in maps:
+        both = zip(agreed, targets, strict=True) if agreed else zip(targets, targets, strict=True)
+        agreed = tuple([one if one == other else UNREADABLE for one, other in both])
+    return agreed
 
 
-def _sorted(priorities: frozenset[int]) -> tuple[int, ...]:
-    return tuple(sorted(priorities))
+def _targets(qos: PortQos) -> Targets:
+    return qos.dscp_to_tc.targets if qos.dscp_to_tc else (None,) * len(DSCPS)
 
 
-def _end(device: Device, port: Port, masks: Masks) -> LinkEnd:
+def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int | None]) -> Priorities:
+    """Return the priority of each DSCP that has one, by its TC; one without an entry has TC 0."""
+    if not qos.pfc.priorities:
+        return ()
+    wanted: dict[int | None, int] = {tc: p for tc in PRIORITIES if (p := of(qos, tc)) is not None}
+    if 0 in wanted:
+        wanted[None] = wanted[0]
+    return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
+
+
+def _end(device: Device, port: Port, wire: _OnTheWire, lossless: bool) -> LinkEnd:
     row = device.tables.row("PORT", port.name)
     fields = row.fields if row else {}
-    added, left_out = masks.get(id(port.qos), ((), ()))
-    pfc_origin: Origin = port.qos.pfc.origin if port.qos else port.origin
     return LinkEnd(
         switch=device.switch.name,
         port=port.name,
+        alias=fields.get("alias"),
+        file=device.tables.file,
         neighbor=port.neighbor,
         up=port.admin_up,
         speed_bps=port.speed_bps,
@@ -61,11 +109,16 @@ def _end(device: Device, port: Port, masks: Masks) -> LinkEnd:
         fec=fields.get("fec"),
         autoneg=fields.get("autoneg") in ("on", "1"),
         cable_m=port.cable.configured_m,
-        cable_origin=port.cable.origin,
+        cable_row=str(port.cable.origin.path[1]) if port.cable.configured_m else "",
         pfc=port.qos.pfc.priorities if port.qos else None,
-        pfc_origin=pfc_origin,
-        remapped=added,
-        uncovered=left_out,
-        lossless=bool(device.switch.classes.lossless),
-        origin=port.origin,
+        pfc_path=(port.qos.pfc.origin if port.qos else port.origin).path,
+        remapped=wire.remapped,
+        uncovered=wire.uncovered,
+        lossless=lossless,
+        sent=wire.sent,
+        paused=wire.paused,
+        dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
+        detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
+        # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).
+        macsec_pfc=fields.get("pfc_encryption_mode", "bypass") if fields.get("macsec") else None,
     )

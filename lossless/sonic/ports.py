@@ -14,10 +14,10 @@ from lossless.fabric.qos import (
     PriorityMask,
     Queue,
 )
-from lossless.sonic.tables import plain_name, whole_number
+from lossless.sonic.tables import Keys, Overlap, plain_name, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from lossless.fabric.known import Maybe
     from lossless.fabric.model import Cable
@@ -53,14 +53,26 @@ class RowIndex:
 
     def _by_port(self, table: str) -> dict[str, Slots]:
         found: dict[str, Slots] = {}
+        ports: dict[str, str | None] = {}
+        ranges: dict[str, range | None] = {}
+        malformed: list[Row] = []
+        overlaps: list[Overlap] = []
         # Rows that overlap are applied in the order of keys, as tables have them.
         for key, row in self._tables.table(table).items():
             place, _, numbers_text = key.rpartition("|")
-            port, numbers = self._port(place), index_range(numbers_text)
+            if place not in ports:
+                ports[place] = self._port(place)
+            if numbers_text not in ranges:
+                ranges[numbers_text] = index_range(numbers_text)
+            port, numbers = ports[place], ranges[numbers_text]
             if port is None or numbers is None:
-                self._tables.unread.append(f"{table}|{row.key}: not a port and a range of numbers")
+                malformed.append(row)
             elif port:
-                found.setdefault(port, {}).update(dict.fromkeys(numbers, row))
+                slots = found.setdefault(port, {})
+                if not slots.keys().isdisjoint(numbers):
+                    overlaps += _overlaps(port, slots, numbers, row)
+                slots.update(dict.fromkeys(numbers, row))
+        self._tables.keys[table] = Keys(found.keys(), ranges, malformed, overlaps)
         return found
 
     def _port(self, place: str) -> str | None:
@@ -97,6 +109,12 @@ class RowIndex:
         return row.fields.get("profile_list", "") if row else ""
 
 
+def _overlaps(port: str, slots: Slots, numbers: range, later: Row) -> Iterator[Overlap]:
+    earlier = {slots[n].key: slots[n] for n in numbers if n in slots}
+    for row in earlier.values():
+        yield Overlap(port, tuple(n for n in numbers if slots.get(n) is row), row, later)
+
+
 def index_range(text: str) -> range | None:
     """Return ``3`` or ``3-4`` as numbers; None for what orchagent refuses (``4-3``, ``3-3``, ``abc``).
 
@@ -130,7 +148,7 @@ class QosReader:
         content = (
             _content(rows.qos),
             _content(rows.watchdog),
-            *(tuple((n, _content(row)) for n, row in sorted(slots.items())) for slots in rows[2:5]),
+            *(tuple([(n, _content(slots[n])) for n in sorted(slots)]) for slots in rows[2:5]),
             rows.lists,
             speed_bps,
             cable.configured_m,
@@ -184,12 +202,11 @@ class QosReader:
         origin = tables.origin("QUEUE", row) if row else tables.origin("BUFFER_QUEUE", buffer_row)
         return Queue(
             number=number,
-            scheduler=objects.referred("QUEUE", row, "scheduler", objects.schedulers) if row else None,
-            wred=objects.referred("QUEUE", row, "wred_profile", objects.wreds) if row else None,
-            buffer=objects.referred("BUFFER_QUEUE", buffer_row, "profile", objects.profiles)
-            if buffer_row
-            else None,
+            scheduler=objects.referred(row, "scheduler", objects.schedulers) if row else None,
+            wred=objects.referred(row, "wred_profile", objects.wreds) if row else None,
+            buffer=objects.referred(buffer_row, "profile", objects.profiles) if buffer_row else None,
             origin=origin,
+            buffer_origin=tables.origin("BUFFER_QUEUE", buffer_row) if buffer_row else None,
         )
 
     def _group(
@@ -199,7 +216,7 @@ class QosReader:
         if row is not None:
             computed = self._dynamic and row.reference("profile") in ("", "NULL")
             objects = self._objects
-            profile = None if computed else objects.referred("BUFFER_PG", row, "profile", objects.profiles)
+            profile = None if computed else objects.referred(row, "profile", objects.profiles)
             return PriorityGroup(number, profile, computed, self._tables.origin("BUFFER_PG", row))
         if number not in pfc.priorities or self._dynamic:
             return None
@@ -210,8 +227,9 @@ class QosReader:
         return PriorityGroup(number, known, generated=True, origin=pfc.origin)
 
 
-def _content(row: Row | None) -> tuple[tuple[str, str], ...] | None:
-    return None if row is None else tuple(sorted(row.fields.items()))
+def _content(row: Row | None) -> frozenset[tuple[str, str]] | None:
+    """Return what a row says, whatever the order of its fields."""
+    return None if row is None else frozenset(row.fields.items())
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -117,8 +117,6 @@ class _Reader:
         for row in self.tables.table("CABLE_LENGTH").values():
             for port, text in row.fields.items():
                 match = re.fullmatch(r"([0-9]{1,9})m", text.strip())
-                if match is None and text != "None":
-                    self.tables.unread.append(f"CABLE_LENGTH|{row.key}|{port}: {text!r} is not a length")
                 length_m = int(match[1]) if match else None
                 found[port] = Cable(UNKNOWN, length_m, self.tables.origin("CABLE_LENGTH", row, port))
         return found

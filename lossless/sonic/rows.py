@@ -35,22 +35,11 @@ class Objects:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._maps: dict[tuple[str, str], IndexMap | None] = {}
-        self._dangling: set[str] = set()
 
-    def referred(self, table: str, row: Row, field: str, objects: Mapping[str, _T]) -> _T | None:
-        """Return what a row refers to by name; that it leads nowhere is noted, once a row.
-
-        orchagent then waits for the name, and applies nothing of the row meanwhile (sonic-swss
-        orchagent/orch.cpp @e6b0c5b).
-        """
-        name = row.reference(field)
-        if name in objects:
-            return objects[name]
-        note = f"{table}|{row.key}|{field}: {name!r} is not in this file"
-        if name and note not in self._dangling:
-            self._dangling.add(note)
-            self.tables.unread.append(note)
-        return None
+    @staticmethod
+    def referred(row: Row, field: str, objects: Mapping[str, _T]) -> _T | None:
+        """Return what a row refers to by name, None where that leads nowhere (which rule CFG002 reports)."""
+        return objects.get(row.reference(field))
 
     @cached_property
     def schedulers(self) -> dict[str, Scheduler]:
@@ -74,7 +63,6 @@ class Objects:
 
     def bound_map(self, row: Row, field: str, table: str) -> IndexMap | None:
         """Return the map that a row of PORT_QOS_MAP binds, None where it binds none that exists."""
-        self.referred("PORT_QOS_MAP", row, field, self.tables.table(table))
         return self.index_map(table, row.reference(field))
 
     def index_map(self, table: str, name: str) -> IndexMap | None:
@@ -92,18 +80,22 @@ class Objects:
             row.fields.items(), reverse=True, key=lambda item: len(item[0])
         ):
             index, target = whole_number(index_text), whole_number(target_text)
-            if index is None or not 0 <= index < len(targets):
-                self.tables.unread.append(f"{table}|{name}|{index_text}: not an index of this map")
-            elif target is None or not 0 <= target < 8:
-                self.tables.unread.append(f"{table}|{name}|{index_text}: {target_text!r} is not 0 to 7")
-                targets[index] = UNREADABLE
-            else:
-                targets[index] = target
+            # What is no index and no target is reported by the rules SWS001 and SWS002.
+            if index is not None and 0 <= index < len(targets):
+                targets[index] = target if target is not None and 0 <= target < 8 else UNREADABLE
         return IndexMap(name, tuple(targets), self.tables.origin(table, row))
 
     def _scheduler(self, name: str, row: Row) -> Scheduler:
-        weight = self.tables.number("SCHEDULER", row, "weight")
-        return Scheduler(name, row.fields.get("type", "WRR"), weight, self.tables.origin("SCHEDULER", row))
+        number = self.tables.number
+        return Scheduler(
+            name=name,
+            kind=row.fields.get("type", "WRR"),
+            weight=number("SCHEDULER", row, "weight"),
+            origin=self.tables.origin("SCHEDULER", row),
+            cir=number("SCHEDULER", row, "cir"),
+            pir=number("SCHEDULER", row, "pir"),
+            meter=row.fields.get("meter_type", "bytes"),
+        )
 
     def _wred(self, name: str, row: Row) -> Wred:
         green, yellow, red = (self._curve(row, colour) for colour in _COLOURS)
@@ -137,7 +129,7 @@ class Objects:
 
         return BufferProfile(
             name=name,
-            pool=self.referred("BUFFER_PROFILE", row, "pool", self.pools),
+            pool=self.referred(row, "pool", self.pools),
             reserved_bytes=number("size") or 0,
             headroom_bytes=number("xoff"),
             xon_bytes=number("xon"),
@@ -148,7 +140,10 @@ class Objects:
         )
 
     def mask(self, row: Row, field: str) -> PriorityMask | None:
-        """Return a comma list of priorities as orchagent reads it (stoi of each part); None where absent."""
+        """Return a comma list of priorities as orchagent reads it (stoi of each part); None where absent.
+
+        Parts that are no priority are left out; rule SWS009 reports them.
+        """
         text = row.fields.get(field)
         if text is None:
             return None
@@ -160,8 +155,6 @@ class Objects:
                 found.add(int(digits[0]))
             elif part[0] == "0" and not digits[0].isdecimal():
                 found.add(0)
-            else:
-                self.tables.unread.append(f"PORT_QOS_MAP|{row.key}|{field}: {part!r} is not a priority")
         return PriorityMask(tuple(sorted(found)), self.tables.origin("PORT_QOS_MAP", row, field))
 
     def watchdog(self, port: str) -> Watchdog | None:

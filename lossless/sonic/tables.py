@@ -7,12 +7,13 @@ was written under, so that findings point at what stands in the file.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.findings import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _READ = """
     DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
@@ -23,9 +24,12 @@ _READ = """
 """
 READ_TABLES = frozenset(_READ.split())
 """The tables this tool reads. All others are left alone."""
+JUDGED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
+"""The tables in which rules of the families SWS and CFG report a number that cannot be read."""
 
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
+_TEXT = frozenset({str})
 _PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
 
 
@@ -43,13 +47,33 @@ class Row(NamedTuple):
         return text
 
 
+class Overlap(NamedTuple):
+    """Two rows of one port that both write the same numbers; ``later`` is applied last."""
+
+    port: str
+    numbers: tuple[int, ...]
+    earlier: Row
+    later: Row
+
+
+class Keys(NamedTuple):
+    """What the keys of a numbered table say: which ports, which ranges, and what is odd about them."""
+
+    ports: Collection[str]
+    ranges: Mapping[str, range | None]
+    malformed: Sequence[Row]
+    overlaps: Sequence[Overlap]
+
+
 class Tables:
     """All rows of one file; ``data`` is the file as it stands, with the tables that are not read.
 
-    ``unread`` notes single values that mean nothing; ``unreadable`` whole tables that are none, with why.
+    ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
+    are none, with why. ``joined`` are rows whose key names several ports; ``keys`` is filled once rows are
+    told apart by port (:class:`lossless.sonic.ports.RowIndex`).
     """
 
-    __slots__ = ("data", "file", "rows", "unread", "unreadable")
+    __slots__ = ("data", "file", "joined", "keys", "rows", "unread", "unreadable")
 
     def __init__(self, file: str, data: Mapping[str, object]) -> None:
         self.file = file
@@ -57,6 +81,8 @@ class Tables:
         self.rows: dict[str, dict[str, Row]] = {}
         self.unreadable: list[tuple[str, str]] = []
         self.unread: list[str] = []
+        self.joined: list[tuple[str, Row]] = []
+        self.keys: dict[str, Keys] = {}
         for table in sorted(READ_TABLES & data.keys()):
             self.rows[table] = self._table(table, data[table])
 
@@ -69,11 +95,17 @@ class Tables:
         # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
         for key in sorted(value):
-            if isinstance(value[key], dict):
-                row = Row(key, self._fields(f"{name}|{key}", value[key]))
-                rows.update(dict.fromkeys(_single_keys(name, key), row))
-            else:
+            fields = value[key]
+            if not isinstance(fields, dict):
                 self.unread.append(f"{name}|{key}: not a row")
+            elif "," in key and name in _PORT_KEYED:
+                row = Row(key, self._fields(f"{name}|{key}", fields))
+                self.joined.append((name, row))
+                rows.update(dict.fromkeys(single_keys(key), row))
+            elif {*map(type, fields.values())} <= _TEXT:
+                rows[key] = Row(key, fields)
+            else:
+                rows[key] = Row(key, self._fields(f"{name}|{key}", fields))
         return rows
 
     def _fields(self, place: str, fields: Mapping[object, object]) -> dict[str, str]:
@@ -99,16 +131,20 @@ class Tables:
         return Origin(self.file, path)
 
     def number(self, table: str, row: Row, field: str) -> int | None:
-        """Return a field as a number, None where it is absent or cannot be read (which is noted)."""
+        """Return a field as a number, None where it is absent or cannot be read.
+
+        What cannot be read is noted, but for the tables of :data:`JUDGED_TABLES`: there a rule reports it.
+        """
         text = row.fields.get(field, "").strip()
         if not text:
             return None
         value = whole_number(text)
-        if value is None:
+        if value is None and table not in JUDGED_TABLES:
             self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
         return value
 
 
+@lru_cache(maxsize=4096)
 def whole_number(text: str) -> int | None:
     """Return the number a text spells, None where it is none or no device could hold it."""
     bare = text.strip()
@@ -133,10 +169,8 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _single_keys(table: str, key: str) -> Iterator[str]:
+def single_keys(key: str) -> Iterator[str]:
+    """Yield ``Ethernet0|3`` and ``Ethernet4|3`` of ``Ethernet0,Ethernet4|3``."""
     ports, bar, rest = key.partition("|")
-    if table not in _PORT_KEYED or "," not in ports:
-        yield key
-        return
     for port in ports.split(","):
         yield f"{port}{bar}{rest}"

@@ -194,7 +194,13 @@ def _map(index_map: IndexMap) -> Fields:
 
 
 def _scheduler(scheduler: Scheduler) -> Fields:
-    fields = {"type": scheduler.kind, "weight": _text(scheduler.weight)}
+    fields = {
+        "type": scheduler.kind,
+        "weight": _text(scheduler.weight),
+        "meter_type": "" if scheduler.meter == "bytes" else scheduler.meter,
+        "cir": _text(scheduler.cir),
+        "pir": _text(scheduler.pir),
+    }
     return {field: value for field, value in fields.items() if value}
 
 

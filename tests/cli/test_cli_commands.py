@@ -68,7 +68,7 @@ def test_a_rule_is_explained_by_code_and_by_name(word: str, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("WD01", "lossless: no rule 'WD01'; did you mean WD001 (watchdog-missing)?"),
+        ("WDD001", "lossless: no rule 'WDD001'; did you mean WD001 (watchdog-missing)?"),
         ("watchdog-mising", "lossless: no rule 'watchdog-mising'; did you mean WD001 (watchdog-missing)?"),
         ("?", "lossless: no rule '?'; lossless rules lists all"),
     ],
@@ -90,6 +90,9 @@ def test_the_list_of_rules_is_whole(cli: Cli) -> None:
             entry["summary"],
         ]
         assert entry["sources"]
+    heads, _, *rows = cli("rules", "--format", "md").out.splitlines()
+    assert heads == "| code | name | severity | judges | what it says |"
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == sorted(MODULES)
 
 
 def test_all_hardware_is_listed(cli: Cli) -> None:

@@ -3,7 +3,8 @@
 The tools keep the quirks of the real ones: ``mlnx_qos`` refuses --trust with --dscp2prio, writes PFC mask and
 cable length together even if only one is named, and lists the DSCP map only under trust in DSCP
 (Mellanox/mlnx-tools python/mlnx_qos @088fadb); mlx5 ignores a cable of 0 m or from 1,000 m on (Linux
-mlx5/core/en_dcbnl.c); ``ethtool -A`` fails with status 78 where nothing changes (ethtool's ioctl path).
+mlx5/core/en_dcbnl.c); ``ethtool --set-tunable`` takes a number alone (ethtool.c, CMDL_U16 of b717ed22d984), and
+``ethtool -A`` fails with status 78 where nothing changes (ethtool's ioctl path).
 """
 
 from __future__ import annotations

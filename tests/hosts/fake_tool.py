@@ -68,8 +68,10 @@ def _ethtool(state: dict[str, Any], args: list[str]) -> None:
         print(f"{rest[0]}: {nic[rest[0]]}")
     elif nic["tunable_refused"]:
         sys.exit(f"{rest[0]}: Operation not supported")
+    elif not rest[1].isdecimal():
+        sys.exit("ethtool: bad command line argument(s)")
     else:
-        nic[rest[0]] = 100 if rest[1] == "auto" else int(rest[1])
+        nic[rest[0]] = int(rest[1])
 
 
 def _cma(state: dict[str, Any], args: list[str], key: str, option: str) -> None:

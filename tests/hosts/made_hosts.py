@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.fabric.hosts import Dcqcn, HostQos
+from lossless.fabric.hosts import Dcqcn, HostQos, Jobs
 from lossless.findings import Origin
 from lossless.hardware.load import load_nic
 from lossless.hosts.nvidia import host_files
@@ -41,6 +41,10 @@ def host(nic: str = "connectx-7", **changes: Any) -> HostQos:
         dcqcn=dcqcn(),
         transport=None,
         origin=SOMEWHERE,
+        nic_origin=SOMEWHERE,
+        mtu_origin=SOMEWHERE,
+        jobs=Jobs((), None, None, None, loopback=False),
+        stall_ms=100,
     )
     return plain._replace(**changes)
 

@@ -75,6 +75,16 @@ def test_only_the_script_is_executable() -> None:
     }
 
 
+@pytest.mark.parametrize("who", ["other", "hand"])
+def test_there_is_no_unit_where_something_else_runs_the_script(who: Any) -> None:
+    assert [file.path for file in host_files(host(applied_by=who))] == ["lossless-roce.sh"]
+
+
+def test_dcqcn_without_pfc_runs_where_it_is_declared_to() -> None:
+    lossy = host(pfc_priorities=(), dcqcn=dcqcn(priorities=(3,)))
+    assert (context(lossy)["dcqcn_prio_mask"], context(lossy)["pfc_mask"]) == (8, "0,0,0,0,0,0,0,0")
+
+
 def _unit() -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None, strict=True)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's keys are case-sensitive
@@ -123,7 +133,8 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"cable_m": 0}, "connectx-7: a cable of 0 m; mlx5 takes 1 to 999 m and ignores the rest"),
     (
         {"pfc_priorities": ()},
-        "connectx-7: DCQCN is on, yet no priority is lossless: it would run on none",
+        "connectx-7: DCQCN is on, yet it would run on no priority: none is lossless, "
+        "and congestion_control.dcqcn.priorities names none",
     ),
     (
         {"dcqcn": dcqcn(cnp_dscp=None)},

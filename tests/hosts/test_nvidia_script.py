@@ -33,7 +33,7 @@ def test_a_fresh_nic_is_set_in_the_order_that_works(fake: FakeHost) -> None:
         "mlnx_qos -i eth0 --trust dscp",
         "mlnx_qos -i eth0 --dscp2prio set,26,5",
         "mlnx_qos -i eth0 --pfc 0,0,0,0,0,1,0,0 --cable_len 3",
-        "ethtool --set-tunable eth0 pfc-prevention-tout auto",
+        "ethtool --set-tunable eth0 pfc-prevention-tout 100",
         "cma_roce_mode -d mlx5_0 -p 1 -m 2",
         "cma_roce_tos -d mlx5_0 -p 1 -t 106",
     ]
@@ -176,7 +176,7 @@ def test_a_command_that_fails_is_named(tmp_path: Path) -> None:
     fake.add_nic("eth0", "mlx5_0", tunable_refused=True)
     done = fake.run(script(host()))
     assert done.returncode == 1
-    failed = "ethtool --set-tunable eth0 pfc-prevention-tout auto"
+    failed = "ethtool --set-tunable eth0 pfc-prevention-tout 100"
     said = f"eth0: stall prevention in ms is 8000, must be 100; this failed: {failed}"
     assert done.stderr.splitlines()[-1] == f"lossless-roce: {said}"
     assert fake.state["devices"]["mlx5_0"] == {"mode": "RoCE v2", "tos": 106}, "what comes later is still set"
@@ -305,3 +305,45 @@ def test_whatever_is_declared_is_what_the_nic_then_has(drawn: HostQos) -> None:
         assert fake.state["devices"]["mlx5_0"] == {"mode": "RoCE v2", "tos": tos}
         assert not [call for call in fake.calls() if "--trust" in call and "--dscp2prio" in call]
         assert fake.run(script(qos), "--check").returncode == 0
+
+
+def test_trust_in_vlan_tags_needs_no_map_of_dscps(fake: FakeHost) -> None:
+    tagged = host(trust="pcp", dscp_to_priority=((24, 3), (26, 5)))
+    assert fake.run(script(tagged)).returncode == 0
+    assert fake.state["nics"]["eth0"]["trust"] == "pcp"
+    assert not [call for call in fake.calls() if "--dscp2prio" in call]
+    assert fake.run(script(tagged), "--check").returncode == 0
+
+
+def test_dcbx_goes_to_whom_it_is_declared_for(fake: FakeHost) -> None:
+    assert fake.run(script(host())).returncode == 0
+    assert fake.state["nics"]["eth0"]["dcbx"] == "os"
+    assert fake.run(script(host(dcbx="firmware"))).returncode == 0
+    assert fake.state["nics"]["eth0"]["dcbx"] == "fw"
+    assert fake.run(script(host(dcbx="firmware")), "--check").returncode == 0
+
+
+def test_global_pause_is_as_declared(fake: FakeHost) -> None:
+    assert fake.run(script(host())).returncode == 0
+    assert fake.state["nics"]["eth0"]["pause"] == ["off", "off"]
+    assert fake.run(script(host(global_pause=True))).returncode == 0
+    assert fake.state["nics"]["eth0"]["pause"] == ["on", "on"]
+
+
+@pytest.mark.parametrize("stall_ms", [0, 80, 8000])
+def test_stall_prevention_is_set_as_a_number(fake: FakeHost, stall_ms: int) -> None:
+    assert fake.run(script(host(stall_ms=stall_ms))).returncode == 0
+    assert fake.state["nics"]["eth0"]["pfc-prevention-tout"] == stall_ms
+    assert not [call for call in fake.calls() if call.endswith("auto")]
+
+
+def test_stall_prevention_that_nothing_is_known_of_is_left_alone(fake: FakeHost) -> None:
+    assert fake.run(script(host(stall_ms=None))).returncode == 0
+    assert not [call for call in fake.calls() if "tunable" in call]
+
+
+def test_dcqcn_runs_where_it_is_declared_to(fake: FakeHost) -> None:
+    assert fake.run(script(host(dcqcn=dcqcn(priorities=(0, 3))))).returncode == 0
+    ecn = fake.ecn("eth0")
+    assert [p for p in range(8) if ecn[f"roce_rp/enable/{p}"] == "1"] == [0, 3]
+    assert [p for p in range(8) if fake.state["nics"]["eth0"]["pfc"][p]] == [3]

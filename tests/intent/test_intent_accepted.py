@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lossless.findings import Origin
+from lossless.intent.classes import dscp_of_name, name_of_dscp
 from lossless.intent.load import LoadedIntent, load_intent
+from lossless.resolve.fabric import resolve
 from lossless.source import load_text
-from tests.intent.intent_texts import ECN, PRESET, SHAPE, WATCHDOG, said_of, spoilt
+from tests.intent.intent_texts import ECN, NAMED, PRESET, SHAPE, WATCHDOG, said_of, spoilt
 
 
 def loaded(text: str) -> LoadedIntent:
@@ -18,6 +20,7 @@ def loaded(text: str) -> LoadedIntent:
 def test_ecn_and_watchdog_are_off_in_either_spelling(off: str) -> None:
     intent = loaded(spoilt(SHAPE, (ECN, off), (WATCHDOG, off))).intent
     assert intent.classes["rdma"].ecn is None
+    assert intent.pfc is not None
     assert intent.pfc.watchdog is None
 
 
@@ -72,3 +75,66 @@ def test_a_value_is_traced_to_its_key_to_the_preset_or_to_the_key_above() -> Non
 @pytest.mark.parametrize("preset", ["azure", "nvidia", "pfc-only"])
 def test_every_preset_is_an_intent_with_hardware_and_a_topology(preset: str) -> None:
     assert said_of(spoilt(PRESET, ("preset: nvidia", f"preset: {preset}"))) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "dscps"),
+    [
+        ("AF31", (26,)),
+        ("cs3", (24,)),
+        ("{AF31: 26}", (26,)),
+        ("{AF31: 26, CS3: 24}", (26, 24)),
+        ("[26, EF, {LE: 1}, VOICE-ADMIT]", (26, 46, 1, 44)),
+        ("{CS3: 26}", (26,)),
+    ],
+)
+def test_a_dscp_has_a_number_a_name_or_both(written: str, dscps: tuple[int, ...]) -> None:
+    assert loaded(spoilt(SHAPE, ("dscp: 26", f"dscp: {written}"))).intent.classes["rdma"].dscps == dscps
+
+
+def test_names_of_dscps_are_those_of_their_standards() -> None:
+    assert {
+        name: dscp_of_name(name) for name in ("CS0", "CS7", "AF11", "AF43", "EF", "VOICE-ADMIT", "LE")
+    } == {
+        "CS0": 0,
+        "CS7": 56,
+        "AF11": 10,
+        "AF43": 38,
+        "EF": 46,
+        "VOICE-ADMIT": 44,
+        "LE": 1,
+    }
+    assert not [
+        name for name in ("CS8", "AF10", "AF14", "AF51", "CS", "AF", "") if dscp_of_name(name) is not None
+    ]
+    named = {dscp: name for dscp in range(64) if (name := name_of_dscp(dscp))}
+    assert all(dscp_of_name(name) == dscp for dscp, name in named.items())
+    assert len(named) == 8 + 12 + 3
+
+
+def test_pfc_and_telemetry_are_off_as_a_policy() -> None:
+    text = spoilt(SHAPE, (f"pfc:\n  watchdog: {WATCHDOG}", "pfc: off\ntelemetry: off"))
+    assert (loaded(text).intent.pfc, loaded(text).intent.telemetry) == (None, None)
+    assert said_of(text) == []
+
+
+@pytest.mark.parametrize(("written", "found"), [("off", 0), ("false", 0), ("auto", "auto"), ("0.2s", 200)])
+def test_stall_prevention_in_each_of_its_forms(written: str, found: object) -> None:
+    text = spoilt(SHAPE, ("networks:", f"hosts: {{pfc_prevention: {written}}}\nnetworks:"))
+    assert loaded(text).intent.hosts.pfc_prevention == found
+
+
+@pytest.mark.parametrize(
+    ("written", "found"), [("on", True), ("off", False), ("true", True), ("false", False)]
+)
+def test_a_switch_is_on_or_off_in_either_spelling(written: str, found: bool) -> None:
+    text = spoilt(SHAPE, ("networks:", f"hosts: {{global_pause: {written}}}\nnetworks:"))
+    assert loaded(text).intent.hosts.global_pause is found
+
+
+def test_a_host_can_have_an_adapter_of_its_own() -> None:
+    text = spoilt(NAMED, ("host2: {role: host}", "host2: {role: host, nic: connectx-8}"))
+    assert [(host.name, host.qos.nic_name) for host in resolve(loaded(text)).hosts] == [
+        ("host1", "connectx-7"),
+        ("host2", "connectx-8"),
+    ]

@@ -300,7 +300,34 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "host-with-switch-hardware": (
         [("host2: {role: host}", "host2: {role: host, hardware: nvidia-sn5600}")],
-        [("18:35: topology.devices.host2.hardware: a host is no switch; its adapter is hardware.nic")],
+        [
+            (
+                "18:35: topology.devices.host2.hardware: a host is no switch; its adapter is nic, "
+                "or hardware.nic for all"
+            )
+        ],
+    ),
+    "switch-with-an-adapter": (
+        [("leaf1: {role: leaf}", "leaf1: {role: leaf, nic: connectx-7}")],
+        ["15:30: topology.devices.leaf1.nic: a leaf is a switch; its product is hardware"],
+    ),
+    "host-with-an-adapter-that-does-not-exist": (
+        [("host2: {role: host}", "host2: {role: host, nic: connectx-9}")],
+        [
+            (
+                "18:30: topology.devices.host2.nic: no network adapter profile is called "
+                "'connectx-9'; did you mean 'connectx-8'?"
+            )
+        ],
+    ),
+    "host-with-an-adapter-that-cannot-be-set-so": (
+        [("host2: {role: host}", "host2: {role: host, nic: broadcom-thor-2}")],
+        [
+            (
+                "11:25: congestion_control.dcqcn.cnp_interval: broadcom-thor-2 has no such "
+                "parameter that is known"
+            )
+        ],
     ),
     "cable-without-unit": (
         [("cable: 30m", "cable: 30")],

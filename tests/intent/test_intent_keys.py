@@ -59,13 +59,21 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("networks:", "hosts: {nccl: {ib_timout: 3}}\nnetworks:")],
         ["21:16: unknown key 'ib_timout'; did you mean ib_timeout?"],
     ),
+    "ucx": (
+        [("networks:", "hosts: {ucx: {trafic_class: 106}}\nnetworks:")],
+        ["21:15: unknown key 'trafic_class'; did you mean traffic_class?"],
+    ),
+    "telemetry": (
+        [("networks:", "telemetry: {intervall: 5s}\nnetworks:")],
+        ["21:13: unknown key 'intervall'; did you mean interval?"],
+    ),
     "buffers": (
         [("networks:", "buffers: {headroom: 2}\nnetworks:")],
         ["21:11: unknown key 'headroom'; there are headroom_oversubscription"],
     ),
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
-        ["3:1: unknown key 'rubbish'; there are preset, hosts, buffers, mtu"],
+        ["3:1: unknown key 'rubbish'; there are preset, hosts, buffers, mtu, telemetry"],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),
@@ -203,6 +211,22 @@ KINDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
                 "pfc-only; found a list"
             )
         ],
+    ),
+    "pfc-on": (
+        [(f"pfc:\n  watchdog: {WATCHDOG}", "pfc: on")],
+        ["8:6: pfc: expected off or a mapping, found 'on'"],
+    ),
+    "telemetry-on": (
+        [("networks:", "telemetry: on\nnetworks:")],
+        ["21:12: telemetry: expected off or a mapping, found 'on'"],
+    ),
+    "alerts-word": (
+        [("networks:", "telemetry: {alerts: watchdog}\nnetworks:")],
+        ["21:21: telemetry.alerts: expected a list, found 'watchdog'"],
+    ),
+    "global-pause-word": (
+        [("networks:", "hosts: {global_pause: maybe}\nnetworks:")],
+        ["21:23: hosts.global_pause: expected true or false, found 'maybe'"],
     ),
     "prefix-text": (
         [("[10.20.0.0/16]", "10.20.0.0/16")],

@@ -62,6 +62,35 @@ QUANTITIES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "prevention-without-unit": (
+        [("networks:", "hosts: {pfc_prevention: 200}\nnetworks:")],
+        [
+            (
+                "21:25: hosts.pfc_prevention: '200' has no unit; write it "
+                "like 200ms or 4us (units: ns, us, µs, ms, s)"
+            )
+        ],
+    ),
+    "prevention-too-fine": (
+        [("networks:", "hosts: {pfc_prevention: 200us}\nnetworks:")],
+        ["21:25: hosts.pfc_prevention: NICs count in whole milliseconds"],
+    ),
+    "prevention-of-nothing": (
+        [("networks:", "hosts: {pfc_prevention: 0ms}\nnetworks:")],
+        ["21:25: hosts.pfc_prevention: 0 switches it off; write off"],
+    ),
+    "prevention-beyond-the-adapter": (
+        [("networks:", "hosts: {pfc_prevention: 79ms}\nnetworks:")],
+        ["21:25: hosts.pfc_prevention: connectx-7 takes 80 to 8,000 ms, not 79"],
+    ),
+    "prevention-the-adapter-does-not-have": (
+        [
+            ("networks:", "hosts: {pfc_prevention: 200ms}\nnetworks:"),
+            ("{cnp_interval: 4us}", "{}"),
+            ("connectx-7", "broadcom-thor-2"),
+        ],
+        ["21:25: hosts.pfc_prevention: broadcom-thor-2 has no such setting that is known"],
+    ),
     "part-of-a-millisecond": (
         [("poll: 600ms", "poll: 600us")],
         ["9:20: pfc.watchdog.poll: switches count in whole milliseconds"],
@@ -248,7 +277,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: true is not a DSCP; expected a number from 0 to 63, a "
-                "list of them, or rest"
+                "name as AF31, a list of them, or rest"
             )
         ],
     ),
@@ -257,26 +286,53 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: an empty list is not a DSCP; expected a number from 0 "
-                "to 63, a list of them, or rest"
+                "to 63, a name as AF31, a list of them, or rest"
             )
         ],
     ),
     "dscp-word": (
-        [("dscp: 26", "dscp: ef")],
+        [("dscp: 26", "dscp: gold")],
         [
             (
-                "5:16: classes.rdma.dscp: 'ef' is not a DSCP; expected a number from 0 to 63, a "
-                "list of them, or rest"
+                "5:16: classes.rdma.dscp: 'gold' is not a DSCP; expected a number from 0 to 63, a "
+                "name as AF31, a list of them, or rest"
             )
         ],
     ),
     "dscp-mapping": (
         [("dscp: 26", "dscp: {a: 1}")],
+        [("5:17: 'a' is no name of a DSCP; expected CS0 to CS7, AF11 to AF43, EF, VOICE-ADMIT or LE")],
+    ),
+    "dscp-the-wrong-way-round": ([("dscp: 26", "dscp: {26: af31}")], ["5:17: a key is text, found 26"]),
+    "dscp-word-in-list": (
+        [("dscp: 26", "dscp: [26, af44]")],
+        ["5:21: classes.rdma.dscp.1: 'af44' is not a DSCP; expected a whole number from 0 to 63"],
+    ),
+    "dscp-names-in-one-entry": (
+        [("dscp: 26", "dscp: [{af31: 26, cs3: 24}]")],
+        ["5:17: classes.rdma.dscp.0: expected one name and its number, found several; each is an entry"],
+    ),
+    "dscp-named-beyond-six-bits": (
+        [("dscp: 26", "dscp: {af31: 104}")],
+        ["5:16: classes.rdma.dscp: 104 is not a DSCP; expected a whole number from 0 to 63"],
+    ),
+    "dscp-by-name-twice": (
+        [("dscp: 26", "dscp: [af31, 26]")],
+        ["5:23: classes.rdma.dscp: DSCP 26 stands twice in the list"],
+    ),
+    "queue-pairs": (
+        [("networks:", "hosts: {nccl: {ib_qps_per_connection: 0}}\nnetworks:")],
         [
             (
-                "5:16: classes.rdma.dscp: a mapping is not a DSCP; expected a number from 0 to "
-                "63, a list of them, or rest"
+                "21:39: hosts.nccl.ib_qps_per_connection: 0 is not a value of "
+                "NCCL_IB_QPS_PER_CONNECTION; expected a whole number from 1 to 128"
             )
+        ],
+    ),
+    "dcqcn-priority": (
+        [("cnp_interval: 4us", "priorities: [3, 8]")],
+        [
+            "11:27: congestion_control.dcqcn.priorities.1: 8 is not a priority; expected a whole number from 0 to 7"
         ],
     ),
     "dscp-fraction": (
@@ -284,7 +340,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: 26.5 is not a DSCP; expected a number from 0 to 63, a "
-                "list of them, or rest"
+                "name as AF31, a list of them, or rest"
             )
         ],
     ),

@@ -96,6 +96,22 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "trust": (
+        [("networks:", "hosts: {trust: vlan}\nnetworks:")],
+        ["21:16: hosts.trust: 'vlan' is not one of dscp or pcp"],
+    ),
+    "dcbx": (
+        [("networks:", "hosts: {dcbx: firmwear}\nnetworks:")],
+        ["21:15: hosts.dcbx: 'firmwear' is not one of os or firmware; did you mean firmware?"],
+    ),
+    "applied-by": (
+        [("networks:", "hosts: {applied_by: hands}\nnetworks:")],
+        ["21:21: hosts.applied_by: 'hands' is not one of unit, other or hand; did you mean hand?"],
+    ),
+    "alert": (
+        [("networks:", "telemetry: {alerts: [watchdogs]}\nnetworks:")],
+        ["21:22: telemetry.alerts.0: 'watchdogs' is not one of watchdog or pauses; did you mean watchdog?"],
+    ),
     "prefix-host-bits": (
         [("10.20.0.0/16", "10.20.0.1/16")],
         [

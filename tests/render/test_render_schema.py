@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.render.switches import switch_file
+from lossless.sonic.conformity import judge
 from lossless.sonic.write import OWNED, SHARED
 from lossless.source import load_text
 from tests.conftest import REFERENCE
@@ -41,6 +42,7 @@ def tables_of(data: Data, number: int) -> Data:
 def test_the_models_accept_what_is_rendered(data: Data, number: int) -> None:
     tables = tables_of(data, number)
     assert list(violations(schema(), tables, {*OWNED, *SHARED})) == []
+    assert judge(tables).problems == ()
     assert set(tables) & set(OWNED) <= set(schema())
 
 

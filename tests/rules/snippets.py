@@ -4,9 +4,11 @@ A snippet is a fenced block whose first line says what it is::
 
     ```yaml intent base=leaf-spine
     ```json config_db base=leaf rdma-dscp=26
+    ```json config_db base=wired-leaf beside=wired-spine
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
-null removes a key). The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding
+null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
+(``leaf-spine.yaml``). The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding
 must point.
 """
 
@@ -34,6 +36,7 @@ class Snippet(NamedTuple):
 
     kind: str
     base: str
+    beside: tuple[str, ...]
     rdma_dscps: tuple[int, ...]
     text: str
     marked_line: int | None
@@ -51,6 +54,11 @@ class Snippet(NamedTuple):
         merged = merge(base.data, self._own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.
         return load_text(json.dumps(merged, indent=2), f"fabric{self.suffix}")
+
+    def companions(self) -> list[Document]:
+        """Return the files that are judged together with it."""
+        names = [name if Path(name).suffix else f"{name}{self.suffix}" for name in self.beside]
+        return [load_text((BASES / name).read_text(), name) for name in names]
 
     def marked_path(self) -> tuple[str | int, ...]:
         """Return the path that the marked line writes."""
@@ -95,6 +103,7 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
     return Snippet(
         kind=kind,
         base=given.pop("base"),
+        beside=tuple(name for name in given.pop("beside", "").split(",") if name),
         rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
         text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
         marked_line=marked[0] if marked else None,
@@ -103,4 +112,5 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
 
 def judge(snippet: Snippet) -> Report:
     """Return what the linter says of a snippet on its base."""
-    return lint_documents([snippet.document()], Options(rdma_dscps=snippet.rdma_dscps))
+    documents = [snippet.document(), *snippet.companions()]
+    return lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps))

@@ -143,9 +143,19 @@ def test_a_length_without_a_row_leaves_the_port_without_a_lossless_group() -> No
     assert found.origin.path == ("CABLE_LENGTH", "AZURE", "Ethernet4")
 
 
+OWN = {"own": {"pool": "ingress_lossless_pool", "size": "400000", "xon": "19456", "xoff": "380544"}}
+OWN_GROUP = {"Ethernet4|3": {"profile": "own"}}
+
+
 def test_a_length_without_a_row_is_harmless_while_the_group_is_written_by_hand() -> None:
-    found = only("BUF003", cable("7m"))
+    found = only("BUF003", cable("7m", BUFFER_PROFILE=OWN, BUFFER_PG=OWN_GROUP))
     assert found.severity == "info"
+    assert "the group keeps own" in found.note
+
+
+def test_a_length_without_a_row_beside_what_another_length_left_over_is_a_warning() -> None:
+    found = only("BUF003", cable("7m"))
+    assert found.severity == "warning"
     assert "the group keeps pg_lossless_400000_5m_profile" in found.note
 
 
@@ -225,9 +235,16 @@ def test_0m_is_normal_on(tables: dict[str, Any]) -> None:
 
 
 def test_0m_beside_a_group_written_by_hand_is_only_worth_knowing() -> None:
-    found = only("BUF004", cable("0m"))
+    found = only("BUF004", cable("0m", BUFFER_PROFILE=OWN, BUFFER_PG=OWN_GROUP))
     assert found.severity == "info"
     assert found.message.endswith("its lossless group is set by hand")
+
+
+@pytest.mark.parametrize("length", ["0m", None])
+def test_no_length_beside_what_a_length_left_over_is_a_warning(length: str | None) -> None:
+    found = only("BUF004", cable(length))
+    assert found.severity == "warning"
+    assert found.message.endswith("its lossless group keeps pg_lossless_400000_5m_profile")
 
 
 def test_a_file_without_lengths_is_not_judged() -> None:

@@ -222,7 +222,7 @@ class TestPathMisaligned:
             pytest.param(
                 {"BUFFER_QUEUE": {"Ethernet0|3": {"profile": "egress_lossy_profile"}}},
                 "queue 3 has egress_lossy_profile, which drops at its tail",
-                ("QUEUE", "Ethernet0|3"),
+                ("BUFFER_QUEUE", "Ethernet0|3", "profile"),
                 1,
                 id="queue-profile",
             ),

@@ -3,10 +3,10 @@
 ## What it does
 In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and
 cable length in the HWSKU's `pg_profile_lookup.ini`, word for word. This rule looks for ports where that
-finds nothing and no lossless group is configured by hand: an error. Where one is, the group stays as it is,
-and the length is only worth knowing. In an intent the next longer row is configured; the rule fires where
-there is none. A missing length or `0m` is BUF004's to report, and a port that the switch does not have
-TOP003's.
+finds nothing and no lossless group is configured by hand: an error. Where one is, the group stays as it is:
+a warning where it still names the profile of another speed or length, else only worth knowing. In an intent
+the next longer row is configured; the rule fires where there is none. A missing length or `0m` is BUF004's to
+report, and a port that the switch does not have TOP003's.
 
 ## Why it breaks a lossless fabric
 Without a row the switch creates no lossless group: PFC is on, but nothing ever sends a pause, and a full
@@ -61,6 +61,7 @@ from typing import TYPE_CHECKING
 
 from lossless.hardware.capacity import backs_headroom
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.buffers.shared import is_generated
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -141,7 +142,9 @@ def _by_hand_already(
         what = "length" if _lengths_of(ports) else "speed"
         hit = _hit(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
-        yield hit._replace(severity="info", note=f"{hit.note}; {stays}")
+        # What the switch once made for another length is not what somebody wrote for this one.
+        left_over = any(map(is_generated, names))
+        yield hit._replace(severity="warning" if left_over else "info", note=f"{hit.note}; {stays}")
 
 
 def _hit(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Hit:

@@ -3,9 +3,9 @@
 ## What it does
 Looks for ports in service with PFC on whose cable length is missing or `0m`, in the traditional buffer
 model. Without a lossless group of their own that is an error, or a warning where the file names no
-neighbours and so does not say which ports are wired. Where a group is configured by hand it stays, and the
-length is only worth knowing. Ports that are down or have no neighbour, and files without any cable length,
-are left alone.
+neighbours and so does not say which ports are wired. Where a group is configured by hand it stays: a warning
+where it still names the profile of some length, else only worth knowing. Ports that are down or have no
+neighbour, and files without any cable length, are left alone.
 
 ## Why it breaks a lossless fabric
 SONiC derives the lossless groups of a port from speed and length, and skips a port without a length. PFC is
@@ -44,6 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.buffers.shared import is_generated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +93,11 @@ def _names_neighbours(switch: Switch) -> bool:
 def _hit(ports: PortSet) -> Hit:
     missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
     severity: Severity = "error" if _names_neighbours(ports.switch) else "warning"
+    left_over = _left_over(ports)
+    kept: Severity = "warning" if left_over else "info"
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
+    if left_over and not missing:
+        outcome = f"its lossless group keeps {left_over}"
     return Hit(
         origin=ports.cable.origin,
         message=f"PFC is on and the port has {_length(ports)}, {outcome}",
@@ -103,8 +108,15 @@ def _hit(ports: PortSet) -> Hit:
         elements=ports.elements,
         places=ports.places,
         data={"priorities": list(missing or ports.qos.pfc.priorities), "speed_bps": ports.speed_bps},
-        severity=severity if missing else "info",
+        severity=severity if missing else kept,
     )
+
+
+def _left_over(ports: PortSet) -> str:
+    """Return the profile that the switch once made for a length and the group still names, empty without one."""
+    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    names = (group.buffer.name for group in groups if group is not None and group.buffer is not None)
+    return next(filter(is_generated, names), "")
 
 
 def _length(ports: PortSet) -> str:

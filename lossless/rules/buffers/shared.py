@@ -11,7 +11,7 @@ from lossless.sonic.read import pg_profile_name
 from lossless.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.buffers.headroom import HeadroomNeed
     from lossless.buffers.port import LinkNeed
@@ -54,6 +54,38 @@ def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
     yield from found.values()
 
 
+class InUse(NamedTuple):
+    """A lossless profile that a file writes, and the ports with PFC whose groups name it."""
+
+    profile: BufferProfile
+    sets: tuple[PortSet, ...]
+
+
+def written_profiles(view: View) -> tuple[InUse, ...]:
+    """Return the lossless profiles of a deployed file that ports with PFC use; rows of a HWSKU are none."""
+    found: dict[int, InUse] = {}
+    for ports in view.lossless_sets:
+        for profile in _named_profiles(ports):
+            known = found.get(id(profile), InUse(profile, ()))
+            found[id(profile)] = InUse(profile, (*known.sets, ports))
+    return tuple(found.values())
+
+
+def _named_profiles(ports: PortSet) -> Iterable[BufferProfile]:
+    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    named = (group.buffer for group in groups if group is not None and group.buffer is not None)
+    return {
+        id(profile): profile
+        for profile in named
+        if profile.lossless and profile.origin.path[:1] == ("BUFFER_PROFILE",)
+    }.values()
+
+
+def is_generated(name: str) -> bool:
+    """Return whether a profile is named as the switch names those it makes of speed and length."""
+    return re.fullmatch(r"pg_lossless_[0-9]+_[0-9]+m_profile", name) is not None
+
+
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
     """Return where a headroom is decided: in the profile, else by the cable it was looked up by.
 
@@ -89,7 +121,7 @@ def stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
-    if profile.name == own or not re.fullmatch(r"pg_lossless_[0-9]+_[0-9]+m_profile", profile.name):
+    if profile.name == own or not is_generated(profile.name):
         return None
     rows = (group.origin for group in ports.qos.groups if group and group.buffer is profile)
     return next((row for row in rows if row.path[:1] == ("BUFFER_PG",)), None)

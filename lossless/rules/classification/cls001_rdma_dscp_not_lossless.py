@@ -7,7 +7,8 @@ the DSCP. A DSCP that no map names goes to TC 0. Traffic classes 2 and 6 that tu
 are for bounced packets: they are no place to send a DSCP that went astray.
 
 Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
-one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007.
+one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. So is a priority
+with PFC that no DSCP leads to: its buffers are set aside, and what should use them goes elsewhere.
 
 ## Why it breaks a lossless fabric
 RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
@@ -19,6 +20,14 @@ NIC goes back and sends everything again. Stock SONiC maps DSCP 26 to lossy TC 1
   "DSCP_TO_TC_MAP": {"AZURE": {
     "26": "1"   // <- here
   }}
+}
+```
+
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {"26": "0"}   // <- here
+  }
 }
 ```
 
@@ -47,7 +56,7 @@ from lossless.fabric.qos import DSCPS, UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.rules.pfc.masks import by_switch, remapped
-from lossless.rules.places import places
+from lossless.rules.places import elements, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,6 +79,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for device_switch, device in by_switch(view.lossless_sets):
         if device_switch.classes.knowledge == "inferred":
             yield from _against_most(device, bounced[id(device_switch)])
+            yield from _unreached(device)
     for ports in view.lossless_sets:
         # What is inferred from the maps themselves cannot contradict them.
         if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
@@ -94,6 +104,46 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Iterator[Hit 
             lossless = ports.qos.pfc.priorities
             if wanted in lossless and ports.qos.traffic_class(dscp) not in (*lossless, UNREADABLE):
                 yield _against_most_hit(ports, dscp, wanted)
+
+
+def _unreached(device: Sequence[PortSet]) -> Iterator[Hit]:
+    """Yield the priorities with PFC and headroom that no map of the switch leads to."""
+    by_map: dict[tuple[int, int], list[PortSet]] = {}
+    led_to = {target for ports in device for target in _targets(ports)}
+    for ports in device if UNREADABLE not in led_to else ():
+        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
+            if _has_headroom(ports, priority):
+                by_map.setdefault((id(ports.qos.dscp_to_tc), priority), []).append(ports)
+    yield from (_unreached_hit(sets, priority) for (_, priority), sets in by_map.items())
+
+
+def _targets(ports: PortSet) -> set[int]:
+    """Return the traffic classes a port's map leads to; one that is not known may lead anywhere."""
+    dscp_map = ports.qos.dscp_to_tc
+    if dscp_map is None or ports.qos.trust_dot1p:
+        return {UNREADABLE}
+    return {0 if target is None else target for target in dscp_map.targets}
+
+
+def _has_headroom(ports: PortSet, priority: int) -> bool:
+    """Return whether a row gives the group of a priority headroom; where none does, PFC005 says so."""
+    group = ports.qos.groups[priority]
+    return group is not None and not group.generated and group.buffer is not None and group.buffer.lossless
+
+
+def _unreached_hit(sets: Sequence[PortSet], priority: int) -> Hit:
+    dscp_map = sets[0].qos.dscp_to_tc
+    assert dscp_map is not None
+    return Hit(
+        origin=dscp_map.origin,
+        message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
+        note="what is meant to be lossless has another traffic class, and no pause protects it",
+        help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
+        elements=elements(sets),
+        places=places(sets),
+        data={"priority": priority},
+        severity="warning",
+    )
 
 
 def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:

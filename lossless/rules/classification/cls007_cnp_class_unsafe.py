@@ -34,6 +34,8 @@ classes:
 ```yaml intent base=leaf-spine
 classes:
   cnp: null
+  rdma:
+    ecn: off
 congestion_control: pfc-only
 ```
 

@@ -36,7 +36,8 @@ def markings(host: HostQos) -> tuple[Marking, ...]:
         ("traffic_class", host.traffic_class, host.traffic_class_origin),
         ("NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin),
     )
-    return tuple(Marking(name, tos, origin) for name, tos, origin in sources if tos is not None)
+    libraries = ((one.variable, one.tos, one.origin) for one in host.jobs.libraries if not one.bypasses)
+    return tuple(Marking(name, tos, at) for name, tos, at in (*sources, *libraries) if tos is not None)
 
 
 def lossless_dscps(classes: ClassSet) -> tuple[int, ...]:

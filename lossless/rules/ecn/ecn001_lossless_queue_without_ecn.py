@@ -78,14 +78,13 @@ from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.ecn.marking import Use, distinct_sets, lossless_queues, numbers, pfc_only, uses
+from lossless.rules.ecn.marking import Use, distinct_sets, in_reach, lossless_queues, numbers, pfc_only, uses
 from lossless.rules.places import below, elements, places
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.fabric.model import Switch
     from lossless.fabric.view import View
     from lossless.findings import Origin
     from lossless.rules.ecn.marking import LosslessQueue
@@ -107,7 +106,7 @@ _WHY = "without marks PFC is the only control, and every congestion pauses whole
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per profile that does not mark, and per set of queues without one."""
     for use in uses(view):
-        if use.wred.drops and _in_reach(use):
+        if use.wred.drops and in_reach(use, use.wred.green):
             yield _drops(use)
         elif not use.wred.marks and not pfc_only(view):
             yield _does_not_mark(use, view.fabric.declared)
@@ -125,19 +124,6 @@ def _unreadable(view: View) -> Iterator[Gap]:
     for ports in view.lossless_sets:
         if any(ports.qos.queue_of(priority) == UNREADABLE for priority in ports.qos.pfc.priorities):
             yield Gap("the queue of a lossless priority cannot be read", ports.places)
-
-
-def _in_reach(use: Use) -> bool:
-    """Return whether a queue can grow to where the curve begins; what means "off" begins beyond."""
-    begin, buffers = use.wred.green.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
-    return begin is None or any(size is None or begin < size for size in buffers)
-
-
-def _buffer_bytes(switch: Switch) -> int | None:
-    known = [pool.size_bytes for pool in switch.qos.pools if pool.size_bytes]
-    if switch.profile and switch.profile.asic.buffer_bytes:
-        known.append(switch.profile.asic.buffer_bytes)
-    return max(known, default=None)
 
 
 def _drops(use: Use) -> Hit:

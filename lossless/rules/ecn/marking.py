@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from lossless.buffers.marking import LARGEST_THRESHOLD
 from lossless.fabric.known import UNKNOWN
 from lossless.fabric.qos import UNREADABLE
 from lossless.rules.places import counted_lossy, elements, places
@@ -11,7 +12,8 @@ from lossless.rules.places import counted_lossy, elements, places
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.fabric.qos import PortQos, Queue, Wred
+    from lossless.fabric.model import Switch
+    from lossless.fabric.qos import Curve, PortQos, Queue, Wred
     from lossless.fabric.view import PortSet, View
 
 
@@ -87,6 +89,22 @@ def uses(view: View) -> tuple[Use, ...]:
     return tuple(Use(wred, tuple(queues)) for wred, queues in found.items())
 
 
+def marking_uses(view: View) -> Iterator[Use]:
+    """Yield the profiles of lossless queues that mark, of those that a switch takes and senders listen to."""
+    if not pfc_only(view):
+        yield from (use for use in uses(view) if use.wred.marks and not refused(use.wred))
+
+
+def refused(wred: Wred) -> bool:
+    """Return whether orchagent refuses a profile for its thresholds, and marks nothing by it (SWS003)."""
+    return any(_refused(curve) for curve in (wred.green, wred.yellow, wred.red))
+
+
+def _refused(curve: Curve) -> bool:
+    low, high = curve.min_bytes or 0, curve.max_bytes or 0
+    return low > high or high > LARGEST_THRESHOLD
+
+
 def distinct_sets(queues: Sequence[LosslessQueue]) -> tuple[PortSet, ...]:
     """Return the port sets of some queues, each once."""
     return tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
@@ -95,6 +113,19 @@ def distinct_sets(queues: Sequence[LosslessQueue]) -> tuple[PortSet, ...]:
 def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
     """Return the numbers of some queues, ascending."""
     return tuple(sorted({queue.number for queue in queues}))
+
+
+def in_reach(use: Use, curve: Curve) -> bool:
+    """Return whether a queue can grow to where a curve begins; what means "off" begins beyond."""
+    begin, buffers = curve.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
+    return begin is None or any(size is None or begin < size for size in buffers)
+
+
+def _buffer_bytes(switch: Switch) -> int | None:
+    known = [pool.size_bytes for pool in switch.qos.pools if pool.size_bytes]
+    if switch.profile and switch.profile.asic.buffer_bytes:
+        known.append(switch.profile.asic.buffer_bytes)
+    return max(known, default=None)
 
 
 def pfc_only(view: View) -> bool:

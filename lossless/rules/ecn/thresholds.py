@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.buffers.marking import Marking, by_switch, marking
 from lossless.buffers.port import Missing
 from lossless.rules.base import Gap
+from lossless.rules.places import below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from lossless.findings import Json, Origin
     from lossless.rules.base import Hit
 
+ONE_PACKET_BYTES = 4096
+"""The payload of the largest RDMA packet: path MTUs are 256 to 4,096 bytes (IBTA volume 1)."""
 _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
 
 
@@ -48,7 +51,7 @@ def tightest(ranked: Iterable[tuple[tuple[int, float], Hit]]) -> Iterator[Hit]:
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
     """Return where Kmin (``min``) or Kmax (``max``) of a curve was written."""
-    return wred.origin.at(end if view.fabric.declared else _FIELDS[end])
+    return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
 
 
 def margins(found: Marking, threshold_bytes: int) -> Mapping[str, Json]:

@@ -32,6 +32,20 @@ def used_classes(qos: PortQos) -> frozenset[int]:
     return frozenset(PRIORITIES if qos.trust_dot1p else map(qos.traffic_class, DSCPS))
 
 
+def paused_priority(qos: PortQos, traffic_class: int) -> int | None:
+    """Return the priority on the wire that a port pauses when a TC fills its group, None for none or several."""
+    group, groups = qos.group_of(traffic_class), qos.pfc_to_pg
+    found = [p for p in qos.pfc.priorities if (groups.targets[p] if groups else p) == group]
+    return found[0] if len(found) == 1 else None
+
+
+def sent_priority(qos: PortQos, traffic_class: int) -> int | None:
+    """Return the priority on the wire whose pause stops a TC's queue, None for none or several."""
+    queue, queues = qos.queue_of(traffic_class), qos.pfc_to_queue
+    found = [p for p in qos.pfc.priorities if (queues.targets[p] if queues else p) == queue]
+    return found[0] if len(found) == 1 else None
+
+
 def is_lossy(profile: BufferProfile | None) -> bool:
     """Return whether an egress profile is for lossy queues, which drop at their tail.
 

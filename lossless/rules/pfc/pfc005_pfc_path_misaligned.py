@@ -125,7 +125,7 @@ def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
     used = used_classes(ports.qos)
     single: dict[Origin, list[tuple[int, _Fault]]] = {}
     for priority in ports.qos.pfc.priorities:
-        faults = [*_inward(view, ports, priority), *_outward(ports, priority)]
+        faults = [*_inward(view, ports, priority), *_outward(view, ports, priority)]
         certain = [fault for fault in faults if fault.certain]
         if priority not in used:
             if certain and ports.switch.classes.knowledge == "inferred":
@@ -198,7 +198,7 @@ def _entry(index_map: IndexMap, index: int) -> Origin:
     return index_map.entry_origin(index) if written else index_map.origin
 
 
-def _outward(ports: PortSet, priority: int) -> Iterator[_Fault]:
+def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     """Yield what is out of line from a received pause to the queue it should stop."""
     qos = ports.qos
     leaves = qos.queue_of(priority)
@@ -218,7 +218,9 @@ def _outward(ports: PortSet, priority: int) -> Iterator[_Fault]:
     queue = qos.queues[leaves]
     if queue is not None and queue.buffer is not None and is_lossy(queue.buffer):
         says = f"queue {leaves} has {queue.buffer.name}, which drops at its tail"
-        yield _Fault(says, f"give queue {leaves} the egress profile of lossless queues", queue.origin)
+        origin = queue.buffer_origin or queue.origin
+        place = origin if view.fabric.declared else origin.at("profile")
+        yield _Fault(says, f"give queue {leaves} the egress profile of lossless queues", place)
 
 
 def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:

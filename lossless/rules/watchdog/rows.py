@@ -8,7 +8,7 @@ from lossless.rules.places import below, elements, places
 from lossless.sonic.read import DEFAULT_POLL_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.fabric.model import Switch
     from lossless.fabric.qos import Watchdog
@@ -20,7 +20,9 @@ RESTORATION_MS = range(100, 60000 + 1)
 """What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
 POLL_MS = range(100, 1000 + 1)
 """What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
-_INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration"}
+_STEP_MS = 200
+_STEP_PORTS = 32
+_INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
 
 
 class Rows(NamedTuple):
@@ -83,3 +85,20 @@ def watched(view: View) -> Iterator[Rows]:
         first = sets[0].qos.watchdog
         if first is not None:
             yield Rows(sets[0].switch, first, view.fabric.declared, tuple(sets))
+
+
+def default_poll_ms(ports: int) -> int:
+    """Return the poll interval that ``pfcwd start_default`` sets for as many ports.
+
+    200 ms x max(1, (ports - 1) // 32 + 1), 1,000 ms at most. Ports are all of a switch in older releases
+    (sonic-utilities pfcwd/main.py @691b1bb), in later ones those with PFC that are in use (@015521a).
+    """
+    return min(POLL_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
+
+
+def by_switch(found: Iterable[Rows]) -> list[list[Rows]]:
+    """Return watchdogs in one list for each kind of switch."""
+    switches: dict[int, list[Rows]] = {}
+    for rows in found:
+        switches.setdefault(id(rows.switch), []).append(rows)
+    return [*switches.values()]

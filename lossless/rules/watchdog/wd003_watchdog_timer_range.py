@@ -41,8 +41,8 @@ pfc:
 ```yaml intent base=leaf-spine
 pfc:
   watchdog:
-    detection: 5000ms
-    restoration: 5000ms
+    detection: 4800ms
+    restoration: 4800ms
 ```
 
 ```json config_db base=leaf

@@ -29,7 +29,7 @@ pfc:
 ```yaml intent base=leaf-spine
 pfc:
   watchdog:
-    detection: 600ms
+    poll: 400ms
 ```
 
 ```json config_db base=leaf

@@ -31,6 +31,10 @@ rdma_devices=(mlx5_0 mlx5_1)
 
 readonly MTU=9000
 readonly CABLE_M=3
+readonly GLOBAL_PAUSE=off
+# Who speaks DCBX: the host (os) or the NIC's firmware (fw).
+readonly DCBX=os
+readonly TRUST=dscp
 readonly PFC=0,0,0,0,0,1,0,0
 # The ToS byte of all RDMA traffic: DSCP x 4 + ECN bits; empty: left to the jobs.
 readonly TRAFFIC_CLASS=''
@@ -175,16 +179,18 @@ ensure_file() {
 }
 
 set_qos() {
-    local dscp priority
+    local dscp priority controller='OS controlled'
     if ! read_qos; then
         report "$interface: mlnx_qos cannot read it; DCBX, trust, DSCP map and PFC are not set"
         return 0
     fi
     # First, or firmware that speaks DCBX with the switch writes over the rest.
-    ensure "$interface: DCBX" 'OS controlled' dcbx mlnx_qos -i "$interface" --dcbx os
-    # mlnx_qos refuses --trust and --dscp2prio in one call.
-    ensure "$interface: trust" dscp trust mlnx_qos -i "$interface" --trust dscp
+    [[ $DCBX == os ]] || controller='Firmware controlled'
+    ensure "$interface: DCBX" "$controller" dcbx mlnx_qos -i "$interface" --dcbx "$DCBX"
+    # mlnx_qos refuses --trust and --dscp2prio in one call, and lists the map under trust in DSCP alone.
+    ensure "$interface: trust" "$TRUST" trust mlnx_qos -i "$interface" --trust "$TRUST"
     for ((dscp = 0; dscp < 64; dscp++)); do
+        [[ $TRUST == dscp ]] || break
         priority=${DSCP_PRIORITIES:dscp:1}
         ensure "$interface: priority of DSCP $dscp" "$priority" "dscp:$dscp" \
             mlnx_qos -i "$interface" --dscp2prio "set,$dscp,$priority"
@@ -228,13 +234,14 @@ set_interface() {
         return 0
     fi
     # Global pause and PFC exclude each other.
-    ensure "$interface: global pause" 'rx off tx off' pause ethtool -A "$interface" rx off tx off
+    ensure "$interface: global pause" "rx $GLOBAL_PAUSE tx $GLOBAL_PAUSE" pause \
+        ethtool -A "$interface" rx "$GLOBAL_PAUSE" tx "$GLOBAL_PAUSE"
     ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
     set_qos
     set_dcqcn
-    # The NIC stops pausing the switch after 100 ms of a stuck receiver (driver default 8000 ms).
+    # After so long a NIC with a stuck receiver stops pausing the switch; 0: never (driver default 8000 ms).
     ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
-        ethtool --set-tunable "$interface" pfc-prevention-tout auto
+        ethtool --set-tunable "$interface" pfc-prevention-tout 100
 
 }
 

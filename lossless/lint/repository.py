@@ -1,0 +1,114 @@
+"""Judges all files of a run together: intents first, since they say what devices are meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.lint.collect import read
+from lossless.lint.devices import Settings, compare, finder, judge_document
+from lossless.lint.run import Verdicts, run, together
+
+if TYPE_CHECKING:
+    from lossless.errors import Problem
+    from lossless.fabric.model import Fabric, Switch
+    from lossless.lint.collect import Candidate
+    from lossless.lint.devices import Outcome
+    from lossless.source.document import Document
+    from lossless.source.excerpts import Shown
+
+FEWEST_FOR_WORKERS = 32
+"""From how many configurations on several processes judge them; fewer are done before those would start."""
+
+
+class Intents(NamedTuple):
+    """The fabrics that intents declare, and what could not be read of them."""
+
+    fabrics: tuple[Fabric, ...]
+    errors: tuple[Problem, ...]
+
+
+class Judged(NamedTuple):
+    """What is said of all files of a run, and what reports need of each file."""
+
+    verdicts: Verdicts
+    errors: tuple[Problem, ...]
+    documents: Mapping[str, Shown]
+
+
+Declare = Callable[[Sequence["Document"]], Intents]
+"""Makes fabrics of those documents that are intents."""
+
+
+def judge_documents(documents: Sequence[Document], declare: Declare, settings: Settings) -> Judged:
+    """Judge documents that are already read."""
+    intents = declare(documents)
+    deployed = [document for document in documents if is_device(document.file)]
+    settings = _completed(settings, intents, compared=len(deployed) > 1)
+    find = finder(settings.profile_dirs)
+    outcomes = [judge_document(document, settings, find) for document in deployed]
+    return _judged(intents, outcomes, {document.file: document for document in documents})
+
+
+def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
+    """Judge files: in several processes where there are many devices among them."""
+    devices = _for_workers(candidates)
+    among = set(devices)
+    found = [read(candidate) for candidate in candidates if candidate not in among]
+    documents = [one.document for one in found if one.document is not None]
+    judged = _judge_apart(devices, documents, declare, settings) if devices else None
+    judged = judged or judge_documents(documents, declare, settings)
+    problems = tuple(problem for one in found for problem in one.problems)
+    return judged._replace(errors=(*problems, *judged.errors))
+
+
+def is_device(file: str) -> bool:
+    """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
+    return file.lower().endswith(".json")
+
+
+def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the devices' files where they are so many that other processes are worth their start."""
+    devices = [candidate for candidate in candidates if is_device(candidate.file)]
+    if len(devices) < FEWEST_FOR_WORKERS:
+        return []
+    from lossless.lint.workers import usable
+
+    return devices if usable() else []
+
+
+def _judge_apart(
+    devices: Sequence[Candidate], documents: Sequence[Document], declare: Declare, settings: Settings
+) -> Judged:
+    from lossless.lint.workers import judge_in_processes
+
+    intents = declare(documents)
+    work = judge_in_processes(devices, _completed(settings, intents, compared=True))
+    judged = _judged(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts))
+    return judged._replace(errors=(*work.problems, *judged.errors))
+
+
+def _completed(settings: Settings, intents: Intents, *, compared: bool) -> Settings:
+    """Return settings with the switches that intents name; one that two of them name is not intended."""
+    intended: dict[str, Switch | None] = {}
+    for switch in (switch for fabric in intents.fabrics for switch in fabric.switches):
+        intended[switch.name] = None if switch.name in intended else switch
+    known = {name: switch for name, switch in intended.items() if switch is not None}
+    return settings._replace(intended=known, compared=compared)
+
+
+def _judged(intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown]) -> Judged:
+    verdicts = [*_of_intents(intents), *(outcome.verdicts for outcome in outcomes)]
+    verdicts.append(compare([outcome.summary for outcome in outcomes if outcome.summary is not None]))
+    errors = (error for outcome in outcomes for error in outcome.errors)
+    return Judged(together(verdicts), (*intents.errors, *errors), documents)
+
+
+def _of_intents(intents: Intents) -> list[Verdicts]:
+    if not intents.fabrics:
+        return []
+    from lossless.fabric.view import View
+    from lossless.rules.table import for_intents
+
+    rules = for_intents()
+    return [run(View(fabric), rules, "intent") for fabric in intents.fabrics]

@@ -1,0 +1,46 @@
+"""examples/roce-256 as an intent and as the configurations rendered from it, each with something injected."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lossless import api
+from lossless.source import load, load_text
+from lossless.source.document import Document
+from tests.rules.snippets import merge
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = ROOT / "examples" / "roce-256"
+Patch = dict[str, Any]
+
+
+@cache
+def rendered() -> dict[str, Patch]:
+    """Return the tables of every switch of the example, by its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = api.render(EXAMPLE, folder, base_dir=EXAMPLE / "base").files
+        files = [Path(folder, name) for name in written if name.endswith("config_db.json")]
+        return {path.parent.name: json.loads(path.read_text()) for path in files}
+
+
+def ports(switch: str) -> list[str]:
+    """Return the ports of a switch that carry QoS."""
+    return [port for port in rendered()[switch]["PORT_QOS_MAP"] if port != "global"]
+
+
+def intent(patch: Patch) -> list[Document]:
+    """Return the example's intent with a merge patch applied."""
+    data = load(str(EXAMPLE / "fabric.yaml")).data
+    return [load_text(json.dumps(merge(data, patch), indent=1), "fabric.yaml")]
+
+
+def devices(patches: dict[str, Patch]) -> list[Document]:
+    """Return the configurations of all switches, some with a merge patch applied."""
+    tables = {name: merge(found, patches.get(name, {})) for name, found in rendered().items()}
+    return [
+        load_text(json.dumps(found, indent=1), f"{name}/config_db.json") for name, found in tables.items()
+    ]

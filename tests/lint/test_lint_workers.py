@@ -1,0 +1,94 @@
+"""Many files are judged in several processes; nothing of what is said may depend on that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossless import api
+from lossless.lint import repository as judging
+from lossless.lint import workers
+from lossless.report.json_format import json_text
+from lossless.report.text import PLAIN, findings_text, summary_text
+from lossless.source import load
+from lossless.source.excerpts import Excerpts, places
+from tests.rules.judging import patched
+from tests.rules.snippets import BASES
+
+FILES = judging.FEWEST_FOR_WORKERS + 5
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Leaves of which every third is wrong in one way, one linked to a spine, one broken and one foreign file."""
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"PFC_WD": {"Ethernet4": None}},
+        {"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_drop_probability": "0"}}},
+    ]
+    for number in range(FILES):
+        name = {"DEVICE_METADATA": {"localhost": {"hostname": f"leaf{number}"}}}
+        document = patched("wired-leaf.json", {**wrong[number % 3], **name})
+        write(tmp_path / f"leaf{number}" / "config_db.json", document.text)
+    slow = {"PORT": {"Ethernet8": {"mtu": "9000"}}}
+    write(tmp_path / "spine1" / "config_db.json", patched("wired-spine.json", slow).text)
+    write(tmp_path / "broken" / "config_db.json", '{"PORT": {')
+    write(tmp_path / "other.json", '{"name": "not ours"}')
+    write(tmp_path / "fabric.yaml", (BASES / "leaf-spine.yaml").read_text())
+    return tmp_path
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def said(report: api.Report) -> tuple[object, ...]:
+    """Return all that people and programs are shown of a report."""
+    text = [*findings_text(report, PLAIN), summary_text(report)]
+    return text, json.loads(json_text(report)), report.errors, report.not_judged
+
+
+@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+def test_processes_say_what_one_process_says(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    several = api.lint([repository])
+    monkeypatch.setattr(judging, "FEWEST_FOR_WORKERS", 10**6)
+    alone = api.lint([repository])
+    assert said(several) == said(alone)
+    assert {finding.code for finding in several.findings} >= {"WD001", "ECN003", "LNK002"}
+    assert [error.file for error in several.errors] == [str(repository / "broken" / "config_db.json")]
+
+
+@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("started")
+
+    monkeypatch.setattr(workers, "judge_in_processes", refuse)
+    assert api.lint([repository / "leaf1"]).files == 1
+    with pytest.raises(AssertionError, match="started"):
+        api.lint([repository])
+
+
+def test_excerpts_answer_from_what_they_hold_and_read_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "config_db.json"
+    file.write_text((BASES / "leaf.json").read_text())
+    document, held, other = load(str(file)), ("PFC_WD", "Ethernet0"), ("PFC_WD", "GLOBAL")
+    reads: list[str] = []
+
+    def reading(name: str) -> Any:
+        reads.append(name)
+        return load(name)
+
+    excerpts = Excerpts(str(file), places(document, [held]), reading)
+    for mark in ("key", "value"):
+        assert excerpts.locate_many([held], mark) == document.locate_many([held], mark)
+    number = document.locate(held).line
+    assert excerpts.line_text(number) == document.line_text(number)
+    assert reads == []
+    assert excerpts.locate_many([held, other]) == document.locate_many([held, other])
+    assert excerpts.line_text(1) == document.line_text(1)
+    assert reads == [str(file)]

@@ -1,0 +1,231 @@
+"""What the rules say of upstream's configurations, and what of it is true.
+
+    python tools/corpus.py FOLDER            print the figures, exit 1 where they differ from what is on record
+    python tools/corpus.py FOLDER --record   add what is new to the record, to be judged by hand
+
+FOLDER is the corpus: ``full`` (real and rendered configurations), ``probes`` (one change each to a valid file) and
+``rejected`` (cases that upstream's YANG refuses). The record is ``tests/corpus-verdicts.toml``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lossless.api import lint, lint_documents
+from lossless.source import load_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.findings import Finding
+    from lossless.findings import Path as KeyPath
+
+RECORD = Path(__file__).parent.parent / "tests" / "corpus-verdicts.toml"
+UNJUDGED = "unjudged"
+
+
+class Drawn(NamedTuple):
+    """What one rule says of one file: its severity, how many findings, and on how many places they show."""
+
+    file: str
+    code: str
+    severity: str
+    findings: int
+    places: int
+
+
+class Probe(NamedTuple):
+    """One change to the valid base, and what it draws beyond what the base does; codes of findings at the change."""
+
+    name: str
+    changes_device: bool
+    accepted: bool
+    at_change: tuple[str, ...]
+    above_info: tuple[str, ...]
+    schema: tuple[str, ...]
+
+
+def accepted_files(corpus: Path) -> list[Path]:
+    """Return the whole configurations that upstream's YANG accepts."""
+    index = json.loads((corpus / "index.json").read_text())
+    return sorted(corpus / e["file"] for e in index if e["yang_accepts"] and e["file"].startswith("full/"))
+
+
+def drawn(corpus: Path) -> dict[Drawn, list[Finding]]:
+    """Return every error and warning on the accepted files, each file a repository of its own."""
+    found: dict[Drawn, list[Finding]] = {}
+    for path in accepted_files(corpus):
+        by_rule: dict[tuple[str, str], list[Finding]] = {}
+        for finding in lint([path]).findings:
+            if finding.severity != "info":
+                by_rule.setdefault((finding.code, finding.severity), []).append(finding)
+        for (code, severity), findings in by_rule.items():
+            places = sum(finding.places for finding in findings)
+            found[Drawn(path.name, code, severity, len(findings), places)] = findings
+    return found
+
+
+def on_record() -> dict[str, Any]:
+    """Return the record: ``finding`` entries, and what each probe draws."""
+    return tomllib.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def recorded(record: dict[str, Any]) -> dict[Drawn, dict[str, Any]]:
+    """Return the entries of the record by what they are about."""
+    keys = Drawn._fields
+    return {Drawn(*(entry[key] for key in keys)): entry for entry in record.get("finding", ())}
+
+
+def probes(corpus: Path) -> list[Probe]:
+    """Return what each probe draws beyond its base."""
+    folder = corpus / "probes"
+    base = {_meaning(f) for f in lint([folder / "base.json"]).findings}
+    index = json.loads((folder / "index.json").read_text())
+    return [_probe(folder, entry, base) for entry in index if entry["probe"] != "base"]
+
+
+def _meaning(finding: Finding) -> tuple[object, ...]:
+    return finding.code, finding.severity, finding.origin.path, finding.message
+
+
+def _probe(folder: Path, entry: dict[str, Any], base: set[tuple[object, ...]]) -> Probe:
+    findings = [f for f in lint([folder / f"{entry['probe']}.json"]).findings if _meaning(f) not in base]
+    grave = [f for f in findings if f.severity != "info"]
+    here = [f for f in grave if any(_names(f, change) for change in entry["changed"])]
+    return Probe(
+        entry["probe"],
+        entry["changes_device"],
+        entry["yang_accepts"],
+        *(_codes(found) for found in (here, grave, [f for f in findings if f.code.startswith("SCM")])),
+    )
+
+
+def _names(finding: Finding, change: Sequence[str]) -> bool:
+    """Return whether a finding lies in a changed row, or names it."""
+    row = tuple(change[:2])
+    paths = [finding.origin.path, *(related.origin.path for related in finding.related)]
+    if any(path[:2] == row or (len(path) == 1 and path[0] == row[0]) for path in paths):
+        return True
+    key = row[-1].partition("|")[0]
+    words = (finding.message, finding.note, finding.help, *finding.elements)
+    return any(key in text or "|".join(row) in text for text in words)
+
+
+def _codes(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(sorted({finding.code for finding in findings}))
+
+
+def cases(corpus: Path, name: str) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
+    """Yield the cases of upstream's YANG tests: the name, the schema findings above info, the configuration."""
+    for entry in json.loads((corpus / "rejected" / name).read_text()):
+        if entry["oracle_rejects"] != (name == "cases.json"):
+            continue  # named after a refusal that upstream's own validator does not make
+        document = load_text(json.dumps(entry["config_db"]), "config_db.json")
+        findings = lint_documents([document]).findings
+        yield entry["test"], _codes(f for f in findings if f.code.startswith("SCM")), entry["config_db"]
+
+
+def _value(path: Path, place: KeyPath) -> str:
+    value: Any = json.loads(path.read_text())
+    for key in place:
+        value = value[key] if isinstance(value, dict) and key in value else None
+    text = json.dumps(value)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _entry(corpus: Path, key: Drawn, findings: Sequence[Finding]) -> str:
+    first = findings[0]
+    row = f"{first.object} = {_value(corpus / 'full' / key.file, first.origin.path)}"
+    quoted = {"verdict": UNJUDGED, "row": row, "says": first.message, "why": ""}
+    fields = {**key._asdict(), **quoted}
+    return "\n[[finding]]\n" + "".join(
+        f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in fields.items()
+    )
+
+
+def _record(corpus: Path) -> None:
+    """Write the record anew: entries that still hold as they were judged, what is new unjudged."""
+    found = drawn(corpus)
+    known = recorded(on_record()) if RECORD.exists() else {}
+    similar = {(k.file, k.code): e for k, e in known.items()}
+    lines = [_HEAD]
+    for key in sorted(found):
+        text = _entry(corpus, key, found[key])
+        judged = known.get(key) or similar.get((key.file, key.code))
+        if judged:
+            text = text.replace('why = ""', f"why = {json.dumps(judged['why'], ensure_ascii=False)}")
+            text = text.replace(UNJUDGED, judged["verdict"])
+        lines.append(text)
+    lines.append("\n[probes]\n")
+    lines += [f"{p.name} = {json.dumps([*p.at_change])}\n" for p in probes(corpus)]
+    RECORD.write_text("".join(lines), encoding="utf-8")
+
+
+_HEAD = """\
+# What the rules say of the whole configurations that upstream's YANG accepts: every error and warning, judged by hand.
+# tools/corpus.py adds what is new; verdict and why are written by a person. `row` is quoted from the file.
+# Below, what each one-change probe draws at its change, warnings and above.
+"""
+
+
+def _difference(corpus: Path) -> list[str]:
+    record = on_record()
+    known, found = recorded(record), drawn(corpus)
+    lines = [f"new: {tuple(key)}" for key in sorted(found.keys() - known.keys())]
+    lines += [f"gone: {tuple(key)}" for key in sorted(known.keys() - found.keys())]
+    lines += [f"{e['verdict']}: {tuple(key)}" for key, e in sorted(known.items()) if e["verdict"] != "true"]
+    for probe in probes(corpus):
+        if [*probe.at_change] != record["probes"].get(probe.name):
+            lines.append(
+                f"probe {probe.name}: draws {probe.at_change}, on record {record['probes'].get(probe.name)}"
+            )
+    return lines
+
+
+def _figures(corpus: Path) -> Iterator[str]:
+    found = drawn(corpus)
+    counts = Counter({"error": 0, "warning": 0})
+    for key in found:
+        counts[key.severity] += key.findings
+    files = len(accepted_files(corpus))
+    yield f"accepted configurations: {files}; errors {counts['error']}, warnings {counts['warning']}"
+    for key in sorted(found, key=lambda k: (k.code, k.file)):
+        yield f"  {key.code} {key.severity:7} {key.findings:3} ({key.places} places)  {key.file}"
+    tried = probes(corpus)
+    changing = [p for p in tried if p.changes_device]
+    missed = [p.name for p in changing if not p.at_change]
+    crying = [f"{p.name}: {', '.join(p.above_info)}" for p in tried if not p.changes_device and p.above_info]
+    yield f"probes that change the device: {len(changing) - len(missed)} of {len(changing)} found"
+    yield from (f"  missed: {name}" for name in missed)
+    yield f"probes that do not: {sum(not p.changes_device for p in tried)}, above info on {len(crying)}"
+    yield from (f"  {line}" for line in crying)
+    unseen = [p.name for p in tried if not p.accepted and not p.schema]
+    yield f"probes that YANG refuses: {sum(not p.accepted for p in tried)}, unseen by the schema {len(unseen)} {unseen}"
+    refused = list(cases(corpus, "cases.json"))
+    silent = [name for name, codes, _ in refused if not codes]
+    yield f"cases that YANG refuses: {len(refused)}, unseen by the schema {len(silent)}"
+    yield from (f"  {name}" for name in silent)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the figures, or record what is new."""
+    corpus = Path(arguments[0])
+    if "--record" in arguments:
+        _record(corpus)
+        return 0
+    for line in _figures(corpus):
+        print(line)
+    differences = _difference(corpus)
+    print(f"differences from the record: {len(differences)}")
+    for line in differences:
+        print(f"  {line}")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

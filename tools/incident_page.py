@@ -1,0 +1,59 @@
+"""The page of published failures, written from the replays: ``python tools/incident_page.py [--check]``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from lossless.report.columns import markdown_table  # noqa: E402
+from tests.incidents.replays import INCIDENTS  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.incidents.replays import Incident
+
+PAGE = ROOT / "docs" / "incidents.md"
+_INTRODUCTION = """\
+# Published failures, and what this tool says of them
+
+Each failure that an intent or a `config_db.json` can show is put into `examples/roce-256`, as a test, and must draw the
+rule named here; the example without it draws nothing. What no such file can show is said in the last column.
+"""
+
+
+def page() -> str:
+    """Return the text of the page."""
+    heads = ("", "what happened", "source", "put into the example", "drawn")
+    rows = [row for incident in INCIDENTS for row in _rows(incident)]
+    seen = sum(bool(incident.replays) for incident in INCIDENTS)
+    counts = f"{seen} of {len(INCIDENTS)} are replayed."
+    return f"{_INTRODUCTION}\n{counts}\n\n{markdown_table(heads, rows)}\n"
+
+
+def _rows(incident: Incident) -> list[tuple[str, ...]]:
+    about = (incident.number, incident.what, incident.source)
+    if not incident.replays:
+        return [(*about, "-", f"not seen: {incident.unseen}")]
+    return [
+        (*about, replay.injected, f"[{replay.code}](rules/{replay.code}.md)") for replay in incident.replays
+    ]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page, or with ``--check`` report that it is stale."""
+    if "--check" not in arguments:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale; run: make docs\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
