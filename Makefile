@@ -2,6 +2,7 @@
 # make test    install what tests need and run them all
 # make check   the static checks: formatting, lint, types
 # make bench   the benchmarks, as ratios to a bare interpreter
+# make corpus  what the rules say of upstream's configurations, and of what is on record
 # make docs    write the generated documentation anew
 # make lock    write the locked requirements anew from pyproject.toml
 
@@ -10,7 +11,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench docs lock clean
+.PHONY: demo test check bench corpus docs lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -29,8 +30,12 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py
 
+corpus: $(VENV)/dev.stamp
+	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
+
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules
+	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/compile_profiles.py
 
 $(VENV)/python.stamp:

@@ -23,7 +23,6 @@ classes:
   rdma: {{dscp: {dscp}, priority: 3, lossless: true, bandwidth: {share}%,
           ecn: {{min: {kmin_kib} KiB, max: {kmax_kib} KiB, probability: {probability}%}}}}
   storage: {{dscp: {storage_dscp}, priority: 2, bandwidth: {storage_share}%}}
-  control: {{dscp: [46, 56], priority: 5, bandwidth: 5%}}
   cnp: {{dscp: 48, priority: 6, scheduling: strict}}
   default: {{dscp: rest, priority: 0, bandwidth: {rest_share}%}}
 pfc:
@@ -53,13 +52,13 @@ def _shape(source: random.Random) -> dict[str, object]:
 
 def _values(source: random.Random) -> dict[str, object]:
     share, storage_share = source.randrange(40, 60), source.randrange(10, 30)
-    detection_ms = source.randrange(1200, 2000, 100)
+    detection_ms = source.randrange(1200, 3000, 600)
     return {
         "dscp": source.choice([24, 26, 30]),
         "storage_dscp": source.choice([16, 18, 20]),
         "share": share,
         "storage_share": storage_share,
-        "rest_share": 95 - share - storage_share,
+        "rest_share": 100 - share - storage_share,
         "kmin_kib": source.randrange(600, 1000),
         "kmax_kib": source.randrange(2600, 3400),
         "probability": source.randrange(5, 40),
@@ -77,9 +76,10 @@ def write_devices(folder: Path, count: int) -> int:
         name = f"pod{number:04}"
         text = INTENT.format(name=name, **_shape(source), **_values(source))
         fabric = resolve(load_intent(load_text(text, "fabric.yaml")))
+        tables = base_of(fabric, fabric.switches[0])
         switch = fabric.switches[0]._replace(name=f"{name}-leaf1")
-        fabric = fabric._replace(switches=(switch, *fabric.switches[1:]))
-        base = load_text(json.dumps(base_of(fabric, switch), indent=4), "base.json")
+        tables["DEVICE_METADATA"]["localhost"]["hostname"] = switch.name
+        base = load_text(json.dumps(tables, indent=4), "base.json")
         rendered = switch_file(switch, base).text
         path = folder / switch.name / "config_db.json"
         path.parent.mkdir(parents=True)

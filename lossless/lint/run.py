@@ -20,8 +20,8 @@ RULE_PAGES = "docs/rules/"
 """Where the generated page of each rule lies, relative to the repository."""
 
 
-SCHEMA = "SCM"
-"""The family that says what a schema refuses, apart from what traffic suffers."""
+LESSER = ("SCM", "CFG004")
+"""What says that a schema refuses a value, or that it is not the intended one, apart from what traffic suffers."""
 
 
 class Verdicts(NamedTuple):
@@ -50,14 +50,14 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     """Return several verdicts as one, errors of a file first, then by place; one cause is one finding."""
     superseded = frozenset().union(*(verdict.superseded for verdict in verdicts))
     kept = [f for v in verdicts for f in v.findings if (f.code, f.origin) not in superseded]
-    graver = {f.origin[:2] for f in kept if not f.code.startswith(SCHEMA) and f.severity != "info"}
+    graver = {f.origin[:2] for f in kept if not f.code.startswith(LESSER) and f.severity != "info"}
     findings = sorted((_lessened(finding, graver) for finding in kept), key=_order)
     return Verdicts(tuple(findings), _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
 
 
 def _lessened(finding: Finding, graver: set[tuple[str, Path]]) -> Finding:
-    """Return what the schema says as info where a rule says of the same place what traffic suffers."""
-    if finding.code.startswith(SCHEMA) and finding.origin[:2] in graver:
+    """Return the lesser half of a cause as info, where a rule says of the same place what traffic suffers."""
+    if finding.code.startswith(LESSER) and finding.origin[:2] in graver:
         return finding._replace(severity="info")
     return finding
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the rows of any table by key, in the order of keys; nothing where it is absent or no table."""
     rows = device.tables.data.get(table)
-    for key in sorted(rows) if isinstance(rows, dict) else ():
+    if not isinstance(rows, dict):
+        return
+    for key in sorted(rows):
         if isinstance(rows[key], dict):
             yield key, rows[key]
 

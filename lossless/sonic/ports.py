@@ -68,10 +68,14 @@ class RowIndex:
             if port is None or numbers is None:
                 malformed.append(row)
             elif port:
-                slots = found.setdefault(port, {})
+                slots = found.get(port)
+                if slots is None:
+                    found[port] = dict.fromkeys(numbers, row)
+                    continue
                 if not slots.keys().isdisjoint(numbers):
                     overlaps += _overlaps(port, slots, numbers, row)
-                slots.update(dict.fromkeys(numbers, row))
+                for number in numbers:
+                    slots[number] = row
         self._tables.keys[table] = Keys(found.keys(), ranges, malformed, overlaps)
         return found
 
@@ -142,13 +146,15 @@ class QosReader:
         self._dynamic = dynamic
         self._generate = generate
         self._built: dict[object, PortQos] = {}
+        self._contents = _Contents()
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         """Return the QoS of a port; ports whose rows say the same share one object."""
+        says = self._contents.of
         content = (
-            _content(rows.qos),
-            _content(rows.watchdog),
-            *(tuple([(n, _content(slots[n])) for n in sorted(slots)]) for slots in rows[2:5]),
+            says(rows.qos),
+            says(rows.watchdog),
+            *(tuple([(n, says(slots[n])) for n in sorted(slots)]) for slots in rows[2:5]),
             rows.lists,
             speed_bps,
             cable.configured_m,
@@ -227,9 +233,23 @@ class QosReader:
         return PriorityGroup(number, known, generated=True, origin=pfc.origin)
 
 
-def _content(row: Row | None) -> frozenset[tuple[str, str]] | None:
-    """Return what a row says, whatever the order of its fields."""
-    return None if row is None else frozenset(row.fields.items())
+class _Contents:
+    """Numbers for what rows say, whatever the order of their fields: equal numbers, equal rows."""
+
+    def __init__(self) -> None:
+        self._as_written: dict[tuple[tuple[str, str], ...], int] = {}
+        self._sorted: dict[tuple[tuple[str, str], ...], int] = {}
+
+    def of(self, row: Row | None) -> int:
+        """Return the number of what a row says, 0 for no row."""
+        if row is None:
+            return 0
+        written = tuple(row.fields.items())
+        number = self._as_written.get(written)
+        if number is None:
+            number = self._sorted.setdefault(tuple(sorted(written)), len(self._sorted) + 1)
+            self._as_written[written] = number
+        return number
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lossless.fabric.known import UNKNOWN
@@ -116,9 +117,7 @@ class _Reader:
         found = {}
         for row in self.tables.table("CABLE_LENGTH").values():
             for port, text in row.fields.items():
-                match = re.fullmatch(r"([0-9]{1,9})m", text.strip())
-                length_m = int(match[1]) if match else None
-                found[port] = Cable(UNKNOWN, length_m, self.tables.origin("CABLE_LENGTH", row, port))
+                found[port] = Cable(UNKNOWN, _length_m(text), self.tables.origin("CABLE_LENGTH", row, port))
         return found
 
     def _ports(self) -> tuple[Port, ...]:
@@ -131,8 +130,7 @@ class _Reader:
         fields: Mapping[str, str] = row.fields if row else {}
         speed_mbps = self._positive(row, "speed")
         speed_bps = speed_mbps * 10**6 if speed_mbps else None
-        nowhere = self.tables.origin("CABLE_LENGTH").key()
-        cable = self.cables.get(name) or Cable(UNKNOWN, None, nowhere)
+        cable = self.cables.get(name) or Cable(UNKNOWN, None, self.tables.origin("CABLE_LENGTH").key())
         rows = self.index.rows_of(name)
         return Port(
             name=name,
@@ -243,6 +241,13 @@ def pg_profile_name(speed_bps: int, cable_m: int) -> str:
     return f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
 
 
+@lru_cache(maxsize=1024)
+def _length_m(text: str) -> int | None:
+    match = re.fullmatch(r"([0-9]{1,9})m", text.strip())
+    return int(match[1]) if match else None
+
+
+@lru_cache(maxsize=4096)
 def natural_key(name: str) -> tuple[tuple[int, str], ...]:
     """Sort ``Ethernet8`` before ``Ethernet10``."""
     # Digits compare by length, then as text: equal to their value, and no text is too long for it.

@@ -30,8 +30,8 @@ class Rewrite(NamedTuple):
 def rewrites(fabric: Fabric, documents: Iterable[Document]) -> dict[tuple[str, str], Rewrite]:
     """Return, by switch and port, the maps that write DSCP anew; ports that bind none are not among them.
 
-    ``documents`` are those that the fabric was read from: the model has no place for these maps, as no rule is
-    about them.
+    ``documents`` are those that the fabric was read from: the model has no place for these maps, which few
+    devices bind.
     """
     names = {switch.origin.file: switch.name for switch in fabric.switches}
     devices = (Tables(document.file, document.data) for document in documents)
@@ -42,15 +42,17 @@ def _of_device(tables: Tables) -> Iterator[tuple[str, Rewrite]]:
     for port, row in tables.table("PORT_QOS_MAP").items():
         name = row.reference("tc_to_dscp_map")
         if name and port != "global":
-            yield port, _rewrite(tables, name)
+            yield port, rewrite_of(tables, name)
 
 
-def _rewrite(tables: Tables, name: str) -> Rewrite:
+def rewrite_of(tables: Tables, name: str) -> Rewrite:
+    """Return what a map makes of traffic classes; entries of classes beyond 7 are there, and of no concern."""
     maps = tables.data.get(_TABLE)
     row = maps.get(name) if isinstance(maps, dict) else None
     if not isinstance(row, dict):
         return Rewrite(name, None, refused=False)
     numbers = [(whole_number(str(tc)), whole_number(str(dscp))) for tc, dscp in row.items()]
-    known = {tc: dscp for tc, dscp in numbers if tc in PRIORITIES and dscp in DSCPS}
-    refused = len(known) < len(row)
-    return Rewrite(name, None if refused else known, refused)  # type: ignore[arg-type]
+    if any(tc is None or dscp not in DSCPS for tc, dscp in numbers):
+        return Rewrite(name, None, refused=True)
+    known = {tc: dscp for tc, dscp in numbers if tc is not None and tc in PRIORITIES and dscp is not None}
+    return Rewrite(name, known, refused=False)

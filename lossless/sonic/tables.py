@@ -94,16 +94,22 @@ class Tables:
         rows: dict[str, Row] = {}
         # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
+        joinable, is_text = name in _PORT_KEYED, _TEXT.issuperset
         for key in sorted(value):
             fields = value[key]
-            if not isinstance(fields, dict):
+            # Nearly every row is text alone, and is taken as it stands.
+            if (
+                fields.__class__ is dict
+                and is_text(map(type, fields.values()))
+                and not (joinable and "," in key)
+            ):
+                rows[key] = Row(key, fields)
+            elif not isinstance(fields, dict):
                 self.unread.append(f"{name}|{key}: not a row")
-            elif "," in key and name in _PORT_KEYED:
+            elif joinable and "," in key:
                 row = Row(key, self._fields(f"{name}|{key}", fields))
                 self.joined.append((name, row))
                 rows.update(dict.fromkeys(single_keys(key), row))
-            elif {*map(type, fields.values())} <= _TEXT:
-                rows[key] = Row(key, fields)
             else:
                 rows[key] = Row(key, self._fields(f"{name}|{key}", fields))
         return rows

@@ -11,7 +11,7 @@ from lossless.source.document import MAX_DEPTH, Document, Place
 from lossless.source.text import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import NoReturn
 
     from lossless.findings import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TEXT = frozenset({str})
 _KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
 
 
@@ -28,29 +29,33 @@ def load_json(text: str, file: str) -> Document:
     Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
     text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
     """
-    repeated: list[bool] = []
-
-    def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) != len(pairs):
-            repeated.append(True)
-        return members
-
-    data = _parse(text, file, to_dict)
+    data, strings = _parse(text, file)
     if not isinstance(data, dict):
         kind = _KINDS.get(type(data), "a number")
         _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
     if _LONE_SURROGATE.search(text):
         _refuse_surrogates(text, file)
-    locator = JsonLocator(text, unique=not repeated)
-    return Document(file, text, data, locator, duplicates=_duplicates(text) if repeated else ())
+    repeated = _duplicates(text) if _may_repeat(text, strings) else ()
+    return Document(file, text, data, JsonLocator(text, None if repeated else data), duplicates=repeated)
 
 
-def _parse(text: str, file: str, to_dict: Any) -> Any:
+def _may_repeat(text: str, strings: int) -> bool:
+    """Return whether a key may stand twice in an object.
+
+    Of a key that does, one is not in the data, and neither is a string that was its value: the text then has
+    more quotes than twice the strings of the data. An escape can hide a quote; only then all pairs are looked at.
+    """
+    if "\\" not in text:
+        return text.count('"') != 2 * strings
+    lost: list[bool] = []
+    json.loads(text, object_pairs_hook=lambda pairs: lost.append(len(dict(pairs)) != len(pairs)))
+    return any(lost)
+
+
+def _parse(text: str, file: str) -> tuple[Any, int]:
+    """Return the data, and how many strings it has, keys among them."""
     try:
-        data = json.loads(
-            text, object_pairs_hook=to_dict, parse_constant=_refuse_constant, parse_float=_finite
-        )
+        data = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         from lossless.source.json_errors import explain
 
@@ -61,9 +66,10 @@ def _parse(text: str, file: str, to_dict: Any) -> Any:
         from lossless.source.json_errors import bad_number
 
         _refuse(text, file, *bad_number(text))
-    if _is_too_deep(data):
+    strings = _strings([data])
+    if strings is None:
         _refuse_depth(text, file)
-    return data
+    return data, strings
 
 
 def _refuse_constant(literal: str) -> NoReturn:
@@ -77,19 +83,25 @@ def _finite(literal: str) -> float:
     return number
 
 
-def _is_too_deep(data: Any) -> bool:
-    level = [data]
-    for _ in range(MAX_DEPTH + 1):
+def _strings(data: Any) -> int | None:
+    """Return how many strings there are, keys among them; None where they are nested too deep."""
+    found, level, is_text = 0, [data], _TEXT.issuperset
+    for _ in range(MAX_DEPTH + 2):
         below: list[Any] = []
         for value in level:
+            items: Any = value
             if value.__class__ is dict:
-                below += [v for v in value.values() if v.__class__ is dict or v.__class__ is list]
-            elif value.__class__ is list:
-                below += [v for v in value if v.__class__ is dict or v.__class__ is list]
+                found += len(value)
+                items = value.values()
+            if is_text(map(type, items)):
+                found += len(items)
+            else:
+                found += sum(item.__class__ is str for item in items)
+                below += [v for v in items if v.__class__ is dict or v.__class__ is list]
         if not below:
-            return False
+            return found
         level = below
-    return True
+    return None
 
 
 def _refuse_depth(text: str, file: str) -> NoReturn:
@@ -119,13 +131,13 @@ def _refuse(text: str, file: str, offset: int, message: str) -> NoReturn:
 class JsonLocator:
     """Finds places in a valid JSON text by walking only the wanted paths.
 
-    Siblings are skipped by the C decoder. With ``unique`` keys the walk stops once all is found; without, the
-    last of a repeated key is the one in effect.
+    Siblings are skipped by the C decoder. Where no key is repeated, ``unique`` is the data and the walk stops
+    once all is found; where one is, the last of a repeated key is the one in effect.
     """
 
     __slots__ = ("_decode", "_text", "_unique")
 
-    def __init__(self, text: str, unique: bool) -> None:
+    def __init__(self, text: str, unique: Mapping[str, Any] | None) -> None:
         self._text = text
         self._unique = unique
         self._decode = json.JSONDecoder().raw_decode
@@ -140,15 +152,32 @@ class JsonLocator:
         return {path: _deepest(path, found) for path in wanted}
 
     def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
-        hits: dict[Any, Place] = {}
-        for key, place in self._children(start) if wanted else ():
+        hits = self._only_ones(wanted) if not path else {}
+        for key, place in self._children(start) if len(hits) < len(wanted) else ():
             if key in wanted:
                 hits[key] = place
-                if self._unique and len(hits) == len(wanted):
+                if self._unique is not None and len(hits) == len(wanted):
                     break
         for key, place in hits.items():
             found[(*path, key)] = place
             self._walk(place.start, (*path, key), wanted[key], found)
+
+    def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, Place]:
+        """Return the places of top-level keys that stand only once in the whole text, without walking to them.
+
+        Where no escape hides a quote, what stands once between quotes is the key that the data has.
+        """
+        text, hits = self._text, dict[Any, Place]()
+        known = self._unique if self._unique is not None and "\\" not in text else {}
+        for key in (key for key in wanted if key in known):
+            quoted = f'"{key}"'
+            start = text.find(quoted)
+            colon = _skip(text, start + len(quoted))
+            if start < 0 or text[colon] != ":" or text.find(quoted, start + 1) >= 0:
+                continue
+            value_start = _skip(text, colon + 1)
+            hits[key] = Place(start, start + len(quoted), value_start, self._decode(text, value_start)[1])
+        return hits
 
     def _children(self, start: int) -> Iterator[tuple[str | int, Place]]:
         if self._text[start] == "{":

@@ -106,17 +106,24 @@ def _refuse(file: str, message: str, line: int | None = None, column: int | None
 class Lines:
     """The lines of a text: offsets to 1-based lines and columns, in code points.
 
-    A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4; the table is built when first asked for.
+    A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4. The first few places are found by counting;
+    a table of all lines is built when more are asked for.
     """
 
-    __slots__ = ("_starts", "_text")
+    __slots__ = ("_near", "_starts", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts: list[int] = []
+        self._near: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of an offset."""
+        if not self._starts and len(self._near) < _COUNTED and "\r" not in self._text:
+            start = self._text.rfind("\n", 0, offset) + 1
+            line = self._text.count("\n", 0, start) + 1
+            self._near[line] = start
+            return line, offset - start + 1
         starts = self._table()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
@@ -127,6 +134,9 @@ class Lines:
 
     def line_text(self, number: int) -> str:
         """Return line ``number`` without its line break; IndexError when the text has no such line."""
+        if number in self._near:
+            end = self._text.find("\n", self._near[number])
+            return self._text[self._near[number] : end if end >= 0 else len(self._text)]
         starts = self._table()
         if not 1 <= number <= len(starts):
             raise IndexError(f"no line {number} in a text of {len(starts)}")
@@ -139,13 +149,18 @@ class Lines:
         return self._starts
 
 
+_COUNTED = 8
+"""How many lines are found by counting; a table costs as much as about this many."""
+
+
 def _line_starts(text: str) -> list[int]:
     if "\r" in text:
         import re
 
         return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
-    starts, offset = [], 0
-    for line in text.split("\n"):
-        starts.append(offset)
-        offset += len(line) + 1
-    return starts
+    from itertools import accumulate, count
+    from operator import add
+
+    # The lengths of the lines before, and a break for each of them.
+    *before, _ = map(add, accumulate(map(len, text.split("\n"))), count(1))
+    return [0, *before]

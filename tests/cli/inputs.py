@@ -9,7 +9,9 @@ from typing import Any
 BASES = Path(__file__).parent.parent / "rules" / "bases"
 INTENT = (BASES / "leaf-spine.yaml").read_text()
 LEAF = (BASES / "leaf.json").read_text()
-DUPLICATED = LEAF.replace('"VERSION": "version_202411_01"', '"VERSION": "1",\n      "VERSION": "2"')
+DUPLICATED = LEAF.replace(
+    '"VERSION": "version_202411_01"', '"VERSION": "version_202405_01",\n      "VERSION": "version_202411_01"'
+)
 
 
 def intent_with(old: str, new: str) -> str:

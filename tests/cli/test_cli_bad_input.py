@@ -210,7 +210,7 @@ def test_a_duplicate_key_in_json_is_a_finding(cli: Cli) -> None:
         "config_db.json:15:7: CFG005 repeated-key: VERSIONS|DATABASE|VERSION: 'VERSION' stands twice in one "
         "object; SONiC takes the last and drops the first [warning]\n"
         "   |\n"
-        '15 |       "VERSION": "2"\n'
+        '15 |       "VERSION": "version_202411_01"\n'
         "   |       ^^^^^^^^^\n"
         "   = note: the first is on line 14\n"
         "   = help: remove one of the two\n\n"

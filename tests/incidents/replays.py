@@ -209,6 +209,20 @@ INCIDENTS = (
         "INC12",
         "a dead server's packets were flooded and closed a cycle of pauses",
         "Guo et al., SIGCOMM 2016, section 4.2",
+        (
+            _leaf(
+                "a server port and an uplink with PFC in one VLAN",
+                "CLS013",
+                {
+                    "DEVICE_NEIGHBOR_METADATA": {"spine1": {"type": "SpineRouter"}},
+                    "VLAN": {"Vlan10": {"vlanid": "10"}},
+                    "VLAN_MEMBER": {
+                        "Vlan10|Ethernet0": {"tagging_mode": "untagged"},
+                        "Vlan10|Ethernet128": {"tagging_mode": "tagged"},
+                    },
+                },
+            ),
+        ),
     ),
     Incident(
         "INC13",
@@ -297,7 +311,10 @@ INCIDENTS = (
         "INC20",
         "one dead server sent 2,000 pauses a second and half of the servers stood still",
         "Guo et al., SIGCOMM 2016, sections 4.3 and 6.2",
-        (_leaf("no PFC_WD row for a server port", "WD001", {"PFC_WD": {"Ethernet4": None}}),),
+        (
+            _leaf("no PFC_WD row for a server port", "WD001", {"PFC_WD": {"Ethernet4": None}}),
+            _intent("the NICs may storm for 8 s", "WD015", {"hosts": {"pfc_prevention": "8000ms"}}),
+        ),
     ),
     Incident(
         "INC21",
@@ -335,6 +352,7 @@ INCIDENTS = (
         "INC24",
         "bounced traffic came back in the queue it had left, and the pause never ended",
         "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md; sonic-buildimage issue 10608",
+        unseen="the bounce itself: it is routing between two ToRs, and SONiC ships both with and without remapping",
     ),
     Incident(
         "INC25",
@@ -453,7 +471,10 @@ INCIDENTS = (
         ),
     ),
     Incident(
-        "INC38", "the headroom of a port exceeded what the chip gives one port", "sonic-mgmt issue 8041"
+        "INC38",
+        "the headroom of a port exceeded what the chip gives one port",
+        "sonic-mgmt issue 8041",
+        unseen="the limit: the switch learns it from its driver and keeps it in STATE_DB (BUFFER_MAX_PARAM)",
     ),
     Incident(
         "INC39",

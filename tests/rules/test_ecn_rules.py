@@ -208,10 +208,7 @@ PROBES = {
     "wred_flags_absent": ("ECN001", "warning", (*PROFILE, "wred_green_enable")),
     "ecn_absent": ("ECN001", "error", (*PROFILE, "ecn")),
     "ecn_none": ("ECN001", "error", (*PROFILE, "ecn")),
-    "ecn_on": ("ECN001", "error", (*PROFILE, "ecn")),
-    "wred_flag_True": ("ECN001", "warning", (*PROFILE, "wred_green_enable")),
 }
-"""``ecn_on`` is a mode that does not exist."""
 
 
 def test_one_change_variants_draw_their_rule(reference: Path) -> None:

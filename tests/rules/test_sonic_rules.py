@@ -87,9 +87,14 @@ def test_each_probe_draws_its_rule_alone_at_the_row_that_changed(reference: Path
         assert found[0].origin.path[:2] in {tuple(path[:2]) for path in changed[probe]}, probe
 
 
-@pytest.mark.parametrize(
-    ("probe", "owner"), [("wred_flag_True", "ECN001"), ("ecn_on", "ECN001"), ("pg_egress_profile", "PFC005")]
-)
+@pytest.mark.parametrize("probe", ["wred_flag_True", "ecn_on"])
+def test_a_profile_that_is_refused_is_not_said_to_mark_or_drop(reference: Path, probe: str) -> None:
+    found = lint([reference / "corpus" / "probes" / f"{probe}.json"]).findings
+    about = [f.code for f in found if f.severity != "info" and f.origin.path[0] == "WRED_PROFILE"]
+    assert about == ["SWS003", *(code for code in about if code == "ECN010")]
+
+
+@pytest.mark.parametrize(("probe", "owner"), [("pg_egress_profile", "PFC005")])
 def test_what_another_rule_says_is_not_said_twice(reference: Path, probe: str, owner: str) -> None:
     path = reference / "corpus" / "probes" / f"{probe}.json"
     assert grave(path) == []
@@ -221,7 +226,7 @@ class TestWred:
     @pytest.mark.parametrize("mode", ["", "all", "ecn_ALL"])
     def test_a_lossless_queue_without_marks_is_said_once(self, mode: str) -> None:
         report = device(wred(ecn=mode))
-        assert [f.code for f in report.findings if f.severity != "info"] == ["ECN001"]
+        assert [f.code for f in report.findings if f.severity != "info"] == ["SWS003"]
 
     def test_a_profile_off_the_lossless_queues_has_no_other_rule(self) -> None:
         patch = {"WRED_PROFILE": {"BULK": {"ecn": "on", "wred_green_enable": "True"}}}

@@ -12,22 +12,17 @@ The switch looks headroom up by the length that is configured. What is on the re
 has no place in the buffer, and is dropped.
 
 ## Bad
-```json config_db base=leaf beside=leaf-spine.yaml
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
 {
   "CABLE_LENGTH": {"AZURE": {
     "Ethernet32": "5m"   // <- here
   }},
-  "PORT": {"Ethernet32": {"lanes": "32,33,34,35,36,37,38,39", "alias": "etp5", "index": "5", "speed": "800000",
-    "mtu": "9100", "admin_status": "up", "fec": "rs"}},
-  "PORT_QOS_MAP": {"Ethernet32": {"dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE",
-    "pfc_to_queue_map": "AZURE", "pfc_to_pg_map": "AZURE", "pfc_enable": "3", "pfcwd_sw_enable": "3"}},
-  "QUEUE": {"Ethernet32|3": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}},
-  "PFC_WD": {"Ethernet32": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}}
+  "BUFFER_PG": {"Ethernet32|3": null}
 }
 ```
 
 ## Good
-```json config_db base=leaf beside=leaf-spine.yaml
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
 {
   "CABLE_LENGTH": {"AZURE": {
     "Ethernet0": "5m"

@@ -141,7 +141,7 @@ def _unreached_hit(sets: Sequence[PortSet], priority: int) -> Hit:
         help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
         elements=elements(sets),
         places=places(sets),
-        data={"priority": priority},
+        data={"traffic_class": priority},
         severity="warning",
     )
 

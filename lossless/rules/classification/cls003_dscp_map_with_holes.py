@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import DSCPS
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.rules.classification.marking import spell_dscps
 from lossless.rules.pfc.masks import remapped
 from lossless.rules.places import elements, places
@@ -80,7 +81,58 @@ def check(device: Device) -> Iterator[Hit | Gap]:
 
 
 def _judged(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Hit]:
-    holes = [dscp for dscp in dscp_map.sources_of_none() if not _reported(device, dscp)]
+    holes = [dscp for dscp in DSCPS if dscp_map.targets[dscp] is None and not _reported(device, dscp)]
     paused = any(0 in ports.qos.pfc.priorities for ports in sets)
     if holes and (paused or (_meant_whole(dscp_map) and _leads_to_all(dscp_map, sets))):
         yield _hit(dscp_map, sets, holes, paused=paused)
+
+
+def _meant_whole(dscp_map: IndexMap) -> bool:
+    """Return whether a map names most DSCPs: who writes exceptions only names a few."""
+    return 2 * dscp_map.targets.count(None) < len(DSCPS)
+
+
+def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
+    """Return whether every priority with PFC has a DSCP; where one has none, CLS001 says what that means.
+
+    Where RDMA DSCPs are named it goes by those, one by one.
+    """
+    if sets[0].switch.classes.knowledge != "inferred":
+        return True
+    paused = {p for ports in sets for p in {*ports.qos.pfc.priorities} - remapped(ports.qos)}
+    return paused <= {*dscp_map.targets}
+
+
+def _reported(device: Device, dscp: int) -> bool:
+    """Return whether CLS001 reports that a DSCP has no entry: it knows that the DSCP carries RDMA."""
+    classes = device.switch.classes
+    if classes.knowledge != "inferred":
+        return any(dscp in cls.dscps for cls in classes.lossless)
+    sets = device.view.lossless_sets
+    lossless = [ports for ports in sets if _names_lossless(ports, dscp)]
+    return dscp != DEFAULT_CNP_DSCP and 2 * places(lossless) > places(sets)
+
+
+def _names_lossless(ports: PortSet, dscp: int) -> bool:
+    return ports.qos.dscp_to_tc is not None and ports.qos.dscp_to_tc.targets[dscp] in ports.qos.pfc.priorities
+
+
+def _hit(dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool) -> Hit:
+    one = len(holes) == 1
+    verb = "has no entry and goes" if one else "have no entry and go"
+    lossless = ", which PFC pauses" if paused else ""
+    return Hit(
+        origin=dscp_map.origin,
+        message=f"DSCP {spell_dscps(holes)} {verb} to TC 0{lossless}; "
+        f"{len(DSCPS) - dscp_map.targets.count(None)} of {len(DSCPS)} DSCPs are named",
+        note="whoever marks packets so shares the lossless class"
+        if paused
+        else "an entry was forgotten, it seems",
+        help=f'"{holes[0]}": "0" says that best effort is meant'
+        if not paused
+        else "map them to a lossy class",
+        elements=elements(sets),
+        places=places(sets),
+        data={"dscps": list(holes)},
+        confidence="high" if paused else "medium",
+    )

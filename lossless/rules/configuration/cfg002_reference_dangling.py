@@ -122,7 +122,7 @@ _Old = tuple[Reference, list[tuple[str, "Row"]]]
 def check(device: Device) -> Iterator[Hit | Gap]:
     """Yield a hit per name that leads nowhere, and one for all references in the old form."""
     old: list[_Old] = []
-    for reference in _REFERENCES:
+    for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)
         field = reference.field
         texts = {text for row in rows.values() if (text := row.fields.get(field)) is not None}
@@ -131,6 +131,16 @@ def check(device: Device) -> Iterator[Hit | Gap]:
             yield from _judged(device, reference, odd, old)
     if old:
         yield _old_form(device, old)
+
+
+def _not_yet_followed(device: Device) -> tuple[Reference, ...]:
+    """Return the references to follow: in a whole file that conforms, all but lists lead somewhere.
+
+    SONiC's models strip the blanks in a list, which orchagent does not.
+    """
+    if device.metadata and not device.conformity.problems:
+        return tuple(reference for reference in _REFERENCES if reference.field == "profile_list")
+    return _REFERENCES
 
 
 def _odd_name(device: Device, reference: Reference, text: str) -> str | None:

@@ -14,6 +14,7 @@ lossless packets are dropped.
 ```json config_db base=wired-leaf34 beside=wired-spine34
 {
   "DSCP_TO_TC_MAP": {"AZURE": {
+    "5": "4",
     "4": "3"   // <- here
   }}
 }

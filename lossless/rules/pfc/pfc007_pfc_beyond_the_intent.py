@@ -10,16 +10,24 @@ Whoever hangs on such a port can pause the switch, and through it every sender o
 counted its headroom, set its NIC or looked at its watchdog: a storm from there is as good as one from a host.
 
 ## Bad
-```json config_db base=wired-spine beside=leaf-spine.yaml
+```json config_db base=rendered-spine beside=leaf-spine.yaml
 {
-  "PORT_QOS_MAP": {"Ethernet4": {
+  "PORT": {"Ethernet32": {"lanes": "32,33,34,35,36,37,38,39", "alias": "etp5", "index": "5", "speed": "800000",
+    "mtu": "9100", "admin_status": "up", "fec": "rs"}},
+  "DEVICE_NEIGHBOR": {"Ethernet32": {"name": "leaf9", "port": "Ethernet32"}},
+  "CABLE_LENGTH": {"AZURE": {"Ethernet32": "40m"}},
+  "QUEUE": {"Ethernet32|3": {"scheduler": "scheduler.rdma", "wred_profile": "AZURE_LOSSLESS"}},
+  "PFC_WD": {"Ethernet32": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}},
+  "PORT_QOS_MAP": {"Ethernet32": {
+    "dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE",
+    "pfc_to_pg_map": "AZURE", "pfcwd_sw_enable": "3",
     "pfc_enable": "3"   // <- here
   }}
 }
 ```
 
 ## Good
-```json config_db base=wired-leaf beside=leaf-spine.yaml
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
 {
   "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": "3"}}
 }

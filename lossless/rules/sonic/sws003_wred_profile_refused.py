@@ -4,8 +4,7 @@
 Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row
 or throw: a field it does not know, a flag other than `true` and `false`, an `ecn` mode it does not know, a number
 it cannot read or above 2,147,483,647, a minimum above its maximum or without one. A probability above 100 is
-left to the chip's driver, and a warning. That a lossless queue does not mark because of its flag for green or its
-mode is said by ECN001.
+left to the chip's driver, and a warning. What other rules would say of the curve does not hold then, and is left out.
 
 ## Why it breaks a lossless fabric
 One such field and nothing of the profile is applied: no marking on any queue that names it, and the queue's
@@ -54,7 +53,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.ecn.marking import uses
 from lossless.rules.sonic.reading import read_number
 
 if TYPE_CHECKING:
@@ -84,11 +82,10 @@ _NUMBERS = tuple(
     for colour in _COLOURS
     for name in ("min_threshold", "max_threshold", "drop_probability")
 )
-_NEEDED_TO_MARK = frozenset({"wred_green_enable", "ecn"})
 _FIELDS = frozenset({*_FLAGS, *_NUMBERS, "ecn"})
 _MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
 _LOST = "no queue that names it marks anything"
-_UNTRUE = ("ECN002", "ECN003", "ECN004", "ECN005", "ECN012")
+_UNTRUE = ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012")
 """What is said of the curve of a profile that is not applied does not hold."""
 
 
@@ -118,21 +115,13 @@ def _words(device: Device, row: Row) -> Iterator[Hit]:
     mode = row.fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
         odd.append("ecn")
-    unmarking = odd and _said_not_to_mark(device, row)
     for field in odd:
-        if field in _NEEDED_TO_MARK and unmarking:
-            continue
         if field == "ecn":
             says, help_ = "which orchagent throws on", "write ecn_all, or ecn_ and the colours to mark"
         else:
             says, help_ = "and orchagent refuses the profile for it", "write true or false, in lower case"
         text = row.fields[field]
         yield _hit(device, row, field, f"sets {field} to {text!r}, {says}: {_LOST}", help_)
-
-
-def _said_not_to_mark(device: Device, row: Row) -> bool:
-    """Return whether ECN001 says of the profile that it does not mark: it is on a lossless queue."""
-    return any(use.wred.name == row.key and not use.wred.marks for use in uses(device.view))
 
 
 def _numbers(device: Device, row: Row) -> Iterator[Hit]:
