@@ -5,10 +5,11 @@ Nothing here prints or exits; :func:`render` is the only one that writes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem, ProfileError
 from lossless.findings import Finding, NotJudged
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,9 @@ Findings are values, never exceptions: see :mod:`lossless.findings`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,9 @@ up only when a finding is shown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from lossless.records import NamedTuple
 
 Path = tuple[str | int, ...]
 Severity = Literal["error", "warning", "info"]

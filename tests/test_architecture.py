@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "lossless"
-GROUND = {"errors", "findings", "units", "datafiles"}
+GROUND = {"errors", "findings", "units", "datafiles", "records"}
 _ROW = re.compile(r"^\| `([a-z_./]+)` \|[^|]*\|([^|]*)\|$")
 
 

@@ -19,9 +19,10 @@ outside this law, and vendors' rows do not obey it.
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from lossless.errors import QuantityError
+from lossless.records import NamedTuple
 from lossless.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 
 PAUSE_QUANTA = {

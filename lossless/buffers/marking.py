@@ -6,11 +6,12 @@ Marks before PFC are necessary for a quiet fabric, never sufficient, so nothing 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing, lossless_profile
 from lossless.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
 from lossless.fabric.qos import UNREADABLE, includes_headroom
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ takes something away.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.headroom import (
     AsicInputs,
@@ -27,6 +27,7 @@ from lossless.buffers.headroom import (
     vendor_row_headroom,
 )
 from lossless.fabric.known import Unknown
+from lossless.records import NamedTuple
 from lossless.units import format_rate
 
 if TYPE_CHECKING:

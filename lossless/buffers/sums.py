@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import chip_bytes
 from lossless.buffers.port import Missing, is_nvidia, lossless_profile
 from lossless.fabric.qos import includes_headroom
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

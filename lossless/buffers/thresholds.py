@@ -11,9 +11,8 @@ sufficient.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lossless.errors import QuantityError
+from lossless.records import NamedTuple
 
 
 class FanOutMargin(NamedTuple):

@@ -10,13 +10,14 @@ inet-tub/ns3-datacenter @6ddb4a4).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from lossless.buffers.headroom import Method
 from lossless.buffers.marking import Marking, by_switch, marking
 from lossless.buffers.port import LinkNeed, Missing, given_headroom, link_need, lossless_profile
 from lossless.buffers.storms import Protection, protection
 from lossless.buffers.sums import HeadroomSum, headroom_sums
+from lossless.records import NamedTuple
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:

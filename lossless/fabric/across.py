@@ -6,10 +6,11 @@ A summary is small and plain, so that a thousand devices can be read apart and s
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lossless.fabric.known import Maybe
 from lossless.findings import Origin, Path
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

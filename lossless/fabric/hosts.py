@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from lossless.fabric.known import Maybe
 from lossless.findings import Origin
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.hardware.model import NicProfile

@@ -6,11 +6,12 @@ Switches of one role share one tuple of ports, and ports that are configured ali
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from lossless.fabric.known import Maybe
 from lossless.fabric.qos import IndexMap, Pool, PortQos
 from lossless.findings import Origin
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.fabric.hosts import HostQos

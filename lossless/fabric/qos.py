@@ -7,9 +7,10 @@ fields say where a value was written; they carry no meaning and are left out of 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from lossless.findings import Origin
+from lossless.records import NamedTuple
 
 PRIORITIES = range(8)
 """PFC priorities, traffic classes, priority groups and unicast queues all count 0 to 7 (IEEE 802.1Q)."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,11 @@ when first asked for, because most commands read one HWSKU of one profile.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from lossless.errors import ProfileError
 from lossless.hardware.nic import NicProfile as NicProfile
+from lossless.records import NamedTuple
 from lossless.units import format_rate
 
 _T = TypeVar("_T")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from lossless.records import NamedTuple
 
 
 class Parameter(NamedTuple):

@@ -16,9 +16,10 @@ What reads these settings, and how:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import RenderError
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

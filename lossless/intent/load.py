@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from lossless.intent.base import shown
 from lossless.intent.contradictions import contradictions
 from lossless.intent.document import PRESETS, Intent
 from lossless.intent.problems import Written, in_file_order, located, not_text, reaches, refusals, suggestion
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -10,6 +10,7 @@ from lossless.errors import Problem
 from lossless.intent.base import shown
 from lossless.intent.classes import CLASS_NAME, Ecn
 from lossless.intent.document import Intent
+from lossless.records import NamedTuple
 from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:

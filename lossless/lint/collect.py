@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
+from lossless.records import NamedTuple
 from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
 

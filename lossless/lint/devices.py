@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import Problem, ProfileError
 from lossless.findings import NotJudged, Origin
 from lossless.lint.run import Verdicts, run
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lossless.fabric.model import Fabric, RepeatedKey, Switch
     from lossless.hardware.model import Hwsku, SwitchProfile
     from lossless.rules.device import Device
+    from lossless.rules.table import LoadedRule
     from lossless.sonic.tables import Tables
     from lossless.source.document import Document
 
@@ -43,7 +45,7 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
     """Judge one device by itself."""
     from lossless.fabric.view import View
     from lossless.rules.device import Device
-    from lossless.rules.table import for_devices, for_views_of_devices
+    from lossless.rules.table import for_views_of_devices
     from lossless.sonic.tables import Tables
 
     tables = Tables(document.file, document.data)
@@ -58,10 +60,20 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
     device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
     verdicts = (
         run(view, for_views_of_devices(), "config_db"),
-        run(device, for_devices(), "config_db"),
+        run(device, _rules_for(device), "config_db"),
         Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
     )
     return Outcome(document.file, _joined(verdicts), errors, _summary(device) if settings.compared else None)
+
+
+def _rules_for(device: Device) -> tuple[LoadedRule, ...]:
+    """Return the rules that can have something to say of a device."""
+    from lossless.rules.table import for_devices, for_intended_devices, for_refused_devices
+
+    rules = for_devices(device.tables.data.keys())
+    if device.conformity.problems or device.conformity.unknown_tables:
+        rules += for_refused_devices()
+    return rules + for_intended_devices() if device.intended is not None else rules
 
 
 def device_fabric(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.lint.collect import read
 from lossless.lint.devices import Settings, compare, finder, judge_document
 from lossless.lint.run import Verdicts, run, together
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.errors import Problem

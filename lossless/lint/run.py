@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.findings import SEVERITIES, Finding, NotJudged
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.lint.collect import read
 from lossless.lint.devices import Outcome, finder, judge_document
+from lossless.records import NamedTuple
 from lossless.source.excerpts import Excerpts, Places, places
 
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     """Judge files in as many processes as there are processors; in the order of the files."""
     import multiprocessing
 
-    from lossless.rules.table import for_devices, for_views_of_devices
+    from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
     from lossless.source import load
 
     # Read once here, and shared by every copy.
-    for_devices(), for_views_of_devices()
+    for_views_of_devices(), for_devices(ONLY_WITH.values()), for_refused_devices()
     context = multiprocessing.get_context("fork")
     outcomes: list[Outcome] = []
     excerpts: dict[str, Excerpts] = {}

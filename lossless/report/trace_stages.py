@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from lossless.records import NamedTuple
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 from lossless.intent.classes import dscp_of_name, name_of_dscp
 from lossless.intent.contradictions import speed_keys, wred_name_at
+from lossless.records import NamedTuple
 from lossless.units import parse_rate
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem, ProfileError
 from lossless.hardware.load import load_nic, load_switch
 from lossless.intent.problems import in_file_order
+from lossless.records import NamedTuple
 from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:

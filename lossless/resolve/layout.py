@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import InputError
 from lossless.fabric.model import Cable, Port, PortDemand, SwitchQos, WatchdogPoll
@@ -15,6 +15,7 @@ from lossless.fabric.qos import (
     Watchdog,
 )
 from lossless.hardware.capacity import LOSSLESS_INGRESS, backs_headroom
+from lossless.records import NamedTuple
 from lossless.resolve.classes import maps, priority_groups, schedulers, wred
 from lossless.resolve.placement import Placement
 from lossless.resolve.pools import PoolPlan, PortLoad, plan_pools

@@ -8,11 +8,12 @@ Pool sizes depend on headroom and are never copied across topologies. What a chi
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import ProfileError
 from lossless.fabric.qos import Pool, includes_headroom
 from lossless.hardware.capacity import LOSSLESS_INGRESS
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,10 @@ for each cause it finds and a :class:`Gap` where something it needs is unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from lossless.findings import Confidence, Fixable, Json, Origin, Related, Severity
+from lossless.records import NamedTuple
 
 Subject = Literal["fabric", "tables", "intent", "hosts"]
 

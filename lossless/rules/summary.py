@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.across import LinkEnd, Priorities, Summary
 from lossless.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
+from lossless.records import NamedTuple
 from lossless.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
 from lossless.rules.settings import settings_of
 

@@ -5,13 +5,15 @@ In which dict a rule stands says what it is given, and so when it is loaded at a
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lossless.errors import LosslessError
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from lossless.rules.base import Gap, Hit, Rule
 
@@ -96,7 +98,6 @@ INTENT: dict[str, str] = {
 """Rules that are given the view of an intent, and need what only an intent says."""
 
 DEVICE: dict[str, str] = {
-    "BUF005": "buffers.buf005_cable_longer_than_configured",
     "BUF008": "buffers.buf008_reserved_beyond_chip",
     "BUF010": "buffers.buf010_alpha_differs_on_like_ports",
     "BUF011": "buffers.buf011_pause_without_hysteresis",
@@ -108,7 +109,6 @@ DEVICE: dict[str, str] = {
     "BUF021": "buffers.buf021_admin_status_missing",
     "CFG001": "configuration.cfg001_number_not_canonical",
     "CFG002": "configuration.cfg002_reference_dangling",
-    "CFG004": "configuration.cfg004_drift_from_intent",
     "CFG005": "configuration.cfg005_repeated_key",
     "CFG007": "configuration.cfg007_buffer_model_contradicted",
     "CFG008": "configuration.cfg008_port_unknown",
@@ -121,19 +121,10 @@ DEVICE: dict[str, str] = {
     "ECN014": "ecn.ecn014_profile_name_unknown_to_tools",
     "ISO004": "isolation.iso004_shadow_class_on_downlink",
     "ISO005": "isolation.iso005_internal_port_lossless",
-    "PFC007": "pfc.pfc007_pfc_beyond_the_intent",
     "PFC011": "pfc.pfc011_pfc_asymmetric",
     "PFC014": "pfc.pfc014_lag_members_differ",
     "SCH005": "scheduling.sch005_lossless_queue_shaped",
     "SCH006": "scheduling.sch006_rate_unit_slip",
-    "SCM001": "schema.scm001_field_unknown",
-    "SCM002": "schema.scm002_value_refused",
-    "SCM003": "schema.scm003_reference_without_row",
-    "SCM004": "schema.scm004_constraint_broken",
-    "SCM005": "schema.scm005_field_missing",
-    "SCM006": "schema.scm006_key_malformed",
-    "SCM007": "schema.scm007_table_without_schema",
-    "SCM008": "schema.scm008_release_differs",
     "SWS001": "sonic.sws001_map_entry_unreadable",
     "SWS002": "sonic.sws002_map_entry_out_of_range",
     "SWS003": "sonic.sws003_wred_profile_refused",
@@ -156,6 +147,33 @@ DEVICE: dict[str, str] = {
 }
 """Rules that are given one deployed device: its rows as they stand, and the model they make."""
 
+ONLY_WITH: dict[str, str] = {
+    "CLS009": "TC_TO_DSCP_MAP",
+    "CLS010": "TUNNEL",
+    "CLS013": "VLAN_MEMBER",
+    "PFC014": "PORTCHANNEL_MEMBER",
+}
+"""Rules of DEVICE that judge one table which few devices have, and that table: without it they are not loaded."""
+
+SCHEMA: dict[str, str] = {
+    "SCM001": "schema.scm001_field_unknown",
+    "SCM002": "schema.scm002_value_refused",
+    "SCM003": "schema.scm003_reference_without_row",
+    "SCM004": "schema.scm004_constraint_broken",
+    "SCM005": "schema.scm005_field_missing",
+    "SCM006": "schema.scm006_key_malformed",
+    "SCM007": "schema.scm007_table_without_schema",
+    "SCM008": "schema.scm008_release_differs",
+}
+"""Rules that are given a deployed device which SONiC's models refuse in part."""
+
+INTENDED: dict[str, str] = {
+    "BUF005": "buffers.buf005_cable_longer_than_configured",
+    "CFG004": "configuration.cfg004_drift_from_intent",
+    "PFC007": "pfc.pfc007_pfc_beyond_the_intent",
+}
+"""Rules that are given a deployed device together with the switch that an intent makes of it."""
+
 ACROSS: dict[str, str] = {
     "BUF010": "buffers.buf010_alpha_differs_on_like_ports",
     "CFG011": "roles.cfg011_role_configured_unlike",
@@ -176,7 +194,7 @@ ACROSS: dict[str, str] = {
 They judge by their function ``across``; one that stands in another dict too has a ``check`` beside it.
 """
 
-MODULES: dict[str, str] = dict(sorted({**FABRIC, **INTENT, **DEVICE, **ACROSS}.items()))
+MODULES: dict[str, str] = dict(sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS}.items()))
 
 
 class LoadedRule(NamedTuple):
@@ -195,7 +213,7 @@ def load(code: str) -> LoadedRule:
     """
     if code not in MODULES:
         raise LosslessError(f"no rule {code!r}")
-    alone = any(code in kind for kind in (FABRIC, INTENT, DEVICE))
+    alone = code not in ACROSS or any(code in kind for kind in (FABRIC, INTENT, DEVICE))
     return _load(MODULES[code], "check" if alone else "across")
 
 
@@ -204,24 +222,48 @@ def load_all(codes: Iterable[str] | None = None) -> tuple[LoadedRule, ...]:
     return tuple(load(code) for code in sorted(MODULES if codes is None else codes))
 
 
+@cache
 def for_intents() -> tuple[LoadedRule, ...]:
     """Return the rules that are given the view of an intent."""
-    return tuple(_load(module, "check") for _, module in sorted({**FABRIC, **INTENT}.items()))
+    return _loaded({**FABRIC, **INTENT})
 
 
+@cache
 def for_views_of_devices() -> tuple[LoadedRule, ...]:
     """Return the rules that are given the view of one deployed device."""
-    return tuple(_load(module, "check") for _, module in sorted(FABRIC.items()))
+    return _loaded(FABRIC)
 
 
-def for_devices() -> tuple[LoadedRule, ...]:
-    """Return the rules that are given one deployed device with its rows."""
-    return tuple(_load(module, "check") for _, module in sorted(DEVICE.items()))
+def for_devices(tables: Collection[str]) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given one deployed device with its rows, by the tables it has."""
+    return _for_devices(tuple(code for code, table in ONLY_WITH.items() if table not in tables))
 
 
+@cache
+def _for_devices(without: tuple[str, ...]) -> tuple[LoadedRule, ...]:
+    return _loaded({code: module for code, module in DEVICE.items() if code not in without})
+
+
+@cache
+def for_refused_devices() -> tuple[LoadedRule, ...]:
+    """Return the rules that are given a device which SONiC's models refuse in part."""
+    return _loaded(SCHEMA)
+
+
+@cache
+def for_intended_devices() -> tuple[LoadedRule, ...]:
+    """Return the rules that are given a device together with its intent."""
+    return _loaded(INTENDED)
+
+
+@cache
 def for_all_devices() -> tuple[LoadedRule, ...]:
     """Return the rules that are given all deployed devices together."""
     return tuple(_load(module, "across") for _, module in sorted(ACROSS.items()))
+
+
+def _loaded(modules: Mapping[str, str]) -> tuple[LoadedRule, ...]:
+    return tuple(_load(module, "check") for _, module in sorted(modules.items()))
 
 
 def _load(name: str, function: str) -> LoadedRule:

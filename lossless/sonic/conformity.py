@@ -7,14 +7,15 @@ that a clean file costs little more than looking its rows up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.sonic.schema import plan, schema
 from lossless.sonic.schema_checks import KEYED_CHECKS, Context, context_of
 from lossless.sonic.schema_rows import Flaw, Verdict, as_text, judge_fields, judge_key, unknown_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.sonic.schema import Plan, Shape
     from lossless.sonic.schema_types import Reference
@@ -156,6 +157,17 @@ def _rows(data: Mapping[str, object], table: str) -> Mapping[str, object]:
     return found if isinstance(found, dict) else {}
 
 
+def _named(shape: Shape, parts: Sequence[str]) -> str | None:
+    """Return the one row that the parts of a key name, empty where they name none; None: look closer."""
+    named = ""
+    for part, kind in zip(parts, shape.key, strict=True):
+        references = kind.references(part)
+        if references is None or (references and ("," in part or named)):
+            return None
+        named = references[0][1] if references else named
+    return named
+
+
 class _Table:
     """Judges the rows of one table one by one, and remembers those that are good."""
 
@@ -172,7 +184,7 @@ class _Table:
         if plan.otherwise and rows:
             yield Problem((self.name,), unknown_to("is", plan.otherwise, self.context.release))
         for key, fields in rows.items():
-            if not self._is_known(key, fields):
+            if not self._is_known(key, fields) and not self._is_alike(key, fields):
                 for flaw in self._row(key, fields):
                     yield Problem((self.name, key, *flaw.fields), flaw)
 
@@ -186,6 +198,18 @@ class _Table:
         except TypeError:
             return False
         return wanted is not None and all(name in _rows(self.data, table) for _, (table, name) in wanted)
+
+    def _is_alike(self, key: str, fields: Mapping[object, object]) -> bool:
+        """Return whether a row under a new key says what a good row said, as most rows of a file do."""
+        shape, parts = self.known.shape, key.split("|")
+        if shape is None or shape.checks or key in self.known.fixed or len(parts) != len(shape.key):
+            return False
+        named = _named(shape, parts)
+        if named is None or (named and named not in self.named):
+            return False
+        if key not in self.known.keys and len(self.known.keys) < _MOST_KEYS:
+            self.known.keys[key] = named
+        return self._is_known(key, fields)
 
     def _row(self, key: str, fields: Mapping[object, object]) -> Iterator[Flaw]:
         older = self.known.plan.older_rows.get(key)

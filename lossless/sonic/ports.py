@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.known import Unknown
 from lossless.fabric.qos import (
@@ -14,6 +14,7 @@ from lossless.fabric.qos import (
     PriorityMask,
     Queue,
 )
+from lossless.records import NamedTuple
 from lossless.sonic.tables import Keys, Overlap, plain_name, whole_number
 
 if TYPE_CHECKING:

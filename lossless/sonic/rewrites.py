@@ -5,9 +5,10 @@ orchagent takes DSCPs 0 to 63 and refuses the whole map otherwise (sonic-swss or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import DSCPS, PRIORITIES
+from lossless.records import NamedTuple
 from lossless.sonic.tables import Tables, whole_number
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lossless.datafiles import data_dir
+from lossless.records import NamedTuple
 from lossless.sonic.schema_types import PatternTable, Type, parsed
 
 if TYPE_CHECKING:

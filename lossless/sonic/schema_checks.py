@@ -5,8 +5,9 @@ Each is given a row as texts and what it needs from elsewhere, and yields the fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.sonic.schema_types import whole
 
 if TYPE_CHECKING:

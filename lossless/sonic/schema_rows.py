@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from lossless.records import NamedTuple
 from lossless.sonic.schema import nearest_name
 from lossless.sonic.schema_checks import CHECKS
 from lossless.sonic.schema_types import Type, texts

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from lossless.records import NamedTuple
 from lossless.source.text import Lines
 
 if TYPE_CHECKING:

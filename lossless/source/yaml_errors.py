@@ -6,8 +6,9 @@ The C parser and the pure Python one word a mistake differently: what stands at 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.source.text import Lines
 
 if TYPE_CHECKING:

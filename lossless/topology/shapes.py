@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from lossless.findings import Origin
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

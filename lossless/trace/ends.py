@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import LosslessError
+from lossless.records import NamedTuple
 from lossless.sonic.read import natural_key
 from lossless.source.nearest import nearest
 

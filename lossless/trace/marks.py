@@ -10,8 +10,9 @@ is about lossless traffic and the packet is that.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.trace.model import Mark, StageName
 
 if TYPE_CHECKING:

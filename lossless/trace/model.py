@@ -6,9 +6,10 @@ breaks where one is an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from lossless.findings import Finding
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,9 +7,10 @@ people count.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.errors import LosslessError
+from lossless.records import NamedTuple
 from lossless.sonic.read import natural_key
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing, given_headroom, link_need, lossless_profile
 from lossless.buffers.storms import protection
 from lossless.fabric.qos import UNREADABLE, PortQos
 from lossless.fabric.view import PortSet
+from lossless.records import NamedTuple
 from lossless.trace.model import (
     Classification,
     Direction,

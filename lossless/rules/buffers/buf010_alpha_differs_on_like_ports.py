@@ -66,9 +66,10 @@ Let the groups of like ports name one profile.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import DYNAMIC_TH
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.units import format_bytes, format_rate
 

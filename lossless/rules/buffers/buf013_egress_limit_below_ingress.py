@@ -41,12 +41,13 @@ Do not bound lossless queues: `dynamic_th` 7, or a `static_th` as large as the p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
 from lossless.buffers.port import Missing, given_headroom, lossless_profile
 from lossless.buffers.thresholds import stuck_egress_bytes
 from lossless.fabric.qos import UNREADABLE
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import is_lossy
 from lossless.rules.places import below, elements, places

@@ -43,9 +43,10 @@ State 100 where lossless traffic may be small messages; less where it was measur
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.port import dynamic_headroom
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.places import elements, places
 from lossless.sonic.tables import whole_number

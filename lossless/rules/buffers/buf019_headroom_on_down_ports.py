@@ -40,9 +40,10 @@ Remove the `BUFFER_PG` rows of lossless groups on ports that stay down, or name 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.port import is_nvidia
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.sonic.read import pg_profile_name
 from lossless.units import format_bytes

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing, given_headroom, link_need, lossless_profile
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap
 from lossless.sonic.read import pg_profile_name
 from lossless.units import format_bytes

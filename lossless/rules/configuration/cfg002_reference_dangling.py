@@ -51,8 +51,9 @@ Write the row that is missing, or the name of one that is there, without bracket
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import known
 from lossless.sonic.read import pg_profile_name

@@ -6,9 +6,10 @@ something else is blamed itself; where another row is bound, the binding is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lossless.fabric.qos import UNREADABLE, BufferProfile, Curve, IndexMap, Pool, Scheduler, Watchdog, Wred
+from lossless.records import NamedTuple
 from lossless.rules.classification.marking import spell_dscps
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import LARGEST_THRESHOLD
 from lossless.fabric.known import UNKNOWN
 from lossless.fabric.qos import UNREADABLE
+from lossless.records import NamedTuple
 from lossless.rules.places import counted_lossy, elements, places
 
 if TYPE_CHECKING:

@@ -68,9 +68,10 @@ Use one number throughout: traffic class, priority group, PFC priority and queue
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import PRIORITIES, UNREADABLE
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import by_switch, gathered, is_lossy, spell, used_classes
 

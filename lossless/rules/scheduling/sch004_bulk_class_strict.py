@@ -74,9 +74,10 @@ Serve RDMA and bulk traffic by weight (DWRR), and leave STRICT to CNP and contro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import UNREADABLE
+from lossless.records import NamedTuple
 from lossless.rules.base import Hit, Rule
 from lossless.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.rules.ecn.marking import lossless_queues

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.findings import Origin, Related
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit
 from lossless.rules.sonic.reading import listed
 from lossless.sonic.schema import nearest_name

@@ -47,8 +47,9 @@ Name a profile whose pool is of the right side.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import gathered, known
 

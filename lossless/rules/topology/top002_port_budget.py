@@ -34,10 +34,11 @@ Fewer links or hosts per leaf, more leaves, or a switch or HWSKU with more ports
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.hardware.capacity import cages_needed, cages_per_port, fabric_cages, ports_per_cage
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.units import format_rate
 

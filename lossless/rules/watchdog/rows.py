@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from lossless.records import NamedTuple
 from lossless.rules.places import below, elements, places
 from lossless.sonic.read import DEFAULT_POLL_MS
 
