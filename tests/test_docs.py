@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.api import lint_documents
+from lossless.api import lint_documents, render
 from lossless.cli import main
 from lossless.source import load_text
 from tests.rules.snippets import merge
@@ -43,6 +43,25 @@ def test_the_guide_shows_what_trace_prints(
     printed = capsys.readouterr().out
     for part in filter(None, shown.split("...\n")):
         assert part in printed
+
+
+def test_the_guide_shows_what_lint_prints_of_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ROOT / "examples" / "roce-256"
+    render(example, tmp_path / "configs", base_dir=example / "base")
+    (tmp_path / "fabric.yaml").write_bytes((example / "fabric.yaml").read_bytes())
+    leaf = tmp_path / "configs" / "leaf1" / "config_db.json"
+    tables = json.loads(leaf.read_text())
+    tables["PORT"]["Ethernet128"]["mtu"] = "1500"
+    tables["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "1048576"
+    leaf.write_text(json.dumps(tables, indent=4))
+    monkeypatch.chdir(tmp_path)
+    command, _, shown = blocks(GUIDES / "lint.md")[0].partition("\n")
+    assert main(command.split()[2:]) == 0
+    printed = capsys.readouterr().out
+    assert shown in printed
+    assert "ECN015" not in printed
 
 
 def intents() -> list[str]:

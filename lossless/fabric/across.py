@@ -115,7 +115,10 @@ class Setting(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """One deployed device. ``name`` is its hostname, or its file where it has none."""
+    """One deployed device. ``name`` is its hostname, or its file where it has none.
+
+    ``intended``: an intent that is judged with it says what it should be.
+    """
 
     name: str
     role: str | None
@@ -123,6 +126,7 @@ class Summary(NamedTuple):
     file: str
     ends: tuple[LinkEnd, ...]
     settings: tuple[Setting, ...]
+    intended: bool
     origin: Origin
 
 
@@ -158,10 +162,10 @@ class Across:
 
     @cached_property
     def roles(self) -> dict[str, tuple[Summary, ...]]:
-        """Devices by role, those with a role and a name of their own."""
+        """Devices by role, those with a role and a name of their own, and no intent to be compared with instead."""
         found: dict[str, list[Summary]] = {}
         for summary in self.by_name.values():
-            if summary.role:
+            if summary.role and not summary.intended:
                 found.setdefault(summary.role, []).append(summary)
         return {role: tuple(members) for role, members in sorted(found.items())}
 

@@ -44,6 +44,7 @@ def summary_of(device: Device) -> Summary:
         file=device.tables.file,
         ends=tuple(_end(device, port, wire.get(id(port.qos), _SILENT), lossless) for port in switch.ports),
         settings=settings_of(device),
+        intended=device.intended is not None,
         origin=device.tables.origin("DEVICE_METADATA"),
     )
 
