@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from lossless.fabric.qos import BufferProfile, PriorityGroup
     from lossless.fabric.view import PortSet
     from lossless.rules.device import Device
-    from lossless.rules.roles.odd import Odd
 
 RULE = Rule(
     code="BUF010",
@@ -97,24 +96,15 @@ RULE = Rule(
 
 def across(devices: Across) -> Iterator[Hit | Gap]:
     """Yield a hit per alpha that is not the usual one of its role and speed."""
-    from lossless.rules.roles.odd import odd_ones_by_model  # a device alone does not pay for it
+    from lossless.rules.roles.odd import difference, odd_ones_by_model  # a device alone does not pay for it
 
-    return map(_role_hit, odd_ones_by_model(devices, "alpha"))
-
-
-def _role_hit(odd: Odd) -> Hit:
-    here, usual = odd.these[0].setting, odd.usual[0].setting
-    return Hit(
-        origin=here.origin.at("dynamic_th"),
-        message=f"{' and '.join(odd.subjects)} is {here.text} here, and {usual.text} on {odd.proportion}",
-        note=f"its groups pause at {2.0 ** (here.value - usual.value):g} of what is free there",
-        help="give the switches of a role the same dynamic_th",
-        elements=odd.elements,
-        places=len(odd.these),
-        data={"here": here.value, "usual": usual.value},
-        related=odd.related,
-        severity=None if odd.same_model else "info",
-    )
+    for odd in odd_ones_by_model(devices, "alpha"):
+        here, usual = odd.these[0].setting, odd.usual[0].setting
+        yield difference(odd)._replace(
+            origin=here.origin.at("dynamic_th"),
+            note=f"alpha is {2.0 ** (here.value - usual.value):g} of what it is there",
+            help="give the switches of a role the same dynamic_th",
+        )
 
 
 class _Like(NamedTuple):

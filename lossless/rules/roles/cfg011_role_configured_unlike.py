@@ -39,13 +39,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.roles.odd import Odd, odd_ones
+from lossless.rules.roles.odd import difference, odd_ones
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.fabric.across import Across
-    from lossless.findings import Severity
 
 RULE = Rule(
     code="CFG011",
@@ -55,24 +54,13 @@ RULE = Rule(
     sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",),
     subject="tables",
 )
+_HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:
     """Yield a hit per policy that is not the usual one of its role, and one per release."""
-    yield from (_hit(odd, None) for odd in odd_ones(devices, "policy"))
+    for odd in odd_ones(devices, "policy"):
+        yield difference(odd)._replace(help=_HELP)
     # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
-    yield from (_hit(odd, "info") for odd in odd_ones(devices, "release"))
-
-
-def _hit(odd: Odd, severity: Severity | None) -> Hit:
-    here, usual = odd.these[0].setting, odd.usual[0].setting
-    return Hit(
-        origin=here.origin,
-        message=f"{', '.join(odd.subjects)}: {here.text} here, {usual.text} on {odd.proportion}",
-        help="bring the switch in line with its role, or give it a role of its own",
-        elements=odd.elements,
-        places=len(odd.these),
-        data={"here": here.text, "usual": usual.text},
-        related=odd.related,
-        severity=severity,
-    )
+    for odd in odd_ones(devices, "release"):
+        yield difference(odd)._replace(help=_HELP, severity="info")

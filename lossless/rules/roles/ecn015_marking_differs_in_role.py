@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.roles.odd import Odd, odd_ones_by_model
+from lossless.rules.roles.odd import difference, odd_ones_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,18 +59,5 @@ RULE = Rule(
 
 def across(devices: Across) -> Iterator[Hit | Gap]:
     """Yield a hit per curve that is not the usual one of its role and speed."""
-    return map(_hit, odd_ones_by_model(devices, "ecn"))
-
-
-def _hit(odd: Odd) -> Hit:
-    here, usual = odd.these[0].setting, odd.usual[0].setting
-    return Hit(
-        origin=here.origin,
-        message=f"{' and '.join(odd.subjects)} is {here.text} here, and {usual.text} on {odd.proportion}",
-        help="give the switches of a role the same curve at one speed",
-        elements=odd.elements,
-        places=len(odd.these),
-        data={"here": here.text, "usual": usual.text},
-        related=odd.related,
-        severity=None if odd.same_model else "info",
-    )
+    for odd in odd_ones_by_model(devices, "ecn"):
+        yield difference(odd)._replace(help="give the switches of a role the same curve at one speed")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.records import NamedTuple
+from lossless.rules.base import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +51,20 @@ class Odd(NamedTuple):
         """Where the usual value stands."""
         said = self.usual[0]
         return (Related(said.setting.origin, f"{said.switch.name} says {said.setting.text}"),)
+
+
+def difference(odd: Odd) -> Hit:
+    """Return the hit of switches that say something else; a difference between models is information."""
+    here, usual = odd.these[0].setting, odd.usual[0].setting
+    return Hit(
+        origin=here.origin,
+        message=f"{' and '.join(odd.subjects)} is {here.text} here, and {usual.text} on {odd.proportion}",
+        elements=odd.elements,
+        places=len(odd.these),
+        data={"here": here.text, "usual": usual.text},
+        related=odd.related,
+        severity=None if odd.same_model else "info",
+    )
 
 
 def odd_ones(devices: Across, kind: str) -> Iterator[Odd]:
