@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
+from lossless.errors import LosslessError
 from lossless.lint.collect import read
 from lossless.lint.devices import Outcome, finder, judge_document
 from lossless.records import NamedTuple
@@ -46,10 +48,11 @@ _state: list[_State] = []
 
 
 def usable() -> bool:
-    """Return whether this machine has several processors to use, and processes that start as copies."""
-    import multiprocessing
+    """Return whether this machine has several processors to use, and processes that start as copies.
 
-    return processors() > 1 and "fork" in multiprocessing.get_all_start_methods()
+    Elsewhere than on Linux copies are not safe, or do not exist; a process started anew costs more than it saves.
+    """
+    return sys.platform == "linux" and processors() > 1
 
 
 def processors() -> int:
@@ -59,8 +62,14 @@ def processors() -> int:
 
 
 def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Work:
-    """Judge files in as many processes as there are processors; in the order of the files."""
+    """Judge files in as many processes as there are processors; in the order of the files.
+
+    Raises:
+        LosslessError: a process was ended from outside, as a machine does that has no memory left.
+    """
     import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
     from lossless.source import load
@@ -71,13 +80,18 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     outcomes: list[Outcome] = []
     excerpts: dict[str, Excerpts] = {}
     problems: list[Problem] = []
-    with context.Pool(processors(), _begin, (settings,)) as pool:
-        for judged in pool.imap(_judge, candidates, _CHUNK):
-            problems += judged.problems
-            if judged.outcome is not None:
-                outcomes.append(judged.outcome)
-                file = judged.outcome.file
-                excerpts[file] = Excerpts(file, judged.shown, load)
+    try:
+        with ProcessPoolExecutor(processors(), context, _begin, (settings,)) as pool:
+            for judged in pool.map(_judge, candidates, chunksize=_CHUNK):
+                problems += judged.problems
+                if judged.outcome is not None:
+                    outcomes.append(judged.outcome)
+                    file = judged.outcome.file
+                    excerpts[file] = Excerpts(file, judged.shown, load)
+    except BrokenProcessPool as error:
+        raise LosslessError(
+            "a process that judged files was ended from outside; is there enough memory?"
+        ) from error
     return Work(outcomes, excerpts, problems)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lossless import api
+from lossless.errors import LosslessError
 from lossless.lint import repository as judging
 from lossless.lint import workers
 from lossless.report.json_format import json_text
@@ -70,6 +72,15 @@ def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(workers, "judge_in_processes", refuse)
     assert api.lint([repository / "leaf1"]).files == 1
     with pytest.raises(AssertionError, match="started"):
+        api.lint([repository])
+
+
+@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+def test_a_process_that_is_ended_from_outside_is_an_error(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "judge_document", lambda *_: os._exit(9))
+    with pytest.raises(LosslessError, match="ended from outside"):
         api.lint([repository])
 
 
