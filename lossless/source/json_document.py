@@ -149,7 +149,11 @@ class JsonLocator:
         end = len(self._text.rstrip(" \t\n\r"))
         found: dict[Path, Place] = {(): Place(start, end, start, end)}
         self._walk(start, (), _tree(wanted), found)
-        return {path: _deepest(path, found) for path in wanted}
+        return {path: self._ended(_deepest(path, found)) for path in wanted}
+
+    def _ended(self, place: Place) -> Place:
+        """Return a place with its end, which is looked for only where it is asked for."""
+        return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
 
     def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
         hits = self._only_ones(wanted) if not path else {}
@@ -176,7 +180,7 @@ class JsonLocator:
             if start < 0 or text[colon] != ":" or text.find(quoted, start + 1) >= 0:
                 continue
             value_start = _skip(text, colon + 1)
-            hits[key] = Place(start, start + len(quoted), value_start, self._decode(text, value_start)[1])
+            hits[key] = Place(start, start + len(quoted), value_start, -1)
         return hits
 
     def _children(self, start: int) -> Iterator[tuple[str | int, Place]]:

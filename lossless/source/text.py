@@ -119,11 +119,11 @@ class Lines:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of an offset."""
-        if not self._starts and len(self._near) < _COUNTED and "\r" not in self._text:
+        if not self._starts and "\r" not in self._text:
             start = self._text.rfind("\n", 0, offset) + 1
-            line = self._text.count("\n", 0, start) + 1
-            self._near[line] = start
-            return line, offset - start + 1
+            line = self._near.get(start) or self._counted(start)
+            if line:
+                return line, offset - start + 1
         starts = self._table()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
@@ -134,14 +134,23 @@ class Lines:
 
     def line_text(self, number: int) -> str:
         """Return line ``number`` without its line break; IndexError when the text has no such line."""
-        if number in self._near:
-            end = self._text.find("\n", self._near[number])
-            return self._text[self._near[number] : end if end >= 0 else len(self._text)]
+        starts = self._starts
+        near = next((start for start, line in self._near.items() if line == number), None)
+        if near is not None and not starts:
+            end = self._text.find("\n", near)
+            return self._text[near : end if end >= 0 else len(self._text)]
         starts = self._table()
         if not 1 <= number <= len(starts):
             raise IndexError(f"no line {number} in a text of {len(starts)}")
         end = starts[number] if number < len(starts) else len(self._text)
         return self._text[starts[number - 1] : end].rstrip("\r\n")
+
+    def _counted(self, start: int) -> int:
+        """Return the line that begins at an offset by counting, 0 when a table is worth its price."""
+        if len(self._near) >= _COUNTED:
+            return 0
+        line = self._near[start] = self._text.count("\n", 0, start) + 1
+        return line
 
     def _table(self) -> list[int]:
         if not self._starts:
