@@ -214,14 +214,14 @@ class _Table:
     def _row(self, key: str, fields: Mapping[object, object]) -> Iterator[Flaw]:
         older = self.known.plan.older_rows.get(key)
         if older:
-            yield unknown_to(f"|{key} is", older, self.context.release)
+            yield unknown_to(f"row {key} is", older, self.context.release)
         fixed = self.known.plan.rows.get(key)
         parts = tuple(key.split("|"))
         shape = fixed or self._shape(parts)
         if shape is None:
             yield self._misshapen(key, parts)
         elif not isinstance(fields, dict):
-            yield Flaw("key", (), f"a {type(fields).__name__} where a row of fields is wanted")
+            yield Flaw("key", (), f"a {type(fields).__name__} stands where a row of fields is wanted")
         else:
             if not fixed:
                 yield from self._key(key, parts, shape)
@@ -237,10 +237,10 @@ class _Table:
     def _misshapen(self, key: str, parts: tuple[str, ...]) -> Flaw:
         plan = self.known.plan
         if not plan.lists:
-            return Flaw("key", (), f"no row {key} is known", help=_rows_are(plan), value=key)
+            return Flaw("key", (), f"has no row {key}", help=_rows_are(plan), value=key)
         counts = sorted({len(shape.key) for shape in plan.lists if _applies(shape, self.context)})
         wanted = " or ".join(map(str, counts))
-        return Flaw("key", (), f"a key of {len(parts)} parts where {wanted} is wanted", value=key)
+        return Flaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
 
     def _key(self, key: str, parts: tuple[str, ...], shape: Shape) -> Iterator[Flaw]:
         found = tuple(judge_key(shape, parts))

@@ -70,7 +70,7 @@ def judge_key(shape: Shape, parts: tuple[str, ...]) -> Iterator[Flaw | Reference
             yield Flaw(
                 "key",
                 (),
-                "a key that names several ports at once",
+                "the key names several ports at once",
                 note="orchagent takes such a key apart; SONiC's models do not",
                 help="write one row for each port",
                 value=part,
@@ -149,7 +149,7 @@ def _nearest(text: str, words: tuple[str, ...]) -> str:
 
 def _unknown(shape: Shape, name: str) -> Flaw:
     found = nearest_name(name, shape.fields)
-    return Flaw("field", (name,), f"no field {name}", help=f"did you mean {found}?" if found else "")
+    return Flaw("field", (name,), f"has no field {name}", help=f"did you mean {found}?" if found else "")
 
 
 def _accepted(otherwise: Otherwise | None, name: str, value: object) -> bool:

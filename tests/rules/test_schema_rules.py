@@ -44,27 +44,27 @@ class TestOneFindingAMistake:
         found = only(on_leaf({"PORT": {port: {"colour": "red"} for port in ports}}))
         assert (found.code, found.severity, found.confidence) == ("SCM001", "warning", "medium")
         assert found.origin.path == ("PORT", "Ethernet0", "colour")
-        assert (found.message, found.places) == ("PORT: no field colour", 3)
+        assert (found.message, found.places) == ("PORT has no field colour", 3)
         assert found.elements == tuple(f"PORT|{port}" for port in ports)
         assert "config reload FILE" in found.note
 
     def test_other_values_are_other_mistakes(self) -> None:
         found = on_leaf({"PORT": {"Ethernet0": {"mtu": "1"}, "Ethernet4": {"mtu": "2"}}})
         assert [f.message for f in found] == [
-            "PORT: mtu '1' is not a whole number from 68 to 9,216",
-            "PORT: mtu '2' is not a whole number from 68 to 9,216",
+            "mtu '1' is not a whole number from 68 to 9,216",
+            "mtu '2' is not a whole number from 68 to 9,216",
         ]
 
     def test_cables_of_many_ports_without_a_length_are_one(self) -> None:
         lengths = dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), "None")
         messages = {f.message for f in on_leaf({"CABLE_LENGTH": {"AZURE": lengths}})}
-        assert messages == {"CABLE_LENGTH: 'None' is not whole metres such as 40m"}
+        assert messages == {"'None' is not whole metres such as 40m"}
 
     def test_ports_that_are_gone_are_one_for_each_table(self) -> None:
         found = on_leaf({"PORT": {"Ethernet4": None, "Ethernet8": None}})
         assert {f.code for f in found} == {"SCM003"}
         assert {f.message for f in found if f.origin.path[0] == "PFC_WD"} == {
-            "PFC_WD: names 2 rows (Ethernet4, Ethernet8) of PORT, and PORT has no such rows"
+            "PFC_WD names 2 rows (Ethernet4, Ethernet8) of PORT, and PORT has no such rows"
         }
         assert len(found) == len({f.origin.path[0] for f in found})
 

@@ -22,6 +22,7 @@ Alpha decides how much of the shared buffer a group takes before it pauses. A gr
   "PORT_QOS_MAP": {"Ethernet12": {"dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE",
     "pfc_to_queue_map": "AZURE", "pfc_to_pg_map": "AZURE", "pfc_enable": "3", "pfcwd_sw_enable": "3"}},
   "QUEUE": {"Ethernet12|3": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}},
+  "BUFFER_QUEUE": {"Ethernet12|3": {"profile": "egress_lossless_profile"}},
   "PFC_WD": {"Ethernet12": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}},
   "BUFFER_PROFILE": {"tried": {
     "pool": "ingress_lossless_pool", "size": "250880", "xon": "19456", "xoff": "231424", "dynamic_th": "-1"

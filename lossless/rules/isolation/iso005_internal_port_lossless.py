@@ -102,5 +102,5 @@ def _hit(device: Device, name: str, kind: str, row: Row) -> Hit:
         elements=(f"{device.switch.name}:{name}",),
         data={"pfc_enable": priorities},
         # What such a port lacks for PFC is nothing to be added.
-        supersedes=("WD001", "ECN001"),
+        supersedes=("WD001", "ECN001", "BUF022", "PFC016"),
     )

@@ -17,6 +17,7 @@ counted its headroom, set its NIC or looked at its watchdog: a storm from there 
   "DEVICE_NEIGHBOR": {"Ethernet32": {"name": "leaf9", "port": "Ethernet32"}},
   "CABLE_LENGTH": {"AZURE": {"Ethernet32": "40m"}},
   "QUEUE": {"Ethernet32|3": {"scheduler": "scheduler.rdma", "wred_profile": "AZURE_LOSSLESS"}},
+  "BUFFER_QUEUE": {"Ethernet32|3": {"profile": "egress_lossless_profile"}},
   "PFC_WD": {"Ethernet32": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}},
   "PORT_QOS_MAP": {"Ethernet32": {
     "dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE",

@@ -26,7 +26,9 @@ SOURCES = (
 )
 REFUSED = "config reload FILE, config apply-patch and gNMI refuse the whole file; a plain boot does not check"
 """What follows from anything that the models refuse (sonic-utilities config/main.py, config_file_yang_validation)."""
-_ROWS_MADE_BY_PORTS = "PORT"
+_PORTS = "PORT"
+_OF_TABLE = ("has no ", "is unknown ")
+"""What a message says of the table itself, and so needs its name."""
 
 
 class Cause(NamedTuple):
@@ -64,7 +66,7 @@ def _alike(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
     for problem in problems:
         groups.setdefault((problem.table, problem.flaw.message), []).append(problem)
     for (table, message), alike in groups.items():
-        cause = Cause(f"{table}: {message}", tuple(alike))
+        cause = Cause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(alike))
         yield _at_poll(device, cause) if POLL in message and table == "PFC_WD" else cause
 
 
@@ -99,7 +101,7 @@ def _reference_cause(device: Device, problem: Problem) -> tuple[object, ...]:
     target, value = _target(problem), problem.flaw.value
     if target not in device.tables.data:
         return (target,)
-    if target == _ROWS_MADE_BY_PORTS or value.startswith("["):
+    if target == _PORTS or value.startswith("["):
         return (target, problem.table, problem.flaw.message, value.startswith("["))
     return (target, problem.table, problem.flaw.message, value)
 
@@ -125,7 +127,7 @@ def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
     plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
     where = first.flaw.message or "key"
     return Cause(
-        f"{first.table}: {where} names rows in brackets, the form of before 202111",
+        f"{where} names rows in brackets, the form of before 202111",
         problems,
         help=f"write {plain!r} instead of {first.flaw.value!r}",
     )
@@ -133,12 +135,12 @@ def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
 
 def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
     names, first = _named(problems), problems[0]
-    where = f"{first.flaw.message} names " if first.flaw.message and target != _ROWS_MADE_BY_PORTS else ""
+    where = f"{first.flaw.message} names " if first.flaw.message and target != _PORTS else ""
     rows = device.tables.data.get(target)
     near = nearest_name(names[0], rows) if isinstance(rows, dict) and len(names) == 1 else None
     what = f"{names[0]!r}" if len(names) == 1 else f"{len(names)} rows ({listed(names)})"
     return Cause(
-        f"{first.table}: {where or 'names '}{what} of {target}, and {target} has no such row{'s'[: len(names) > 1]}",
+        f"{where or f'{first.table} names '}{what} of {target}, and {target} has no such row{'s'[: len(names) > 1]}",
         problems,
         help=f"did you mean {near!r}?" if near else "",
     )
