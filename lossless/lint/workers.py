@@ -52,7 +52,18 @@ def usable() -> bool:
 
     Elsewhere than on Linux copies are not safe, or do not exist; a process started anew costs more than it saves.
     """
-    return sys.platform == "linux" and processors() > 1
+    return sys.platform == "linux" and processors() > 1 and _has_locks()
+
+
+def _has_locks() -> bool:
+    """Return whether processes can share a lock here; some containers have no memory for that."""
+    import multiprocessing
+
+    try:
+        multiprocessing.get_context("fork").Lock()
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def processors() -> int:

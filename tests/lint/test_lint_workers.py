@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from multiprocessing.context import ForkContext
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,17 @@ def test_a_process_that_is_ended_from_outside_is_an_error(
     monkeypatch.setattr(workers, "judge_document", lambda *_: os._exit(9))
     with pytest.raises(LosslessError, match="ended from outside"):
         api.lint([repository])
+
+
+def test_a_machine_without_shared_locks_judges_in_one_process(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(ForkContext, "Lock", refuse)
+    monkeypatch.setattr(workers, "judge_in_processes", refuse)
+    assert {finding.code for finding in api.lint([repository]).findings} >= {"WD001", "ECN003", "LNK002"}
 
 
 def test_excerpts_answer_from_what_they_hold_and_read_the_rest(tmp_path: Path) -> None:
