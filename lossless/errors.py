@@ -5,6 +5,7 @@
     |-- InputError                one or more located problems in what the user gave
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
+    |-- ScenarioError             a simulation that cannot be, or is too large
     `-- RenderError               output that may not or cannot be written
 
 Findings are values, never exceptions: see :mod:`lossless.findings`.
@@ -58,6 +59,10 @@ class UnreadableError(InputError):
 
 class ProfileError(LosslessError):
     """A hardware profile that is missing or malformed."""
+
+
+class ScenarioError(LosslessError):
+    """A simulation that cannot be, or is too large; the message names the field and what was expected."""
 
 
 class RenderError(LosslessError):

@@ -1,0 +1,40 @@
+"""What is looked at from outside while time passes: samples for pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.simulation.compiled import kernel
+from lossless.simulation.kernel.memory import threshold
+
+if TYPE_CHECKING:
+    from lossless.simulation.kernel.world import World
+
+QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSE = range(7)
+"""What a probe looks at; its index is that of a queue, a group, a unit or a flow."""
+
+
+@kernel
+def sample(w: World) -> None:
+    """Write down what every probe sees now."""
+    for column in range(len(w.probes)):
+        w.samples[w.clock.samples, column] = seen(w, w.probes[column].kind, w.probes[column].index)
+    w.clock.samples += 1
+
+
+@kernel
+def seen(w: World, kind: int, index: int) -> float:
+    """Return what a probe sees: bytes, bits per second, or 1 for a transmitter that is paused."""
+    if kind == QUEUE_BYTES:
+        return float(w.queues[index].bytes)
+    if kind == GROUP_BYTES:
+        return float(w.groups[index].bytes)
+    if kind == GROUP_THRESHOLD:
+        return threshold(w.units[w.groups[index].unit], w.groups[index])
+    if kind == GROUP_HEADROOM:
+        return float(w.groups[index].headroom_used)
+    if kind == UNIT_BYTES:
+        return float(w.units[index].used)
+    if kind == RATE:
+        return w.points[index].rate_bps
+    return 1.0 if w.queues[index].paused_since >= 0 else 0.0

@@ -1,0 +1,77 @@
+"""Where things stand in the arrays: links by number, switches by memory unit, flows by the link they start on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.simulation.network import Cable, Network
+
+
+class Wiring(NamedTuple):
+    """The links of a network, those of one sender together.
+
+    ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b; ``link_of``
+    gives the parallel links between two nodes, ``unit_of`` the memory unit of a switch. ``routes`` has the links of
+    each flow's path and ``returns`` those of its way back; ``acked`` names the flows whose ACKs are simulated.
+    ``classes`` counts one more than the network where ACKs travel apart.
+    """
+
+    ends: tuple[tuple[int, int], ...]
+    cables: tuple[tuple[Cable, bool], ...]
+    link_of: dict[tuple[int, int], list[int]]
+    unit_of: dict[int, int]
+    routes: tuple[tuple[int, ...], ...]
+    returns: tuple[tuple[int, ...], ...]
+    acked: tuple[int, ...]
+    classes: int
+
+
+def wire(network: Network) -> Wiring:
+    """Return where the links and flows of a network stand."""
+    ends, cables = _directions(network)
+    link_of: dict[tuple[int, int], list[int]] = {}
+    for number, pair in enumerate(ends):
+        link_of.setdefault(pair, []).append(number)
+    routes = tuple(_route(flow.path, number, link_of) for number, flow in enumerate(network.flows))
+    returns = tuple(_route(flow.path[::-1], number, link_of) for number, flow in enumerate(network.flows))
+    acked = _acked(network, routes, returns)
+    apart = bool(acked) and network.physics.acks == "apart"
+    return Wiring(
+        ends=tuple(ends),
+        cables=tuple(cables),
+        link_of=link_of,
+        unit_of={node: number for number, node in enumerate(sorted(network.switches))},
+        routes=routes,
+        returns=returns,
+        acked=acked,
+        classes=network.classes + apart,
+    )
+
+
+def _directions(network: Network) -> tuple[list[tuple[int, int]], list[tuple[Cable, bool]]]:
+    both = [(cable.a, cable.b, cable, True) for cable in network.cables]
+    both += [(cable.b, cable.a, cable, False) for cable in network.cables]
+    numbered = sorted(range(len(both)), key=lambda i: (both[i][0], i % len(network.cables)))
+    return [both[i][:2] for i in numbered], [both[i][2:] for i in numbered]
+
+
+def _route(path: Sequence[int], number: int, link_of: dict[tuple[int, int], list[int]]) -> tuple[int, ...]:
+    """Return the links of a path; parallel ones are shared out by flow number."""
+    found = (link_of[pair] for pair in pairwise(path))
+    return tuple(parallel[number % len(parallel)] for parallel in found)
+
+
+def _acked(
+    network: Network, routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]
+) -> tuple[int, ...]:
+    """Return the flows whose ACKs are simulated: all in the data's class, apart those that meet data."""
+    if network.physics.acks == "data":
+        return tuple(range(len(routes)))
+    carrying = {link for route in routes for link in route}
+    return tuple(number for number, back in enumerate(returns) if not carrying.isdisjoint(back))
