@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lossless.buffers.verdict import FabricVerdict
+    from lossless.buffers.verdict import FabricVerdict, Verdict
     from lossless.fabric.model import Fabric
+    from lossless.findings import Json
     from lossless.lint.devices import Settings
     from lossless.lint.repository import Declare, Judged
+    from lossless.simulation.judge import RunVerdict
+    from lossless.simulation.request import Ask
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
     from lossless.trace.model import Traced
@@ -29,6 +32,7 @@ __all__ = [
     "Options",
     "RenderResult",
     "Report",
+    "Simulated",
     "lint",
     "lint_documents",
     "lint_text",
@@ -237,20 +241,59 @@ def render(
     return RenderResult(written, changed, plan.notes, report)
 
 
-def simulate(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> tuple[FabricVerdict, ...]:
-    """Say whether the thresholds of a fabric are safe, by closed forms.
+class Simulated(NamedTuple):
+    """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
+
+    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both.
+    """
+
+    closed: FabricVerdict
+    runs: tuple[RunVerdict, ...] = ()
+    not_run: str | None = None
+
+    @property
+    def overall(self) -> Verdict:
+        """The worst of what is known."""
+        from lossless.buffers.verdict import VERDICTS
+
+        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=VERDICTS.index)
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the verdict as plain data: that of the closed forms, and below ``packet_level`` that of the runs."""
+        runs: list[Json] = [run.to_data() for run in self.runs]
+        packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run}
+        return {**self.closed.to_data(), "overall": self.overall, "packet_level": packet_level}
+
+
+def simulate(
+    path: str | PathLike[str],
+    options: Options = DEFAULT_OPTIONS,
+    ask: Ask | None = None,
+) -> tuple[Simulated, ...]:
+    """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
 
     Raises:
         InputError: the intent or configuration cannot be read.
+        ScenarioError: what is asked cannot be, or would take too long.
     """
     from lossless.buffers.verdict import judge_fabric
     from lossless.fabric.view import View
 
+    views = [View(fabric) for fabric in _fabrics(path, options)]
+    closed = [judge_fabric(view) for view in views]
+    if ask is None:
+        return tuple(Simulated(verdict) for verdict in closed)
+    from lossless.simulation.answer import answer
+
+    return tuple(Simulated(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True))
+
+
+def _fabrics(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
     documents, errors = _documents(path)
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
-    return tuple(judge_fabric(View(fabric)) for fabric in fabrics)
+    return fabrics
 
 
 def trace(

@@ -13,6 +13,7 @@ def test_the_public_names_are_these() -> None:
         "Options",
         "RenderResult",
         "Report",
+        "Simulated",
         "lint",
         "lint_documents",
         "lint_text",

@@ -133,7 +133,7 @@ class FabricVerdict(NamedTuple):
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here."""
-        return {name: _plain(value) for name, value in zip(self._fields, self, strict=True)}
+        return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}
 
 
 class _Part(NamedTuple):
@@ -326,12 +326,17 @@ def _pool_part(found: HeadroomSum) -> _Part:
     return _Part("safe", "")
 
 
-def _plain(value: object) -> Json:
+def plain(value: object) -> Json:
+    """Return named tuples as objects, other tuples as lists, and the rest as it is.
+
+    Raises:
+        TypeError: what is neither a tuple, a text nor a number.
+    """
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)
         if fields is not None:
-            return {name: _plain(item) for name, item in zip(fields, value, strict=True)}
-        return [_plain(item) for item in value]
+            return {name: plain(item) for name, item in zip(fields, value, strict=True)}
+        return [plain(item) for item in value]
     if value is None or isinstance(value, str | int | float):
         return value
     raise TypeError(f"{type(value).__name__} has no place in a verdict")

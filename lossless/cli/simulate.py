@@ -1,11 +1,14 @@
-"""``lossless simulate``: the buffer verdict."""
+"""``lossless simulate``: the buffer verdict, by closed forms and from runs of the packet-level model."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.scenario import Bar, ask_of, question_of, scenario_options
 from lossless.cli.terminal import out
 
 _VERSION = 1
@@ -23,16 +26,31 @@ _VERSION = 1
     default="text",
     help="How the verdict is written (default: text).",
 )
-def command(path: str, rdma_dscps: tuple[int, ...], profile_dirs: tuple[str, ...], output_format: str) -> int:
+@click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
+@scenario_options
+def command(
+    path: str,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    closed_form: bool,
+    **given: Any,
+) -> int:
     """Say whether the buffers of a fabric are safe, and why.
 
-    PATH is an intent, a config_db.json, or a folder of them. Exit codes: 0 safe or on the edge, 1 unsafe,
-    2 not judged or not read.
+    PATH is an intent, a config_db.json, or a folder of them. Traffic is run through a packet-level model of its
+    switches, wires and NICs: without options the worst incast that the topology allows. Exit codes: 0 safe or on the
+    edge, 1 unsafe, 2 not judged or not read.
     """
     from lossless import api
 
-    verdicts = api.simulate(path, api_options(rdma_dscps, profile_dirs))
-    data = [verdict.to_data() for verdict in verdicts]
+    bar = Bar("seeds")
+    try:
+        ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
+        found = api.simulate(path, api_options(rdma_dscps, profile_dirs), ask)
+    finally:
+        bar.stop()
+    data = [one.to_data() for one in found]
     if output_format == "json":
         import json
 
@@ -41,7 +59,7 @@ def command(path: str, rdma_dscps: tuple[int, ...], profile_dirs: tuple[str, ...
         from lossless.report.verdict_text import verdict_text
 
         out("\n\n".join(map(verdict_text, data)))
-    return exit_code([verdict.overall for verdict in verdicts])
+    return exit_code([one.overall for one in found])
 
 
 def exit_code(overall: list[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.report.columns import columns
+from lossless.report.run_text import run_text
 from lossless.report.style import visible
 from lossless.units import format_bytes, format_rate
 
@@ -35,6 +36,10 @@ def _blocks(verdict: Data) -> Iterator[str]:
     traffic = [row for line in verdict["lines"] for row in _traffic_rows(line)]
     if traffic:
         yield columns([_TRAFFIC, *traffic]) + "\n" + _NO_VERDICT
+    packet_level = verdict.get("packet_level") or {"runs": [], "not_run": None}
+    yield from map(run_text, packet_level["runs"])
+    if packet_level["not_run"]:
+        yield f"packet-level model: not run\n  {visible(packet_level['not_run'])}"
     for title, reasons in (("why", verdict["reasons"]), ("not judged", verdict["not_judged"])):
         if reasons:
             yield "\n".join([f"{title}:", *(f"  {visible(reason)}" for reason in reasons)])

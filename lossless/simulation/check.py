@@ -142,7 +142,15 @@ def _check_dcqcn(dcqcn: Dcqcn, where: str) -> None:
     for name in ("alpha_us", "decrease_us", "increase_us", "min_rate_bps"):
         value = getattr(dcqcn, name)
         _require(value > 0, f"{where}.{name}", value, "above zero")
-    for name in ("cnp_gate_us", "ai_bps", "hai_bps", "byte_reset", "first_rate_bps", "threshold"):
+    for name in (
+        "cnp_gate_us",
+        "ai_bps",
+        "hai_bps",
+        "byte_reset",
+        "first_rate_bps",
+        "release_bps",
+        "threshold",
+    ):
         value = getattr(dcqcn, name)
         _require(value >= 0, f"{where}.{name}", value, "no less than 0")
     for name in ("g", "initial_alpha", "alpha_to_rate", "min_decrease"):

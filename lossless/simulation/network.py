@@ -11,6 +11,8 @@ from typing import Literal
 
 from lossless.records import NamedTuple
 
+Action = Literal["drop", "forward", "alert"]
+"""What the watchdog does to a queue in a storm."""
 UNBOUNDED = 1 << 60
 """A limit in bytes that is none."""
 
@@ -77,7 +79,7 @@ class Watchdog(NamedTuple):
     poll_ms: float
     detection_ms: float
     restoration_ms: float | None
-    action: Literal["drop", "forward", "alert"]
+    action: Action
     vendor: Literal["mellanox", "broadcom"]
     classes: tuple[int, ...]
 
@@ -100,9 +102,9 @@ class Switch(NamedTuple):
 class Dcqcn(NamedTuple):
     """DCQCN parameters by what they mean; see :mod:`lossless.simulation.connectx` for ConnectX names.
 
-    ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. ``alpha_to_rate`` is what alpha is multiplied by to give the part
-    of the rate that a cut takes away. ``pacing_lock``: a frame's rate sets when the next may start, whatever
-    happens to the rate meanwhile.
+    ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. ``alpha_to_rate`` is what alpha is multiplied by to give the part of
+    the rate that a cut takes away. At ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``:
+    a frame's rate sets when the next may start, whatever happens to the rate meanwhile.
     """
 
     g: float
@@ -119,6 +121,7 @@ class Dcqcn(NamedTuple):
     alpha_to_rate: float = 0.5
     min_decrease: float = 0.0
     first_rate_bps: float = 0
+    release_bps: float = 0
     clamp: bool = False
     clamp_after_increase: bool = True
     pacing_lock: bool = True
@@ -127,7 +130,8 @@ class Dcqcn(NamedTuple):
 class Flow(NamedTuple):
     """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
 
-    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then counts from there.
+    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lane`` says
+    which of parallel cables it takes; None: that of its own number.
     """
 
     path: tuple[int, ...]
@@ -137,6 +141,7 @@ class Flow(NamedTuple):
     dcqcn: Dcqcn | None = None
     mtu_bytes: int = 4096
     after: tuple[int, ...] = ()
+    lane: int | None = None
 
 
 class Hold(NamedTuple):
@@ -168,16 +173,16 @@ class Physics(NamedTuple):
 
     ``overhead_bytes`` is what a frame has beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
     ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3).
-    ``acks``: "apart" has them travel at strict priority and outside the memory of switches, "data" in the data's own
-    class, one for each ``ack_every`` frames. Apart, they are simulated only where their way back carries data:
-    elsewhere they delay nothing. ``timeout_ms``: after which a sender repeats by itself; None: never.
+    ``acks``: "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of
+    switches; one for each ``ack_every`` frames. They are simulated only where their way back carries data: elsewhere
+    they delay nothing. ``timeout_ms``: after which a sender repeats by itself; None: never.
     """
 
     overhead_bytes: int = 62
     gap_bytes: int = 20
     pfc_frame_bytes: int = 64
     ack_frame_bytes: int = 66
-    acks: Literal["apart", "data"] = "apart"
+    acks: Literal["apart", "data"] = "data"
     ack_every: int = 1
     nack_interval_us: float = 500
     timeout_ms: float | None = None

@@ -42,6 +42,7 @@ class Outcome(NamedTuple):
     storms: int
     longest_pause_ns: float
     delivered_bytes: int
+    size_bytes: int
     flows_done: int
     flows: int
     grew_ns: float
@@ -67,6 +68,7 @@ def outcome(state: State, index: Index) -> Outcome:
         drops=int(clock["drops"]),
         storms=int(clock["storms"]),
         longest_pause_ns=float(longest_pauses(state).max(initial=0)) / 1000,
+        size_bytes=int(counted["size_bytes"].sum()),
         delivered_bytes=int(counted["expected_psn"].sum()),
         flows_done=int((counted["done_at"] >= 0).sum()),
         flows=len(counted),

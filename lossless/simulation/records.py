@@ -197,7 +197,8 @@ FLOW = np.dtype(
         ("acks", "i4"),  # flow that carries its ACKs; -1: they cost nothing
         ("ack_every", "i4"),
         ("ack_owed", "i4"),
-        ("after", "i4"),  # flow that starts when this one is done; -1: none
+        ("first_follower", "i4"),  # in the paths: flows that wait for this one
+        ("followers", "i4"),
         ("waits_for", "i4"),  # flows that must be done before it starts
         ("priority", "i1"),
         ("counts", "u1"),  # whether the run waits for it
@@ -241,6 +242,7 @@ DCQCN = np.dtype(
         ("ai_bps", "f8"),
         ("hai_bps", "f8"),
         ("first_rate_bps", "f8"),
+        ("release_bps", "f8"),
         ("alpha_ps", "i8"),
         ("decrease_ps", "i8"),
         ("increase_ps", "i8"),

@@ -19,6 +19,7 @@ PS_PER_BYTE = 8e12
 """Picoseconds a byte takes at 1 b/s."""
 _COPIED = (
     "g", "initial_alpha", "alpha_to_rate", "min_decrease", "min_rate_bps", "ai_bps", "hai_bps", "first_rate_bps",
+    "release_bps",
     "byte_reset", "threshold", "clamp", "clamp_after_increase", "pacing_lock",
 )  # fmt: skip
 _TIMERS = (
@@ -56,7 +57,8 @@ def transfers(network: Network, wiring: Wiring, links: Any) -> Transfers:
     _set_acks(flows, acks, data[list(wiring.acked)], network, wiring)
     sets = sorted({flow.dcqcn for flow in network.flows if flow.dcqcn is not None})
     flows["dcqcn"][data] = [-1 if flow.dcqcn is None else sets.index(flow.dcqcn) for flow in network.flows]
-    _set_followers(flows, network, place)
+    paths = [link for number in order for link in routes[number]]
+    paths += _set_followers(flows, network, place, len(paths))
     _set_nics(links, flows)
     depth = _cnp_depth(network, flows) if sets else 1
     return Transfers(
@@ -64,7 +66,7 @@ def transfers(network: Network, wiring: Wiring, links: Any) -> Transfers:
         points=points,
         params=_params(sets),
         cnps=np.zeros((len(flows), depth), np.int64),
-        paths=np.array([link for number in order for link in routes[number]], np.int32),
+        paths=np.array(paths, np.int32),
         place=tuple(place[number] for number in range(many)),
     )
 
@@ -77,7 +79,7 @@ def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
 
 
 def _set_common(flows: Any, network: Network) -> None:
-    for name in ("done_at", "nacked_psn", "after", "acks", "dcqcn"):
+    for name in ("done_at", "nacked_psn", "acks", "dcqcn"):
         flows[name] = -1
     flows["rewind_at"] = records.NEVER
     flows["nack_ps"] = round(network.physics.nack_interval_us * 1e6)
@@ -113,11 +115,18 @@ def _set_acks(flows: Any, acks: Any, answered: Any, network: Network, wiring: Wi
     flows["priority"][acks] = wiring.classes - 1 if apart else flows["priority"][answered]
 
 
-def _set_followers(flows: Any, network: Network, place: dict[int, int]) -> None:
+def _set_followers(flows: Any, network: Network, place: dict[int, int], first: int) -> list[int]:
+    """Set how many flows each waits for, and return the numbers of those that wait, to stand from ``first`` on."""
+    waiting: dict[int, list[int]] = {}
     for number, flow in enumerate(network.flows):
+        flows["waits_for"][place[number]] = len(flow.after)
         for before in flow.after:
-            flows["waits_for"][place[number]] += 1
-            flows["after"][place[before]] = place[number]
+            waiting.setdefault(place[before], []).append(place[number])
+    listed: list[int] = []
+    for number, followers in waiting.items():
+        flows["first_follower"][number], flows["followers"][number] = first + len(listed), len(followers)
+        listed += followers
+    return listed
 
 
 def _set_nics(links: Any, flows: Any) -> None:

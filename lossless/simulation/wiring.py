@@ -38,9 +38,11 @@ def wire(network: Network) -> Wiring:
     link_of: dict[tuple[int, int], list[int]] = {}
     for number, pair in enumerate(ends):
         link_of.setdefault(pair, []).append(number)
-    routes = tuple(_route(flow.path, number, link_of) for number, flow in enumerate(network.flows))
-    returns = tuple(_route(flow.path[::-1], number, link_of) for number, flow in enumerate(network.flows))
-    acked = _acked(network, routes, returns)
+    lanes = [number if flow.lane is None else flow.lane for number, flow in enumerate(network.flows)]
+    both = list(zip(network.flows, lanes, strict=True))
+    routes = tuple(_route(flow.path, lane, link_of) for flow, lane in both)
+    returns = tuple(_route(flow.path[::-1], lane, link_of) for flow, lane in both)
+    acked = _acked(routes, returns)
     apart = bool(acked) and network.physics.acks == "apart"
     return Wiring(
         ends=tuple(ends),
@@ -61,17 +63,13 @@ def _directions(network: Network) -> tuple[list[tuple[int, int]], list[tuple[Cab
     return [both[i][:2] for i in numbered], [both[i][2:] for i in numbered]
 
 
-def _route(path: Sequence[int], number: int, link_of: dict[tuple[int, int], list[int]]) -> tuple[int, ...]:
-    """Return the links of a path; parallel ones are shared out by flow number."""
+def _route(path: Sequence[int], lane: int, link_of: dict[tuple[int, int], list[int]]) -> tuple[int, ...]:
+    """Return the links of a path; of parallel ones, that of the flow's lane."""
     found = (link_of[pair] for pair in pairwise(path))
-    return tuple(parallel[number % len(parallel)] for parallel in found)
+    return tuple(parallel[lane % len(parallel)] for parallel in found)
 
 
-def _acked(
-    network: Network, routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]
-) -> tuple[int, ...]:
-    """Return the flows whose ACKs are simulated: all in the data's class, apart those that meet data."""
-    if network.physics.acks == "data":
-        return tuple(range(len(routes)))
+def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the flows whose ACKs meet data on their way back; elsewhere ACKs delay nothing."""
     carrying = {link for route in routes for link in route}
     return tuple(number for number, back in enumerate(returns) if not carrying.isdisjoint(back))

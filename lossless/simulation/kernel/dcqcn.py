@@ -165,6 +165,8 @@ def increase(point: Any, params: Any) -> None:
         step = params.hai_bps if least > params.threshold else params.ai_bps
         point.target_bps = min(point.line_bps, point.target_bps + step)
     point.rate_bps = min(point.line_bps, (point.rate_bps + point.target_bps) / 2)
+    if params.release_bps > 0 and point.rate_bps >= params.release_bps:
+        point.rate_bps = point.target_bps = point.line_bps
 
 
 @kernel

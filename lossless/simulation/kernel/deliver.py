@@ -40,8 +40,8 @@ def _finish(w: World, flow: Any, at_ps: int) -> None:
     if flow.counts:
         flow.done_at = at_ps
         w.clock.unfinished -= 1
-    if flow.after >= 0:
-        follower = w.flows[flow.after]
+    for place in range(flow.first_follower, flow.first_follower + flow.followers):
+        follower = w.flows[w.paths[place]]
         follower.waits_for -= 1
         if follower.waits_for == 0:
             follower.next_at = follower.started_at = at_ps

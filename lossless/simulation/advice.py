@@ -1,0 +1,137 @@
+"""Which threshold to change and in which direction, from what the runs showed; how far is measured, not guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.buffers.port import Missing
+from lossless.simulation.ends import profile_of
+from lossless.simulation.network import UNBOUNDED
+from lossless.simulation.study import study
+from lossless.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.model import Port
+    from lossless.fabric.qos import BufferProfile
+    from lossless.fabric.view import View
+    from lossless.simulation.measure import GroupUse, Place
+    from lossless.simulation.request import Limits
+    from lossless.simulation.scenario import Scenario
+    from lossless.simulation.study import Study
+
+_ENOUGH_BYTES = 1 << 40
+"""Headroom that no run can fill."""
+
+
+def advice(view: View, found: Study, limits: Limits) -> tuple[str, ...]:
+    """Return what to change, the most pressing first; empty where nothing need be."""
+    return tuple(dict.fromkeys((*_safer(view, found, limits), *_quieter(view, found))))
+
+
+def _safer(view: View, found: Study, limits: Limits) -> Iterator[str]:
+    seen = found.seen
+    short = [
+        one.tightest
+        for one in seen
+        if one.tightest and one.tightest.margin_bytes < found.scenario.frame_bytes
+    ]
+    pools = [one.headroom_pool_margin_bytes for one in seen if one.headroom_pool_margin_bytes is not None]
+    if pools and min(pools) < found.scenario.frame_bytes:
+        yield from _pool(view, found, short)
+    elif short or any(one.drops for one in seen):
+        yield from _headroom(view, found, limits)
+    if any(one.refused for one in seen):
+        yield from _egress(view, found)
+    if any(one.outcome.storms for one in seen) and not found.scenario.question.dead_nic:
+        yield "raise detection_time of the PFC watchdog, or remove the congestion: no NIC is at fault here"
+    if any(one.cycle for one in seen):
+        yield "change the routing, not thresholds: no buffer is large enough for a circle of pauses"
+
+
+def _pool(view: View, found: Study, short: list[GroupUse]) -> Iterator[str]:
+    place = short[0].place if short else found.seen[0].hottest
+    profile = _profile(view, found.scenario, place)
+    pool = profile.pool.name if profile is not None and profile.pool is not None else "the pool"
+    yield f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group"
+
+
+def _headroom(view: View, found: Study, limits: Limits) -> Iterator[str]:
+    """Measure what headroom was needed: the same seeds once more, with more of it than any can use."""
+    has = {one.tightest.place: one.tightest for one in found.seen if one.tightest}
+    free = study(unbounded(found.scenario), limits)
+    uses = [one.fullest for one in free.seen if one.fullest is not None]
+    if not uses:
+        return
+    most = max(uses, key=lambda use: use.used_bytes)
+    worst = min(has.values(), key=lambda use: use.margin_bytes, default=most)
+    profile = _profile(view, found.scenario, worst.place)
+    need = most.used_bytes + found.scenario.frame_bytes
+    if profile is not None and need > (profile.headroom_bytes or 0):
+        yield (
+            f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
+            f" {format_bytes(need)}: {format_bytes(most.used_bytes)} were used where it could not run out, and a frame"
+        )
+
+
+def unbounded(scenario: Scenario) -> Scenario:
+    """Return a scenario in which no headroom, headroom pool or chip runs out."""
+    ends = {
+        key: end._replace(
+            groups=tuple(
+                group if group.headroom_bytes is None else group._replace(headroom_bytes=_ENOUGH_BYTES)
+                for group in end.groups
+            )
+        )
+        for key, end in scenario.ends.items()
+    }
+    switches = {
+        key: switch._replace(buffer_bytes=UNBOUNDED, headroom_pool_bytes=None)
+        for key, switch in scenario.switches.items()
+    }
+    return scenario._replace(ends=ends, switches=switches)
+
+
+def _egress(view: View, found: Study) -> Iterator[str]:
+    place = next((one.hottest for one in found.seen if one.refused and one.hottest), None)
+    port = _port(view, place)
+    queue = (
+        port.qos.queues[port.qos.queue_of(found.scenario.classes[0].priority)] if port and port.qos else None
+    )
+    if queue is not None and queue.wred is not None and queue.wred.drops:
+        yield f"turn ECN on in {queue.wred.name}: its WRED drops lossless frames instead of marking them"
+    elif queue is not None and queue.buffer is not None:
+        yield f"raise the threshold of {queue.buffer.name}: its queue refuses frames that PFC should hold back"
+
+
+def _quieter(view: View, found: Study) -> Iterator[str]:
+    """Say what keeps PFC silent, where it fires although senders could be slowed down."""
+    fired = [one for one in found.seen if one.outcome.first_pause_ns is not None]
+    if len(fired) * 2 < len(found.seen) or found.scenario.question.dead_nic or found.scenario.dcqcn is None:
+        return
+    late = [one for one in fired if one.outcome.first_mark_ns is None or one.first_pfc_before_mark]
+    place = fired[0].hottest
+    port, profile = _port(view, place), _profile(view, found.scenario, place)
+    number = port.qos.queue_of(found.scenario.classes[0].priority) if port and port.qos else None
+    queue = port.qos.queues[number] if port and port.qos and number is not None else None
+    wred = queue.wred.name if queue is not None and queue.wred is not None else None
+    if wred is None:
+        yield "turn ECN on for the class: nothing slows senders down before PFC does"
+    elif late:
+        yield f"lower Kmin of {wred}: PFC comes before the first mark in {len(late)} of {len(found.seen)} seeds"
+    elif profile is not None and profile.dynamic_th is not None:
+        now = f"{profile.name} (now {profile.dynamic_th})"
+        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}"
+
+
+def _port(view: View, place: Place | None) -> Port | None:
+    return None if place is None or place.port is None else view.port(place.switch, place.port)
+
+
+def _profile(view: View, scenario: Scenario, place: Place | None) -> BufferProfile | None:
+    port = _port(view, place)
+    if place is None or port is None:
+        return None
+    found = profile_of(view.switch_by_name[place.switch], port, scenario.classes[0])
+    return None if isinstance(found, Missing) else found

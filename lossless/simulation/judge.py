@@ -1,0 +1,260 @@
+"""The verdict from runs: what a scenario showed over its seeds, and which threshold to change.
+
+*Unsafe*: a lossless frame was dropped, the watchdog would act on congestion that nobody is at fault for, or links
+wait for each other in a circle. *On the edge*: less than a frame was left of some headroom, or a pause lasted half of
+what the watchdog allows. With a NIC that is dead on purpose the watchdog must act, and what it drops is its task.
+Whether PFC fires, and whether marks come first, is told with how many seeds say so, and is no verdict.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, Verdict, plain
+from lossless.records import NamedTuple
+from lossless.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.findings import Json
+    from lossless.simulation.measure import Seen
+    from lossless.simulation.scenario import Scenario
+    from lossless.simulation.study import Study
+
+PAUSE_EDGE = 0.5
+"""Part of the detection time from which on a pause is on the edge: what the next horizon may double."""
+SURE = (0.05, 0.95)
+"""Shares of seeds between which an event is a matter of chance."""
+SAME_TIME_NS = 1000.0
+"""Closer than this, which of two events came first is a race."""
+
+
+class Range(NamedTuple):
+    """A measure over seeds."""
+
+    least: float
+    median: float
+    most: float
+
+
+class Happens(NamedTuple):
+    """In how many seeds something happened, out of how many; when it first did, median over those."""
+
+    seeds: int
+    of: int
+    first_us: float | None
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether it depends on chance."""
+        return SURE[0] <= self.seeds / self.of <= SURE[1]
+
+
+class RunVerdict(NamedTuple):
+    """What the packet-level model says of one scenario.
+
+    ``cut`` says that some run was stopped with traffic under way, so that maxima are lower bounds.
+    ``drain_us`` is what the fullest queue takes to empty at line rate; ``goodput_bps`` is payload delivered over the
+    time of the run, ``of_line_rate`` its part of what the step could have had. ``stopped_queues`` and
+    ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds.
+    """
+
+    verdict: Verdict
+    scenario: str
+    cut: bool
+    reasons: tuple[str, ...]
+    changes: tuple[str, ...]
+    drops: Happens
+    pfc: Happens
+    marks: Happens
+    marks_before_pfc: int
+    watchdog: Happens
+    egress_bytes: Range
+    egress_at: str | None
+    group_bytes: Range
+    headroom_bytes: Range | None
+    headroom_margin_bytes: int | None
+    headroom_at: str | None
+    longest_pause_us: float
+    longest_pause_at: str | None
+    pause_goes_on: bool
+    spread_links: int
+    spread_ports: str
+    spread_nics: str
+    drain_us: float
+    goodput_bps: float
+    of_line_rate: float
+    ran_us: float
+    events: int
+    seeds: int
+    cycle: tuple[str, ...]
+    stopped_queues: int
+    stopped_frames: int
+    assumed: tuple[str, ...]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the verdict as plain data, names as here."""
+        return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}
+
+
+def judge(found: Study, changes: Sequence[str] = ()) -> RunVerdict:
+    """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.simulation.advice` says."""
+    parts = [*_unsafe(found), *_edges(found)]
+    verdict: Verdict = parts[0][0] if parts else "safe"
+    seen = found.seen
+    tight = min(
+        (one.tightest for one in seen if one.tightest), key=lambda use: use.margin_bytes, default=None
+    )
+    longest = max(seen, key=lambda one: one.longest_pause_ns)
+    widest = max(seen, key=lambda one: (one.spread.links_in_a_row, one.spread.nics, one.spread.switch_ports))
+    hottest = max(seen, key=lambda one: one.outcome.egress.bytes)
+    goodput = median(_goodput_bps(one) for one in seen)
+    return RunVerdict(
+        verdict=verdict,
+        scenario=describe(found.scenario),
+        cut=any(one.cut for one in seen) and not found.scenario.question.dead_nic,
+        reasons=tuple(reason for _, reason in parts),
+        changes=tuple(changes),
+        drops=_happens(
+            seen, [one.outcome.first_drop_ns if one.drops + one.refused else None for one in seen]
+        ),
+        pfc=_happens(seen, [one.outcome.first_pause_ns for one in seen]),
+        marks=_happens(seen, [one.outcome.first_mark_ns for one in seen]),
+        marks_before_pfc=sum(
+            one.outcome.first_mark_ns is not None and not one.first_pfc_before_mark for one in seen
+        ),
+        watchdog=_happens(seen, [one.outcome.first_storm_ns for one in seen]),
+        egress_bytes=_range(one.outcome.egress.bytes for one in seen),
+        egress_at=_text(hottest.hottest),
+        group_bytes=_range(one.outcome.group.bytes for one in seen),
+        headroom_bytes=_range(one.outcome.headroom.bytes for one in seen) if tight else None,
+        headroom_margin_bytes=tight.margin_bytes if tight else None,
+        headroom_at=_text(tight.place) if tight else None,
+        longest_pause_us=longest.longest_pause_ns / 1000,
+        longest_pause_at=_text(longest.longest_at),
+        pause_goes_on=longest.still_paused,
+        spread_links=widest.spread.links_in_a_row,
+        spread_ports=f"{widest.spread.switch_ports} of {widest.spread.all_switch_ports}",
+        spread_nics=f"{widest.spread.nics} of {widest.spread.all_nics}",
+        drain_us=hottest.outcome.egress.bytes * 8e6 / _rate_bps(found, hottest),
+        goodput_bps=goodput,
+        of_line_rate=median(_of_line_rate(found, one) for one in seen),
+        ran_us=median(one.outcome.ended_ns for one in seen) / 1000,
+        events=sum(one.outcome.events for one in seen),
+        seeds=len(seen),
+        cycle=next((one.cycle for one in seen if one.cycle), ()),
+        stopped_queues=max(one.outcome.storms for one in seen),
+        stopped_frames=max(one.outcome.drops if one.outcome.storms else 0 for one in seen),
+        assumed=found.scenario.assumed,
+    )
+
+
+def describe(scenario: Scenario) -> str:
+    """Return the scenario in a line: ``incast of 63 NICs into host1:port1, 8 MiB each, class rdma``."""
+    question, names = scenario.question, scenario.plant.names
+    target, many = names[scenario.target], len(scenario.nics)
+    what = f"incast of {many - 1} NICs into {target}" if question.pattern == "incast" else (
+        f"{question.pattern} among {many} NICs"
+    )  # fmt: skip
+    parts = [what, f"{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
+    if question.storage:
+        parts.append(f"{question.storage:.0%} storage in class {scenario.classes[1].name} besides")
+    if question.failed:
+        parts.append(f"{', '.join(question.failed)} down")
+    if question.dead_nic:
+        parts.append(f"{target} dead: it pauses its switch without end")
+    if question.slow_nic_bps:
+        parts.append(f"{target} slow: it takes in {question.slow_nic_bps / 1e9:g} Gb/s")
+    return ", ".join(parts)
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
+
+
+def _unsafe(found: Study) -> Iterable[tuple[Verdict, str]]:
+    seen, question = found.seen, found.scenario.question
+    dropping = [one for one in seen if one.drops or one.refused]
+    if dropping:
+        worst = max(dropping, key=lambda one: one.drops + one.refused)
+        where = f" at {worst.first_drop_at}" if worst.first_drop_at else ""
+        yield "unsafe", f"lossless frames are dropped{where} in {_of(dropping, seen)}"
+    stormy = [one for one in seen if one.outcome.storms]
+    quiet = [one for one in seen if not one.outcome.storms]
+    if stormy and not question.dead_nic:
+        yield "unsafe", f"the watchdog acts on congestion in {_of(stormy, seen)}"
+    if question.dead_nic and quiet:
+        yield "unsafe", f"nothing ends the pause storm of a dead NIC in {_of(quiet, seen)}"
+    circles = [one for one in seen if one.cycle]
+    if circles:
+        yield "unsafe", f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
+
+
+def _edges(found: Study) -> Iterable[tuple[Verdict, str]]:
+    frame = HEADROOM_EDGE_FRAMES * found.scenario.frame_bytes
+    uses = [one.tightest for one in found.seen if one.tightest and not one.tightest.drops]
+    tight = min(uses, key=lambda use: use.margin_bytes, default=None)
+    if tight is not None and tight.margin_bytes < frame and not any(one.drops for one in found.seen):
+        yield (
+            "on the edge",
+            f"{format_bytes(max(0, tight.margin_bytes))} of headroom were left at {tight.place}",
+        )
+    pools = [
+        one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
+    ]
+    if pools and min(pools) < frame:
+        yield "on the edge", f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
+    longest, allowed = max(one.longest_pause_ns for one in found.seen), detection_ns(found)
+    fired = any(one.outcome.storms for one in found.seen)
+    if (
+        allowed is not None
+        and longest >= PAUSE_EDGE * allowed
+        and not fired
+        and not found.scenario.question.dead_nic
+    ):
+        yield "on the edge", f"a pause lasted {longest / 1e6:.1f} ms of the watchdog's {allowed / 1e6:g} ms"
+
+
+def detection_ns(found: Study) -> float | None:
+    """Return the shortest detection time of the watchdogs, None where none runs."""
+    dogs = (switch.watchdog for switch in found.scenario.switches.values())
+    return min((dog.detection_ms * 1e6 for dog in dogs if dog is not None), default=None)
+
+
+def _of(some: Sequence[Seen], every: Sequence[Seen]) -> str:
+    return f"{len(some)} of {len(every)} seeds"
+
+
+def _happens(seen: Sequence[Seen], when_ns: Sequence[float | None]) -> Happens:
+    times = [one for one in when_ns if one is not None]
+    return Happens(len(times), len(seen), median(times) / 1000 if times else None)
+
+
+def _range(values: Iterable[float]) -> Range:
+    ordered = sorted(values)
+    return Range(ordered[0], median(ordered), ordered[-1])
+
+
+def _goodput_bps(one: Seen) -> float:
+    return one.outcome.delivered_bytes * 8e9 / one.outcome.ended_ns if one.outcome.ended_ns else 0.0
+
+
+def _of_line_rate(found: Study, one: Seen) -> float:
+    """Return the part of line rate: what was delivered took so much longer than it had to."""
+    if not one.outcome.ended_ns or not one.outcome.size_bytes:
+        return 0.0
+    return one.outcome.delivered_bytes / one.outcome.size_bytes * found.step_ns / one.outcome.ended_ns
+
+
+def _rate_bps(found: Study, one: Seen) -> float:
+    port = one.hottest
+    wires = found.scenario.plant.wires
+    names = found.scenario.plant.names
+    speeds = (w.rate_bps for w in wires if port and names[w.a] == port.switch and w.a_port.name == port.port)
+    return next(speeds, max(w.rate_bps for w in wires))
+
+
+def _text(place: object | None) -> str | None:
+    return None if place is None else str(place)

@@ -1,0 +1,235 @@
+"""What one run showed of a fabric: in its own names, and with what a verdict needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.records import NamedTuple
+from lossless.simulation.outcome import Outcome, longest_pauses, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.simulation.engine import Simulation
+    from lossless.simulation.stage import Stage
+    from lossless.simulation.state import Index, State
+
+
+class Place(NamedTuple):
+    """An end of a link: switch and port by name, or a NIC without one; and who is at the other end."""
+
+    switch: str
+    port: str | None
+    peer: str
+
+    def __str__(self) -> str:
+        return self.switch if self.port is None else f"{self.switch}:{self.port}"
+
+
+class GroupUse(NamedTuple):
+    """An ingress group that used headroom: where, how much of it, and what it has."""
+
+    place: Place
+    used_bytes: int
+    headroom_bytes: int
+    drops: int
+
+    @property
+    def margin_bytes(self) -> int:
+        """What was left of its headroom."""
+        return self.headroom_bytes - self.used_bytes
+
+
+class Spread(NamedTuple):
+    """How far pauses spread: links in a row, transmitters in switches, NICs, and how many of each there are."""
+
+    links_in_a_row: int
+    switch_ports: int
+    all_switch_ports: int
+    nics: int
+    all_nics: int
+
+
+class Seen(NamedTuple):
+    """What one seed showed.
+
+    ``tightest`` is the group that came closest to the end of its headroom, ``fullest`` the one that used most of
+    it, ``hottest`` the port with the fullest
+    egress queue, ``longest_at`` the transmitter that was paused longest, ``still_paused`` whether that pause still
+    stood at the end. ``refused`` counts frames of the class that an egress queue did not take, outside of what the
+    watchdog dropped. ``headroom_pool_margin`` is the least that was left of a headroom pool, None where none was
+    used. ``cycle`` names links that wait for each other in a circle. ``cut`` says that the run was stopped while
+    traffic was under way.
+    """
+
+    seed: int
+    outcome: Outcome
+    drops: int
+    refused: int
+    first_drop_at: Place | None
+    tightest: GroupUse | None
+    headroom_pool_margin_bytes: int | None
+    hottest: Place | None
+    fullest: GroupUse | None
+    longest_pause_ns: float
+    longest_at: Place | None
+    still_paused: bool
+    spread: Spread
+    cycle: tuple[str, ...]
+    cut: bool
+
+    @property
+    def first_pfc_before_mark(self) -> bool:
+        """Whether a pause was sent before any frame was marked."""
+        marked, paused = self.outcome.first_mark_ns, self.outcome.first_pause_ns
+        return paused is not None and (marked is None or paused < marked)
+
+
+def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> Seen:
+    """Return what a run showed."""
+    state, index = simulation.state, simulation.index
+    job = _of_class(state, index, 0)
+    uses = tuple(_uses(state, index, staged))
+    dropping = [use for use in uses if use.drops]
+    longest, longest_at, still = _longest(state, index, staged)
+    return Seen(
+        seed=seed,
+        outcome=outcome(state, index),
+        drops=int(state.groups["drops"][job].sum()),
+        refused=0 if state.clock["storms"][0] else int(state.queues["drops"][job].sum()),
+        first_drop_at=dropping[0].place if dropping else None,
+        tightest=min(uses, key=lambda use: (use.margin_bytes, str(use.place)), default=None),
+        headroom_pool_margin_bytes=_pool_margin(state),
+        fullest=max(uses, key=lambda use: (use.used_bytes, str(use.place)), default=None),
+        hottest=_hottest(state, index, staged),
+        longest_pause_ns=longest,
+        longest_at=longest_at,
+        still_paused=still,
+        spread=_spread(state, index),
+        cycle=cycle(state, index, staged),
+        cut=cut,
+    )
+
+
+def _of_class(state: State, index: Index, number: int) -> Any:
+    """Return where the groups and queues of a class stand."""
+    return np.arange(number, len(state.queues), index.classes)
+
+
+def place_of(link: int, index: Index, staged: Stage, *, sending: bool) -> Place:
+    """Return the switch end of a link that it leaves (``sending``) or enters."""
+    cable, forward = index.wiring.cables[link]
+    wire = staged.wires[staged.network.cables.index(cable)]
+    sender, receiver = index.wiring.ends[link]
+    here, there = (sender, receiver) if sending else (receiver, sender)
+    at_a = forward == sending
+    port = wire.a_port if at_a else wire.b_port
+    return Place(staged.names[here], port.name if port is not None else None, staged.names[there])
+
+
+def _uses(state: State, index: Index, staged: Stage) -> Iterator[GroupUse]:
+    """Yield the groups of the class that used headroom or dropped, those that dropped first by time."""
+    job = _of_class(state, index, 0)
+    groups = state.groups[job]
+    used = np.flatnonzero((groups["max_headroom"] > 0) | (groups["drops"] > 0))
+    first = np.where(groups["first_drop_at"] < 0, np.iinfo(np.int64).max, groups["first_drop_at"])
+    for link in used[np.argsort(first[used], kind="stable")]:
+        group = groups[link]
+        place = place_of(int(link), index, staged, sending=False)
+        yield GroupUse(place, int(group["max_headroom"]), int(group["headroom_bytes"]), int(group["drops"]))
+
+
+def _pool_margin(state: State) -> int | None:
+    """Return the least that was left of a headroom pool that is smaller than what it promises."""
+    promised = np.bincount(
+        np.maximum(state.groups["unit"], 0),
+        weights=state.groups["headroom_bytes"],
+        minlength=len(state.units),
+    )
+    over = promised > state.units["headroom_pool_bytes"]
+    left = (state.units["headroom_pool_bytes"] - state.units["max_headroom"])[over]
+    return int(left.min()) if len(left) else None
+
+
+def _hottest(state: State, index: Index, staged: Stage) -> Place | None:
+    at = int(state.queues["max_bytes"].argmax())
+    if state.queues["max_bytes"][at] == 0:
+        return None
+    return place_of(at // index.classes, index, staged, sending=True)
+
+
+def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | None, bool]:
+    """Return the longest pause that the traffic caused: holds from outside are not of its making."""
+    longest = longest_pauses(state)
+    held = {int(link) * index.classes + one for link in state.holds["link"] for one in range(index.classes)}
+    longest[sorted(held)] = 0
+    at = int(longest.argmax())
+    if longest[at] == 0:
+        return 0.0, None, False
+    still = bool(state.queues["paused_since"][at] >= 0) and state.queues["longest_pause_ps"][at] < longest[at]
+    return int(longest[at]) / 1000, place_of(at // index.classes, index, staged, sending=True), still
+
+
+def _spread(state: State, index: Index) -> Spread:
+    paused = state.queues["pauses"][_of_class(state, index, 0)] > 0
+    by_switch = state.links["sender_unit"] >= 0
+    return Spread(
+        links_in_a_row=max((_run(route, paused) for route in index.wiring.routes), default=0),
+        switch_ports=int((paused & by_switch).sum()),
+        all_switch_ports=int(by_switch.sum()),
+        nics=int((paused & ~by_switch).sum()),
+        all_nics=int((~by_switch).sum()),
+    )
+
+
+def _run(route: tuple[int, ...], paused: Any) -> int:
+    """Return how many links in a row of a path were paused."""
+    longest = here = 0
+    for link in route:
+        here = here + 1 if paused[link] else 0
+        longest = max(longest, here)
+    return longest
+
+
+def cycle(state: State, index: Index, staged: Stage) -> tuple[str, ...]:
+    """Return links that are paused and wait for each other in a circle, by their transmitters; empty: none do."""
+    found = _circle(_waits(state, index))
+    return tuple(str(place_of(link, index, staged, sending=True)) for link in found)
+
+
+def _waits(state: State, index: Index) -> dict[int, set[int]]:
+    """Return for each paused link the paused links that frames it delivered wait for."""
+    job = _of_class(state, index, 0)
+    queues = state.queues[job]
+    paused = set(np.flatnonzero((queues["paused_since"] >= 0) & (state.links["sender_unit"] >= 0)).tolist())
+    waits: dict[int, set[int]] = {}
+    for onward in paused:
+        number = int(queues["head"][onward])
+        while number >= 0:
+            came = int(state.frames["via"][number])
+            if came in paused:
+                waits.setdefault(came, set()).add(onward)
+            number = int(state.frames["next"][number])
+    return waits
+
+
+def _circle(after: dict[int, set[int]]) -> tuple[int, ...]:
+    """Return one cycle of a graph, empty where it has none."""
+    done: set[int] = set()
+    for start in sorted(after):
+        path: list[int] = []
+        steps = [iter((start,))]
+        while steps:
+            node = next(steps[-1], None)
+            if node is None:
+                steps.pop()
+                done.update(path[len(steps) - 1 :] if steps else path)
+                del path[max(0, len(steps) - 1) :]
+            elif node in path:
+                return tuple(path[path.index(node) :])
+            elif node not in done:
+                path.append(node)
+                steps.append(iter(sorted(after.get(node, ()))))
+    return ()

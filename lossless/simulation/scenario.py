@@ -1,0 +1,286 @@
+"""What is asked of a fabric, and what of the fabric the answer needs; :mod:`stage` makes networks of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.buffers.port import Missing
+from lossless.errors import ScenarioError
+from lossless.records import NamedTuple
+from lossless.simulation.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
+from lossless.simulation.ends import SimClass, end_of, switch_of
+from lossless.simulation.network import Physics
+from lossless.simulation.plant import Plant, plant
+from lossless.simulation.request import PATTERNS, Question
+from lossless.simulation.routes import Routes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.model import ClassSet, Port
+    from lossless.fabric.model import Switch as FabricSwitch
+    from lossless.fabric.view import View
+    from lossless.simulation.network import Dcqcn, End, Switch
+
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
+_RDMA_HEADERS = 60
+"""IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
+_LINK_HEADERS = 18
+"""Ethernet 14 and FCS 4 bytes, which a switch's MTU may count."""
+MOST_SENDERS = 512
+MOST_PEERS = 64
+"""NICs that take part where all take part with all, unless more are asked for: flows grow with their square."""
+
+
+class Scenario(NamedTuple):
+    """A question put to a fabric: what every seed shares.
+
+    ``classes`` are those simulated, the first the one asked about. ``ends`` and ``switches`` go by what ports and
+    switches share. ``assumed`` says what was taken for granted.
+    """
+
+    plant: Plant
+    routes: Routes
+    question: Question
+    classes: tuple[SimClass, ...]
+    nics: tuple[int, ...]
+    target: int
+    mtu_bytes: int
+    dcqcn: Dcqcn | None
+    ends: dict[tuple[int, int], End]
+    switches: dict[int, Switch]
+    assumed: tuple[str, ...]
+
+    @property
+    def frame_bytes(self) -> int:
+        """A full frame of the class in bytes, as it stands in memory."""
+        return self.mtu_bytes + Physics().overhead_bytes
+
+    def end(self, node: int, port: Port | None) -> End | None:
+        """Return what a port of a node does, None for a NIC."""
+        return None if port is None else self.ends[end_key(self.plant.switch_of[node], port)]
+
+    def switch(self, node: int) -> Switch:
+        """Return the memory of a switch."""
+        return self.switches[id(self.plant.switch_of[node].ports)]
+
+
+def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
+    """Return what ports that are configured alike on switches that are alike share."""
+    return id(switch.ports), id(port.qos)
+
+
+def scenario(view: View, question: Question) -> Scenario | Missing:
+    """Return a question put to a fabric, or what of the fabric is not known.
+
+    Raises:
+        ScenarioError: the question cannot be asked of this fabric.
+    """
+    _check(question)
+    built = plant(view, _failed(view, question.failed))
+    if isinstance(built, Missing):
+        return built
+    classes = _classes(view, question)
+    if isinstance(classes, Missing):
+        return classes
+    if len(built.nics) < 2:
+        return Missing("fewer than two ports with PFC lead to a NIC: there is nobody to send to")
+    target = _target(built, question)
+    routes = Routes(built)
+    nics = _nics(built, routes, question, target)
+    if isinstance(nics, Missing):
+        return nics
+    ends = _ends(built, classes)
+    switches = _switches(built, classes)
+    if isinstance(ends, Missing):
+        return ends
+    if isinstance(switches, Missing):
+        return switches
+    dcqcn, said = _dcqcn(built, question, nics)
+    mtu_bytes = _mtu(built, target)
+    assumed = (*said, *_assumed(built, question, nics, switches))
+    return Scenario(
+        built, routes, question, classes, nics, target, mtu_bytes, dcqcn, ends, switches, assumed
+    )  # fmt: skip
+
+
+def _check(question: Question) -> None:
+    if question.pattern not in PATTERNS:
+        raise ScenarioError(
+            f"workload {question.pattern!r} is not known; expected one of {', '.join(PATTERNS)}"
+        )
+    if question.size_bytes < 1:
+        raise ScenarioError(f"size is {question.size_bytes}; expected at least 1 byte")
+    if question.nics is not None and question.nics < 2:
+        raise ScenarioError(f"nics is {question.nics}; traffic needs at least 2")
+    if not 0 <= question.storage < 1:
+        raise ScenarioError(f"storage is {question.storage:.0%}; expected 0 % to below 100 %")
+    if question.slow_nic_bps is not None and question.slow_nic_bps <= 0:
+        raise ScenarioError("the slow NIC takes in nothing; a NIC that never resumes is a dead one")
+
+
+def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    found = set()
+    for name in names:
+        switch, _, port = name.partition(":")
+        if view.port(switch, port) is None:
+            raise ScenarioError(
+                f"no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
+            )
+        found.add((switch, port))
+    return frozenset(found)
+
+
+def _classes(view: View, question: Question) -> tuple[SimClass, ...] | Missing:
+    known = list(_lossless(view))
+    if not known:
+        return Missing("no port in service has PFC on")
+    wanted = question.traffic_class
+    chosen = [one for one in known if wanted is None or wanted in (one.name, str(one.priority))]
+    if not chosen:
+        names = ", ".join(one.name for one in known)
+        raise ScenarioError(f"no lossless class is called {wanted!r}; there are: {names}")
+    return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
+
+
+def _lossless(view: View) -> Iterator[SimClass]:
+    """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
+    if view.fabric.declared:
+        for one in view.fabric.classes.lossless:
+            if one.priority is not None:
+                yield SimClass(one.name, one.priority, lossless=True)
+        return
+    counts: dict[int, int] = {}
+    for ports in view.lossless_sets:
+        for priority in ports.qos.pfc.priorities:
+            counts[priority] = counts.get(priority, 0) + ports.places
+    for priority in sorted(counts, key=lambda priority: (-counts[priority], priority)):
+        yield SimClass(f"priority {priority}", priority, lossless=True)
+
+
+def _storage_class(view: View, job: SimClass) -> SimClass:
+    network = next((one for one in view.fabric.networks if "storage" in one.name), None)
+    if network is not None and network.separate:
+        raise ScenarioError(
+            f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
+        )
+    name = network.class_name if network else None
+    priority = _priority(view.fabric.classes, name)
+    if priority == job.priority:
+        raise ScenarioError(f"storage rides class {job.name} itself; make its transfers larger instead")
+    return SimClass(name or "default", priority, lossless=False)
+
+
+def _priority(classes: ClassSet, name: str | None) -> int:
+    """Return the priority of a class; without a name that of the class of all other DSCPs, else 0."""
+    fitting = (one for one in classes.classes if (one.name == name if name else one.rest))
+    return next((one.priority for one in fitting if one.priority is not None), 0)
+
+
+def _target(built: Plant, question: Question) -> int:
+    if question.target is None:
+        return built.nics[0]
+    named = [nic for nic in built.nics if question.target in _called(built.names[nic])]
+    if not named:
+        raise ScenarioError(
+            f"no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
+        )
+    return named[0]
+
+
+def _called(name: str) -> tuple[str, str, str]:
+    """Return what a NIC port may be called: in full, by its host, or by the port of the switch it is at."""
+    return name, name.split(":")[0], name.removeprefix("NIC at ")
+
+
+def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | Missing:
+    """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
+
+    Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
+    """
+    most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
+    by_switch: dict[int, list[int]] = {}
+    for nic in built.nics:
+        if nic == target:
+            continue
+        if routes.reaches(nic, target):
+            by_switch.setdefault(built.leaf(nic), []).append(nic)
+        elif built.declared:
+            no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
+            if built.left_out:
+                return Missing(f"{no_path}: {built.left_out} links have no port on a switch")
+            raise ScenarioError(no_path)
+    if not by_switch:
+        return Missing(f"no other NIC reaches {built.names[target]}")
+    turns = max(map(len, by_switch.values()))
+    in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
+    return tuple(sorted((target, *in_turn[: most - 1])))
+
+
+def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | Missing:
+    found: dict[tuple[int, int], End] = {}
+    for wire in built.wires:
+        for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
+            if port is None or end_key(built.switch_of[node], port) in found:
+                continue
+            end = end_of(built.switch_of[node], port, classes)
+            if isinstance(end, Missing):
+                return end
+            found[end_key(built.switch_of[node], port)] = end
+    return found
+
+
+def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] | Missing:
+    found: dict[int, Switch] = {}
+    for switch in built.switch_of.values():
+        if id(switch.ports) not in found:
+            memory = switch_of(switch, classes)
+            if isinstance(memory, Missing):
+                return memory
+            found[id(switch.ports)] = memory
+    return found
+
+
+def _dcqcn(built: Plant, question: Question, nics: tuple[int, ...]) -> tuple[Dcqcn | None, tuple[str, ...]]:
+    """Return the DCQCN of the senders, and what had to be assumed of it."""
+    known = next((host for nic in nics if (host := built.host_of[nic]) is not None), None)
+    if known is not None:
+        found = dcqcn_of(known)
+    elif question.nic is not None:
+        found = dcqcn_defaults(question.nic)
+    else:
+        return None, ("no NIC is known: senders keep to line rate until they are paused, without DCQCN",)
+    if found is None:
+        return None, ()
+    return found, (
+        f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit",
+    )
+
+
+def _mtu(built: Plant, target: int) -> int:
+    """Return the RDMA MTU that the host at the target can have, by its port's where it is not known."""
+    host = built.host_of[target]
+    port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
+    mtu = (
+        host.mtu_bytes
+        if host
+        else port_mtu - _LINK_HEADERS
+        if isinstance(port_mtu, int)
+        else RDMA_MTUS[0] * 2
+    )
+    return next((one for one in RDMA_MTUS if one + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
+
+
+def _assumed(
+    built: Plant, question: Question, nics: tuple[int, ...], switches: dict[int, Switch]
+) -> Iterator[str]:
+    if built.left_out:
+        yield f"{built.left_out} links are left out: a switch has no port for them, or no QoS on it"
+    yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
+    if len(nics) < len(built.nics):
+        yield f"{len(nics)} of {len(built.nics)} NIC ports take part, spread over all switches"
+    if any(switch.cell_bytes == 1 for switch in switches.values()):
+        yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    if question.slow_nic_bps:
+        yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"

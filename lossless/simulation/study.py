@@ -1,0 +1,154 @@
+"""A scenario over its seeds: how long each is followed, on all cores, and what they showed together."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from lossless.errors import ScenarioError
+from lossless.records import NamedTuple
+from lossless.simulation.engine import Simulation
+from lossless.simulation.measure import Seen, measure
+from lossless.simulation.stage import DEAD_FROM_NS, Stage, stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.simulation.network import Network
+    from lossless.simulation.request import Limits
+    from lossless.simulation.scenario import Scenario
+
+QUIET_TIMERS = 10
+"""A run ends when no maximum has grown for so many rate-increase timers: PFC comes in waves of recovery."""
+QUIET_WITHOUT_NS = 1e6
+"""The same where no DCQCN runs, and nothing recovers in waves."""
+STEP_SLACK = 1.05
+"""A step takes longer than its bytes at line rate: gaps, the way there, pauses that end a moment late."""
+LONGEST_STEPS = 20
+"""A run ends after so many times what its step takes at line rate, whatever grows."""
+_EVENTS_PER_HOP = 3
+"""Sending, arriving, and now and then being asked to pause."""
+
+
+class Study(NamedTuple):
+    """What all seeds of a scenario showed; ``step_ns`` is what the step takes at line rate."""
+
+    scenario: Scenario
+    seen: tuple[Seen, ...]
+    step_ns: float
+    horizon_ns: float
+
+
+def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
+    """Follow a scenario over its seeds; ``progress`` is called with how many are done of how many.
+
+    Raises:
+        ScenarioError: it would take more events than ``limits`` allow.
+    """
+    _require_seeds(limits)
+    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
+    first = stage(found, 1)
+    step_ns = step_time_ns(first.network)
+    horizon_ns = _horizon_ns(found, step_ns)
+    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    done: list[Seen] = []
+
+    def one(seed: int) -> Seen:
+        staged = first if seed == 1 else stage(found, seed)
+        return follow(staged, seed, step_ns, horizon_ns, _quiet_ns(found))
+
+    with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
+        try:
+            for seen in pool.map(one, seeds):
+                done.append(seen)
+                if progress is not None:
+                    progress(len(done), len(seeds))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return Study(found, tuple(done), step_ns, horizon_ns)
+
+
+def is_random(found: Scenario) -> bool:
+    """Return whether anything in a scenario is left to chance: marks, who sends to whom, or which path is taken."""
+    question = found.question
+    if found.dcqcn is not None or question.pattern == "permutation" or question.storage:
+        return True
+    return len({found.plant.leaf(nic) for nic in found.nics}) > 1
+
+
+def follow(staged: Stage, seed: int, step_ns: float, horizon_ns: float, quiet_ns: float) -> Seen:
+    """Run one seed: at least a step, then until no maximum has grown for a while, never beyond the horizon."""
+    simulation = Simulation(staged.network, seed)
+    has_hold = bool(staged.network.holds)
+    until_ns = horizon_ns if has_hold else min(STEP_SLACK * step_ns + QUIET_WITHOUT_NS, horizon_ns)
+    while not simulation.advance(until_ns):
+        quiet_until_ns = int(simulation.state.clock["grew_at"][0]) / 1000 + quiet_ns
+        if until_ns >= min(horizon_ns, quiet_until_ns):
+            break
+        until_ns = min(quiet_until_ns, horizon_ns)
+    return measure(simulation, staged, seed, cut=not simulation.ended)
+
+
+def step_time_ns(network: Network) -> float:
+    """Return how long one step takes at line rate: that of the link that has most to carry."""
+    loads: dict[tuple[int, int], float] = {}
+    for flow in network.flows:
+        frames = -(-flow.size_bytes // flow.mtu_bytes)
+        wire = flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
+        for pair in zip(flow.path, flow.path[1:], strict=False):
+            loads[pair] = loads.get(pair, 0) + wire
+    rates: dict[tuple[int, int], float] = {}
+    for cable in network.cables:
+        for pair in ((cable.a, cable.b), (cable.b, cable.a)):
+            rates[pair] = rates.get(pair, 0) + cable.rate_bps
+    return max(load * 8e9 / rates[pair] for pair, load in loads.items())
+
+
+def events_of(network: Network) -> int:
+    """Return about how many events the traffic of a network takes: each frame at each hop."""
+    return sum(
+        -(-flow.size_bytes // flow.mtu_bytes) * len(flow.path) * _EVENTS_PER_HOP for flow in network.flows
+    )
+
+
+def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
+    """Refuse what would take too many events, before it starts.
+
+    Raises:
+        ScenarioError: naming the number and what makes it smaller.
+    """
+    events = min(events_of(network), _events_within(network, horizon_ns)) * limits.seeds
+    if events > limits.events:
+        raise ScenarioError(
+            f"this would take about {events / 1e9:.1f} billion events, more than the {limits.events / 1e9:g} billion"
+            " allowed; make --size, --nics or --seeds smaller, or allow more with --max-events"
+        )
+
+
+def _events_within(network: Network, horizon_ns: float) -> int:
+    """Return the most events that all links at line rate can bring about in a time."""
+    frame = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
+    per_ns = sum(2 * cable.rate_bps for cable in network.cables) / 8e9 / frame
+    return int(per_ns * horizon_ns * _EVENTS_PER_HOP)
+
+
+def _require_seeds(limits: Limits) -> None:
+    if limits.seeds < 1:
+        raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
+
+
+def _quiet_ns(found: Scenario) -> float:
+    return QUIET_WITHOUT_NS if found.dcqcn is None else QUIET_TIMERS * found.dcqcn.increase_us * 1000
+
+
+def _horizon_ns(found: Scenario, step_ns: float) -> float:
+    """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
+    longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(found)
+    if not found.question.dead_nic:
+        return longest
+    watchdogs = [switch.watchdog for switch in found.switches.values() if switch.watchdog is not None]
+    return DEAD_FROM_NS + max(
+        (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs), default=longest
+    )

@@ -1,0 +1,35 @@
+"""Looking at a simulation after each single event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from lossless.simulation import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.simulation.engine import Simulation
+
+
+def steps(
+    simulation: Simulation, until_ns: float, value: Callable[[Any], Any]
+) -> Iterator[tuple[float, Any]]:
+    """Yield when some value of the state changed, in nanoseconds, and what it then was."""
+    seen: list[tuple[float, Any]] = [(0.0, value(simulation.state))]
+
+    def look(clock: Any) -> None:
+        now = value(simulation.state)
+        if now != seen[-1][1]:
+            seen.append((int(clock["now"]) / 1000, now))
+
+    with patch.object(engine, "SLICE_EVENTS", 1):
+        simulation.advance(until_ns, look)
+    yield from seen[1:]
+
+
+def frame_starts(simulation: Simulation, flow: int, until_ns: float) -> list[float]:
+    """Return when each frame of a flow started to be sent."""
+    place = simulation.index.flow_at[flow]
+    return [at for at, _ in steps(simulation, until_ns, lambda state: int(state.flows[place]["sent_bytes"]))]
