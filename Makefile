@@ -29,6 +29,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py
+	$(BIN)/python benchmarks/packet_sim.py --summary $(or $(LOSSLESS_REFERENCE),../shared)/reference/packet-sim/*.json
 
 corpus: $(VENV)/dev.stamp
 	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
@@ -59,7 +60,7 @@ $(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
 lock: $(VENV)/python.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
-	  pyproject.toml requirements/build.in -o requirements/run.txt
+	  pyproject.toml requirements/build.in --extra sim -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml requirements/build.in --extra dev -o requirements/dev.txt
 

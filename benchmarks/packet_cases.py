@@ -57,7 +57,7 @@ def network(scenario: Case, cc_sets: dict[str, Any]) -> Network:
             Hold(node, peer, begin, end, period, duty)
             for node, peer, begin, end, period, duty in scenario["force"]
         ),
-        physics=Physics(_OVERHEAD_BYTES, 0, _PFC_BYTES, _ACK_BYTES, acks="apart"),
+        physics=Physics(_OVERHEAD_BYTES, 0, _PFC_BYTES, _ACK_BYTES, acks="apart", cnp_rides_ack=True),
     )
 
 

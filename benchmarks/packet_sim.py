@@ -1,6 +1,6 @@
 """The packet-level model against a packet-level simulator: accuracy and speed, case by case.
 
-    packet_sim.py FILE...
+    packet_sim.py [--summary] FILE...
 
 Each FILE holds cases of the simulator. One JSON object goes to stdout: ``cases`` by name, medians over 12 seeds
 where the file gives seeds, and ``summary``, for which alone the results in the files are read.
@@ -37,16 +37,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--summary", action="store_true", help="print the summary alone")
+    given = parser.parse_args()
     prepare()
     found: dict[str, Case] = {}
     recorded: dict[str, Case] = {}
-    for file in parser.parse_args().files:
+    for file in given.files:
         cases, cc_sets = read(file)
         for case in cases:
             name = case["scenario"]["name"]
             found[name] = measure(case, cc_sets)
             recorded[name] = case
-    json.dump({"cases": found, "summary": summary(found, recorded)}, sys.stdout, indent=1)
+    summed = summary(found, recorded)
+    json.dump(summed if given.summary else {"cases": found, "summary": summed}, sys.stdout, indent=1)
     sys.stdout.write("\n")
 
 

@@ -45,6 +45,16 @@ def test_the_guide_shows_what_trace_prints(
         assert part in printed
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_guide_shows_what_simulate_prints(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, _, shown = blocks(GUIDES / "simulate.md")[number].partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert shown.removeprefix("...\n") in capsys.readouterr().out
+
+
 def test_the_guide_shows_what_lint_prints_of_a_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,8 +80,7 @@ def _headroom(run: Data) -> Iterator[tuple[str, str]]:
     if run["headroom_bytes"] is None:
         yield "headroom", "not used"
         return
-    left = run["headroom_margin_bytes"]
-    rest = f"{format_bytes(left)} left" if left >= 0 else f"{format_bytes(-left)} beyond what it has"
+    rest = "ran out" if run["drops"]["seeds"] else f"{format_bytes(run['headroom_margin_bytes'])} left"
     yield "headroom", f"{_range(run, 'headroom_bytes')} used, {rest}{_at(run['headroom_at'])}"
 
 

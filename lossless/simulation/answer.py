@@ -48,13 +48,15 @@ def _judged(view: View, found: Scenario, ask: Ask) -> RunVerdict:
     from lossless.simulation.advice import advice
     from lossless.simulation.engine import compiled_before, prepare
     from lossless.simulation.judge import judge
+    from lossless.simulation.peers import patience
     from lossless.simulation.study import study
 
     if ask.compiling is not None and not compiled_before():
         ask.compiling()
     prepare()
     seen = study(found, ask.limits, ask.progress)
-    return judge(seen, advice(view, seen, ask.limits))
+    patient = patience(view, seen, ask.limits) if any(one.drops for one in seen.seen) else None
+    return judge(seen, advice(view, seen, ask.limits), patient)
 
 
 def _parts(view: View) -> Iterator[View]:

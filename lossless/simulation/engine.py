@@ -5,8 +5,9 @@ The kernel is called in slices, so that a person can interrupt it and see how fa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lossless.errors import ScenarioError
 from lossless.simulation.check import check
 from lossless.simulation.compiled import cache_folder
 from lossless.simulation.kernel.run import DONE, GROW, HORIZON, PAUSED, run
@@ -54,27 +55,37 @@ class Simulation:
         self.state.clock["random"] = scrambled(seed)
         self.ended = False
 
-    def advance(self, until_ns: float, look: Callable[[Any], None] | None = None) -> bool:
+    def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
         """Let time pass; return whether everything that was to be sent has been delivered, or stands still.
 
-        ``look`` is called now and then with the clock record.
+        ``go_on`` is asked now and then; once it says no, the run stops where it is.
+
+        Raises:
+            ScenarioError: a network of this size cannot be followed for so long.
         """
-        until_ps = min(round(until_ns * 1000), self.index.horizon_ps)
+        until_ps = self._until(until_ns)
         while not self.ended:
             state, index = self.state, self.index
             why = run(*state, index.classes, index.bits, until_ps, SLICE_EVENTS)
             if why == GROW:
                 self.state = more_frames(state)
-            elif why == PAUSED:
-                if look is not None:
-                    look(state.clock[0])
             elif why == DONE:
                 self.ended = True
             elif why == HORIZON:
+                state.clock["now"] = until_ps
                 break
-        if not self.ended:
-            self.state.clock["now"][0] = until_ps
+            elif why == PAUSED and go_on is not None and not go_on():
+                break
         return self.ended
+
+    def _until(self, until_ns: float) -> int:
+        until_ps, longest_ps = round(until_ns * 1000), self.index.horizon_ps
+        if until_ps > longest_ps:
+            longest_s = longest_ps / 1e12
+            raise ScenarioError(
+                f"until is {until_ns / 1e9:g} s; a network of this size can be followed for {longest_s:.1f} s"
+            )
+        return until_ps
 
     def outcome(self) -> Outcome:
         """Return what was seen so far."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, Verdict, plain
+from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict, plain
 from lossless.records import NamedTuple
 from lossless.units import format_bytes
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lossless.findings import Json
     from lossless.simulation.measure import Seen
+    from lossless.simulation.peers import Patience
     from lossless.simulation.scenario import Scenario
     from lossless.simulation.study import Study
 
@@ -99,9 +100,12 @@ class RunVerdict(NamedTuple):
         return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}
 
 
-def judge(found: Study, changes: Sequence[str] = ()) -> RunVerdict:
-    """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.simulation.advice` says."""
-    parts = [*_unsafe(found), *_edges(found)]
+def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = None) -> RunVerdict:
+    """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.simulation.advice` says.
+
+    ``patient`` says how quick peers must be where that decides whether frames are dropped.
+    """
+    parts = sorted([*_unsafe(found, patient), *_edges(found)], key=lambda part: VERDICTS.index(part[0]))
     verdict: Verdict = parts[0][0] if parts else "safe"
     seen = found.seen
     tight = min(
@@ -174,13 +178,14 @@ def _mib(size_bytes: int) -> str:
     return f"{size_bytes / 2**20:g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 
-def _unsafe(found: Study) -> Iterable[tuple[Verdict, str]]:
+def _unsafe(found: Study, patient: Patience | None) -> Iterable[tuple[Verdict, str]]:
     seen, question = found.seen, found.scenario.question
     dropping = [one for one in seen if one.drops or one.refused]
     if dropping:
         worst = max(dropping, key=lambda one: one.drops + one.refused)
         where = f" at {worst.first_drop_at}" if worst.first_drop_at else ""
-        yield "unsafe", f"lossless frames are dropped{where} in {_of(dropping, seen)}"
+        sure = f"lossless frames are dropped{where} in {_of(dropping, seen)}"
+        yield ("unsafe", sure) if patient is None else ("on the edge", f"{sure}, {_slow_peers(patient)}")
     stormy = [one for one in seen if one.outcome.storms]
     quiet = [one for one in seen if not one.outcome.storms]
     if stormy and not question.dead_nic:
@@ -190,6 +195,13 @@ def _unsafe(found: Study) -> Iterable[tuple[Verdict, str]]:
     circles = [one for one in seen if one.cycle]
     if circles:
         yield "unsafe", f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
+
+
+def _slow_peers(patient: Patience) -> str:
+    return (
+        f"where peers take the {patient.allowed_ns:,.0f} ns to obey PFC that IEEE 802.3 allows; none are within"
+        f" {patient.safe_ns:,.0f} ns: the headroom is the vendor's own"
+    )
 
 
 def _edges(found: Study) -> Iterable[tuple[Verdict, str]]:

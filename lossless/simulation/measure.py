@@ -168,7 +168,8 @@ def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | 
     at = int(longest.argmax())
     if longest[at] == 0:
         return 0.0, None, False
-    still = bool(state.queues["paused_since"][at] >= 0) and state.queues["longest_pause_ps"][at] < longest[at]
+    stands = state.queues["paused_since"][at] >= 0
+    still = bool(stands and state.queues["longest_pause_ps"][at] < longest[at])
     return int(longest[at]) / 1000, place_of(at // index.classes, index, staged, sending=True), still
 
 

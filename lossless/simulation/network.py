@@ -175,7 +175,8 @@ class Physics(NamedTuple):
     ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3).
     ``acks``: "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of
     switches; one for each ``ack_every`` frames. They are simulated only where their way back carries data: elsewhere
-    they delay nothing. ``timeout_ms``: after which a sender repeats by itself; None: never.
+    they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either.
+    ``timeout_ms``: after which a sender repeats by itself; None: never.
     """
 
     overhead_bytes: int = 62
@@ -186,6 +187,7 @@ class Physics(NamedTuple):
     ack_every: int = 1
     nack_interval_us: float = 500
     timeout_ms: float | None = None
+    cnp_rides_ack: bool = False
 
 
 class Network(NamedTuple):

@@ -202,6 +202,7 @@ FLOW = np.dtype(
         ("waits_for", "i4"),  # flows that must be done before it starts
         ("priority", "i1"),
         ("counts", "u1"),  # whether the run waits for it
+        ("cnp_rides_ack", "u1"),  # no CNP without an ACK or NACK
         ("apart", "u1"),  # its frames take no memory in switches
     ],
     align=True,

@@ -37,7 +37,8 @@ class Scenario(NamedTuple):
     """A question put to a fabric: what every seed shares.
 
     ``classes`` are those simulated, the first the one asked about. ``ends`` and ``switches`` go by what ports and
-    switches share. ``assumed`` says what was taken for granted.
+    switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the time that IEEE 802.3
+    allows peers take to obey PFC.
     """
 
     plant: Plant
@@ -51,6 +52,7 @@ class Scenario(NamedTuple):
     ends: dict[tuple[int, int], End]
     switches: dict[int, Switch]
     assumed: tuple[str, ...]
+    reaction: float = 1.0
 
     @property
     def frame_bytes(self) -> int:

@@ -80,7 +80,7 @@ def _flow(found: Scenario, one: Transfer, path: tuple[int, ...], lane: int, is_s
 
 
 def _cable(found: Scenario, wire: Wire, number: dict[int, int]) -> Cable:
-    reaction = reaction_ns(wire.rate_bps)
+    reaction = found.reaction * reaction_ns(wire.rate_bps)
     return Cable(
         a=number[wire.a],
         b=number[wire.b],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING
 
 from lossless.errors import ScenarioError
@@ -31,6 +32,14 @@ _EVENTS_PER_HOP = 3
 """Sending, arriving, and now and then being asked to pause."""
 
 
+class Times(NamedTuple):
+    """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown."""
+
+    step_ns: float
+    horizon_ns: float
+    quiet_ns: float
+
+
 class Study(NamedTuple):
     """What all seeds of a scenario showed; ``step_ns`` is what the step takes at line rate."""
 
@@ -53,10 +62,13 @@ def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] 
     horizon_ns = _horizon_ns(found, step_ns)
     require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
     done: list[Seen] = []
+    stopped = Event()
 
     def one(seed: int) -> Seen:
         staged = first if seed == 1 else stage(found, seed)
-        return follow(staged, seed, step_ns, horizon_ns, _quiet_ns(found))
+        return follow(
+            staged, seed, Times(step_ns, horizon_ns, _quiet_ns(found)), lambda: not stopped.is_set()
+        )
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
         try:
@@ -64,8 +76,10 @@ def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] 
                 done.append(seen)
                 if progress is not None:
                     progress(len(done), len(seeds))
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException:
+            # Threads cannot be ended from outside: they are told, and look now and then.
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
             raise
     return Study(found, tuple(done), step_ns, horizon_ns)
 
@@ -78,16 +92,17 @@ def is_random(found: Scenario) -> bool:
     return len({found.plant.leaf(nic) for nic in found.nics}) > 1
 
 
-def follow(staged: Stage, seed: int, step_ns: float, horizon_ns: float, quiet_ns: float) -> Seen:
+def follow(staged: Stage, seed: int, times: Times, go_on: Callable[[], bool] | None = None) -> Seen:
     """Run one seed: at least a step, then until no maximum has grown for a while, never beyond the horizon."""
     simulation = Simulation(staged.network, seed)
     has_hold = bool(staged.network.holds)
-    until_ns = horizon_ns if has_hold else min(STEP_SLACK * step_ns + QUIET_WITHOUT_NS, horizon_ns)
-    while not simulation.advance(until_ns):
-        quiet_until_ns = int(simulation.state.clock["grew_at"][0]) / 1000 + quiet_ns
-        if until_ns >= min(horizon_ns, quiet_until_ns):
+    least_ns = times.horizon_ns if has_hold else STEP_SLACK * times.step_ns + QUIET_WITHOUT_NS
+    until_ns = min(least_ns, times.horizon_ns)
+    while not simulation.advance(until_ns, go_on) and (go_on is None or go_on()):
+        quiet_until_ns = int(simulation.state.clock["grew_at"][0]) / 1000 + times.quiet_ns
+        if until_ns >= min(times.horizon_ns, quiet_until_ns):
             break
-        until_ns = min(quiet_until_ns, horizon_ns)
+        until_ns = min(quiet_until_ns, times.horizon_ns)
     return measure(simulation, staged, seed, cut=not simulation.ended)
 
 

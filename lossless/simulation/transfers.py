@@ -96,6 +96,7 @@ def _set_data(flows: Any, points: Any, data: Any, network: Network, wiring: Wiri
     flows["overhead_bytes"][data] = physics.overhead_bytes
     flows["timeout_ps"][data] = 0 if physics.timeout_ms is None else round(physics.timeout_ms * 1e9)
     flows["counts"][data] = 1
+    flows["cnp_rides_ack"][data] = physics.cnp_rides_ack
     size = physics.ack_frame_bytes + physics.gap_bytes
     one_way = links["propagation_ps"] + np.rint(size * links["ps_per_byte"]).astype(np.int64)
     flows["feedback_ps"][data] = [int(one_way[list(back)].sum()) for back in wiring.returns]

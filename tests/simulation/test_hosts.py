@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from lossless.simulation.engine import Simulation
 from lossless.simulation.network import Dcqcn, End, Flow, Group, Hold, Physics, Queue, SlowHost, Switch
-from tests.simulation.connected import connected
+from tests.simulation.connected import PLAIN_END, connected
 from tests.simulation.watching import frame_starts, steps
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ FRAME_NS, HOP_NS, ACK_BYTES = OCCUPIED * 0.08, 500, 86
 """At 100 Gb/s; an ACK is 66 B with 20 B of preamble and gap."""
 HUB = 9
 ENDLESS = 1 << 40
+Acks = Literal["apart", "data"]
 
 
-def hub(flows: Sequence[Flow], end: End | None = None, **others: Any) -> Simulation:
+def hub(flows: Sequence[Flow], end: End = PLAIN_END, **others: Any) -> Simulation:
     """Return hosts 0 to 8 around switch 9, 100 Gb/s and 500 ns each."""
     links = [(host, HUB) for host in range(HUB)]
     switches = {HUB: Switch(4_000_000, 3_000_000)}
-    ends = {} if end is None else {"end": end}
-    return Simulation(connected(links, switches, flows, **ends, **others))
+    return Simulation(connected(links, switches, flows, end, **others))
 
 
 def flow(source: int, target: int, frames: int = 100, **others: Any) -> Flow:
@@ -69,7 +70,22 @@ def test_a_slow_receiver_pauses_the_switch_once_it_holds_more_than_xoff() -> Non
     to_host = next(at for at, pair in enumerate(simulation.index.wiring.ends) if pair == (HUB, 1))
     changes = steps(simulation, 30_000, lambda state: int(state.links[to_host]["paused"]))
     arrived = 2 * (FRAME_NS + HOP_NS) + 23 * FRAME_NS
-    assert next(changes) == (pytest.approx(arrived + 84 * 0.08 + HOP_NS, abs=0.1), 1)
+    at_ns, classes = next(changes)
+    assert classes == 1
+    assert at_ns == pytest.approx(arrived + 84 * 0.08 + HOP_NS, abs=0.1)
+
+
+def test_it_lets_the_switch_go_on_once_it_has_drained_to_xon() -> None:
+    simulation = hub([Flow((0, HUB, 1), ENDLESS)], slow_hosts=(SlowHost(1, 50e9, 50_000, 20_000),))
+    changes = steps(
+        simulation,
+        100_000,
+        lambda state: (int(state.receivers[0]["paused"]), float(state.receivers[0]["level_bytes"])),
+    )
+    seen = [value for _, value in changes]
+    freed = [level for (before, _), (now, level) in pairwise(seen) if before and not now]
+    assert len(freed) > 5
+    assert freed == pytest.approx([20_000] * len(freed), abs=1)
 
 
 def test_its_buffer_holds_xoff_and_what_was_under_way_at_most() -> None:
@@ -109,7 +125,7 @@ def acks(simulation: Simulation, number: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("kind", ["data", "apart"])
 @pytest.mark.parametrize("every", [1, 2, 16])
-def test_acks_take_bandwidth_from_data_that_goes_their_way(kind: str, every: int) -> None:
+def test_acks_take_bandwidth_from_data_that_goes_their_way(kind: Acks, every: int) -> None:
     there_and_back = [flow(0, 1, 8000), flow(1, 0, 8000)]
     simulation = hub(there_and_back, physics=Physics(acks=kind, ack_every=every))
     assert simulation.advance(10_000_000)
@@ -121,7 +137,7 @@ def test_acks_take_bandwidth_from_data_that_goes_their_way(kind: str, every: int
 
 
 @pytest.mark.parametrize("kind", ["data", "apart"])
-def test_without_data_their_way_acks_cost_nothing(kind: str) -> None:
+def test_without_data_their_way_acks_cost_nothing(kind: Acks) -> None:
     simulation = hub([flow(0, 1, 1000), flow(2, 3, 1000)], physics=Physics(acks=kind))
     assert simulation.advance(10_000_000)
     assert simulation.outcome().ended_ns == pytest.approx(1000 * FRAME_NS + 2 * HOP_NS + FRAME_NS, abs=1000)
@@ -129,7 +145,7 @@ def test_without_data_their_way_acks_cost_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["data", "apart"])
-def test_acks_are_simulated_for_flows_whose_way_back_carries_data(kind: str) -> None:
+def test_acks_are_simulated_for_flows_whose_way_back_carries_data(kind: Acks) -> None:
     """The way back of 0 to 1 ends on the link that 2 to 0 takes, and the other way round; 3 to 4 is by itself."""
     simulation = hub([flow(0, 1), flow(2, 0), flow(3, 4)], physics=Physics(acks=kind))
     answered = simulation.state.flows["acks"][list(simulation.index.flow_at)] >= 0
@@ -137,7 +153,7 @@ def test_acks_are_simulated_for_flows_whose_way_back_carries_data(kind: str) -> 
 
 
 @pytest.mark.parametrize(("kind", "leave"), [("data", False), ("apart", True)])
-def test_only_acks_in_the_class_of_data_are_paused_with_it(kind: str, leave: bool) -> None:
+def test_only_acks_in_the_class_of_data_are_paused_with_it(kind: Acks, leave: bool) -> None:
     held = Hold(1, HUB, 0, 1e9)
     simulation = hub([flow(0, 1), flow(1, 0)], holds=(held,), physics=Physics(acks=kind))
     simulation.advance(1_000_000)
@@ -146,13 +162,21 @@ def test_only_acks_in_the_class_of_data_are_paused_with_it(kind: str, leave: boo
     assert sent == (100 if leave else 0)
 
 
-@pytest.mark.parametrize(("kind", "held_bytes"), [("data", 66 * 100), ("apart", 0)])
-def test_only_acks_in_the_class_of_data_take_memory_in_a_switch(kind: str, held_bytes: int) -> None:
-    """The switch may not send to host 0, so that what host 1 sends there stays; host 1 has one frame of data."""
+def test_acks_in_the_class_of_data_take_memory_in_a_switch() -> None:
+    """The switch may not send to host 0, so that what host 1 sends there stays: 100 ACKs and one frame."""
     held = Hold(HUB, 0, 0, 1e9)
-    simulation = hub([flow(0, 1), flow(1, 0, 1)], holds=(held,), physics=Physics(acks=kind))
+    simulation = hub([flow(0, 1), flow(1, 0, 1)], holds=(held,))
     simulation.advance(1_000_000)
-    assert simulation.outcome().egress.bytes == held_bytes + WIRE
+    assert simulation.outcome().egress.bytes == 66 * 100 + WIRE
+
+
+def test_acks_that_travel_apart_take_no_memory_in_a_switch() -> None:
+    """ACKs and data for host 0 alternate, so that either would wait for the other there."""
+    simulation = hub([flow(0, 1), flow(1, 0)], physics=Physics(acks="apart"))
+    assert simulation.advance(1e9)
+    classes = simulation.index.classes
+    assert acks(simulation, 0)[0] == 100
+    assert simulation.state.groups["max_bytes"].reshape(-1, classes).max(axis=0).tolist() == [WIRE, 0]
 
 
 # --- losses ---

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from benchmarks.packet_cases import Case, network, path, read
-from benchmarks.packet_sim import MEASURED, SEEDS, measure, summary, verdict
+from benchmarks.packet_sim import MEASURED, SEEDS, measure, median, quantile, summary, verdict
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "packet_sim.py"
 FILES = ("designed.json", "random.json")
@@ -107,6 +107,43 @@ def test_pfc_without_congestion_control_starts_to_the_nanosecond_where_the_simul
     }
     assert len(single) > 20
     assert {name: measured.found[name]["first_pfc_ns"] for name in single} == single
+
+
+# --- how errors are counted ---
+
+
+def test_a_loss_of_many_frames_that_is_missed_is_on_no_knife_edge(folder: Path, measured: Measured) -> None:
+    """The simulator drops 257,780 frames of D01; given ten times its headroom the model drops none."""
+    cases, cc_sets = read(folder / "designed.json")
+    name = "D01_hdrm_0.3"
+    scenario = next(case["scenario"] for case in cases if case["scenario"]["name"] == name)
+    roomy = [{**port, "headroom": 10 * port["headroom"]} for port in scenario["ports"]]
+    lossless = measure({"scenario": {**scenario, "ports": roomy}}, cc_sets)
+    assert lossless["drops"] == 0
+    counted = summary({**measured.found, name: lossless}, measured.recorded)
+    assert counted["wrong"][name] == ["drop"]
+    assert name in counted["wrong_off_knife_edges"]
+
+
+@pytest.mark.parametrize(
+    ("values", "middle"),
+    [
+        ([3, 1, 2], 2),
+        ([4, 1, 2, 3], 2.5),
+        ([-1, -1, 5, 7], -1),
+        ([-1, 5, 6, 7], 5.5),
+        ([-1, -1], -1),
+        ([8], 8),
+    ],
+)
+def test_a_median_never_averages_a_time_with_never(values: list[float], middle: float) -> None:
+    assert median(values) == middle
+
+
+@pytest.mark.parametrize(("part", "value"), [(0, 0), (0.5, 20), (0.9, 36), (1, 40)])
+def test_a_quantile_lies_between_its_neighbours(part: float, value: float) -> None:
+    assert quantile([0, 10, 20, 30, 40], part) == pytest.approx(value)
+    assert quantile([7], part) == 7
 
 
 # --- what is measured, and from what ---

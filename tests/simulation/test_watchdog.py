@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.simulation.engine import Simulation
-from lossless.simulation.network import Action, Flow, Hold, SlowHost, Switch, Watchdog
+from lossless.simulation.network import Action, End, Flow, Group, Hold, Queue, SlowHost, Switch, Watchdog
 from lossless.simulation.outcome import Outcome
 from tests.simulation.connected import connected
 from tests.simulation.watching import steps
@@ -127,6 +127,28 @@ def test_a_pause_of_an_empty_queue_trips_only_broadcoms(vendor: str, trips: floa
     assert storm_ms(paused((0.5, FOREVER), flows=(Flow(BESIDE, ENDLESS),), vendor=vendor), 20) == trips
 
 
+def starved(*holds: Hold) -> Simulation:
+    """Return the network with class 0 toward host 2 starved by the strict class 1 of another sender."""
+    group = Group(1.0, 100_000)
+    end = End((Queue(), Queue(strict=True)), (group, group))
+    flows = Flow(TO_PAUSED, ENDLESS), Flow((1, 4, 2), ENDLESS, traffic_class=1)
+    switches = {4: Switch(2_000_000, 1_600_000, watchdog=DOG)}
+    return Simulation(connected(LINKS, switches, flows, end, rate_bps=1e9, classes=2, holds=holds))
+
+
+def test_a_queue_that_waits_behind_a_higher_class_is_no_storm() -> None:
+    simulation = starved()
+    assert storm_ms(simulation) is None
+    assert simulation.state.queues["bytes"].max() > 500_000
+
+
+@pytest.mark.parametrize(("duty", "trips"), [(0.98, None), (0.995, 4)])
+def test_an_idle_queue_counts_as_stuck_from_99_in_100_parts_of_a_window(
+    duty: float, trips: float | None
+) -> None:
+    assert storm_ms(starved(Hold(4, 2, 1.5 * MS, FOREVER * MS, 0.1 * MS, duty))) == trips
+
+
 def test_only_classes_that_it_watches_can_trip_it() -> None:
     assert storm_ms(paused((0.5, FOREVER), classes=())) is None
 
@@ -230,7 +252,7 @@ def test_forward_obeys_pauses_again_once_it_is_restored() -> None:
 def test_alert_counts_each_detection_time_of_a_pause_and_changes_nothing() -> None:
     """Detected at 3, 5, 7 and 9; what was stuck stays so, and goes on when the pause ends."""
     flows = (Flow(TO_PAUSED, 300 * FRAME_BYTES),)
-    simulation = paused((0.5, 9.9), flows=flows, action="alert")
+    simulation = paused((0.5, 9.9), flows=flows, action="alert", restoration_ms=7)
     assert seen(simulation, 9.5).storms == 4
     outcome = seen(simulation, 100)
     assert (outcome.storms, outcome.drops, outcome.flows_done) == (4, 0, 1)

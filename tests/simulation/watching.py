@@ -19,10 +19,11 @@ def steps(
     """Yield when some value of the state changed, in nanoseconds, and what it then was."""
     seen: list[tuple[float, Any]] = [(0.0, value(simulation.state))]
 
-    def look(clock: Any) -> None:
+    def look() -> bool:
         now = value(simulation.state)
         if now != seen[-1][1]:
-            seen.append((int(clock["now"]) / 1000, now))
+            seen.append((int(simulation.state.clock["now"][0]) / 1000, now))
+        return True
 
     with patch.object(engine, "SLICE_EVENTS", 1):
         simulation.advance(until_ns, look)

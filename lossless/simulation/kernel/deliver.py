@@ -22,16 +22,24 @@ def deliver(w: World, number: int, arrives_at: int) -> None:
     frame = w.frames[number]
     flow = w.flows[frame.flow]
     w.clock.in_network -= 1
-    if frame.marked and flow.dcqcn >= 0:
+    answered = receive_in_order(w, flow, frame, arrives_at)
+    if frame.marked and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
         notify(w, frame.flow, arrives_at)
-    if frame.psn == flow.expected_psn:
-        flow.expected_psn += frame.wire_bytes - flow.overhead_bytes
-        if flow.acks >= 0:
-            _acknowledge(w, flow, arrives_at)
-        if flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
-            _finish(w, flow, arrives_at)
-    elif frame.psn > flow.expected_psn:
-        _reject(w, flow, arrives_at)
+
+
+@kernel
+def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
+    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer."""
+    if frame.psn > flow.expected_psn:
+        return _reject(w, flow, arrives_at)
+    if frame.psn < flow.expected_psn:
+        return False
+    flow.expected_psn += frame.wire_bytes - flow.overhead_bytes
+    if flow.acks >= 0:
+        _acknowledge(w, flow, arrives_at)
+    if flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
+        _finish(w, flow, arrives_at)
+    return True
 
 
 @kernel
@@ -49,14 +57,15 @@ def _finish(w: World, flow: Any, at_ps: int) -> None:
 
 
 @kernel
-def _reject(w: World, flow: Any, arrives_at: int) -> None:
-    """Ask for what is missing: once for each gap, and again after a while."""
+def _reject(w: World, flow: Any, arrives_at: int) -> bool:
+    """Ask for what is missing: once for each gap, and again after a while; return whether it was asked for now."""
     if flow.nacked_psn == flow.expected_psn and arrives_at < flow.nack_again_at:
-        return
+        return False
     flow.nacked_psn = flow.expected_psn
     flow.nack_again_at = arrives_at + flow.nack_ps
     flow.rewind_at = arrives_at + flow.feedback_ps
     turn_by(w, flow.first_link, flow.rewind_at)
+    return True
 
 
 @kernel
