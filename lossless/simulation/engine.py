@@ -56,7 +56,7 @@ class Simulation:
         self.ended = False
 
     def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
-        """Let time pass; return whether everything that was to be sent has been delivered, or stands still.
+        """Let time pass; return whether nothing more can happen: all is delivered, or :attr:`stands_still`.
 
         ``go_on`` is asked now and then; once it says no, the run stops where it is.
 
@@ -71,12 +71,19 @@ class Simulation:
                 self.state = more_frames(state)
             elif why == DONE:
                 self.ended = True
+                if self.stands_still:
+                    state.clock["now"] = until_ps
             elif why == HORIZON:
                 state.clock["now"] = until_ps
                 break
             elif why == PAUSED and go_on is not None and not go_on():
                 break
         return self.ended
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a run has ended with traffic undelivered: everything waits, and nothing can change that."""
+        return self.ended and int(self.state.clock["unfinished"][0]) > 0
 
     def _until(self, until_ns: float) -> int:
         until_ps, longest_ps = round(until_ns * 1000), self.index.horizon_ps

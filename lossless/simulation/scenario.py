@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing
 from lossless.errors import ScenarioError
+from lossless.fabric.hosts import Transport
 from lossless.records import NamedTuple
 from lossless.simulation.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.simulation.ends import SimClass, end_of, switch_of
@@ -49,6 +50,7 @@ class Scenario(NamedTuple):
     target: int
     mtu_bytes: int
     dcqcn: Dcqcn | None
+    timeout_ms: float | None
     ends: dict[tuple[int, int], End]
     switches: dict[int, Switch]
     assumed: tuple[str, ...]
@@ -100,10 +102,10 @@ def scenario(view: View, question: Question) -> Scenario | Missing:
     if isinstance(switches, Missing):
         return switches
     dcqcn, said = _dcqcn(built, question, nics)
-    mtu_bytes = _mtu(built, target)
+    mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
     assumed = (*said, *_assumed(built, question, nics, switches))
     return Scenario(
-        built, routes, question, classes, nics, target, mtu_bytes, dcqcn, ends, switches, assumed
+        built, routes, question, classes, nics, target, mtu_bytes, dcqcn, timeout_ms, ends, switches, assumed
     )  # fmt: skip
 
 
@@ -272,6 +274,13 @@ def _mtu(built: Plant, target: int) -> int:
         else RDMA_MTUS[0] * 2
     )
     return next((one for one in RDMA_MTUS if one + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
+
+
+def _timeout_ms(built: Plant, target: int) -> float | None:
+    """Return after how long a sender repeats by itself: 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3)."""
+    host = built.host_of[target]
+    transport = host.transport if host else None
+    return None if not isinstance(transport, Transport) else 4.096e-3 * 2.0**transport.timeout
 
 
 def _assumed(

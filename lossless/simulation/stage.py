@@ -53,7 +53,7 @@ def stage(found: Scenario, seed: int) -> Stage:
         classes=len(found.classes),
         holds=_holds(found, number),
         slow_hosts=_slow_hosts(found, number),
-        physics=Physics(),
+        physics=Physics(timeout_ms=found.timeout_ms),
     )
     return Stage(network, tuple(found.plant.names[node] for node in used), wires, number[found.target])
 

@@ -78,12 +78,15 @@ def build(network: Network, seed: int = 1) -> tuple[State, Index]:
     queues, groups = _ports(network, wiring)
     receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
     units = _units(network, wiring, groups)
+    for unit in units:
+        first = unit["first_link"] * wiring.classes
+        queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
     slots = 3 * len(links) + len(receivers) + len(holds) + len(units) + 1
     index = Index(wiring, moved.place, max(3, (slots - 1).bit_length()))
     state = State(
         clock=_clock(moved.flows, seed),
         agenda=np.full(2 << index.bits, records.NEVER, np.int64),
-        frames=np.zeros(_FRAMES, records.FRAME),
+        frames=np.zeros(_FRAMES + len(queues), records.FRAME),
         links=links,
         queues=queues,
         groups=groups,

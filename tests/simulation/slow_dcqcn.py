@@ -1,7 +1,7 @@
 """A reaction point in which every timer is an event: what the lazy one of the kernel is held against.
 
-Written from the description of DCQCN (Zhu et al., SIGCOMM 2015) with ConnectX's rule that the first CNP only starts
-the timers, not from the kernel.
+Steps and stages are those of DCQCN (Zhu et al., SIGCOMM 2015), with the rule of the packet-level reference that the
+first CNP only starts the timers. What goes first at one instant is the kernel's own choice.
 """
 
 from __future__ import annotations

@@ -138,7 +138,15 @@ def next_start(w: World, number: int, wire_bytes: int) -> int:
         return at
     point.owed_bits = wire_bytes * 8.0
     point.paid_at = now
-    return min(at, point.next_increase_at)
+    return min(at, _may_rise_at(point))
+
+
+@kernel
+def _may_rise_at(point: Any) -> int:
+    """Return until when the rate cannot rise: before the first cut no timer runs that could raise it."""
+    if point.active and point.next_increase_at >= NEVER:
+        return point.next_decrease_at
+    return point.next_increase_at
 
 
 @kernel
@@ -153,7 +161,7 @@ def still_waits(w: World, number: int) -> bool:
     react(now, point, params, w.cnps, number)
     if point.owed_bits < 1:
         return False
-    flow.next_at = min(now + 1 + int(point.owed_bits * 1e12 / point.rate_bps), point.next_increase_at)
+    flow.next_at = min(now + 1 + int(point.owed_bits * 1e12 / point.rate_bps), _may_rise_at(point))
     return True
 
 

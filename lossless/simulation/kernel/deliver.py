@@ -29,7 +29,13 @@ def deliver(w: World, number: int, arrives_at: int) -> None:
 
 @kernel
 def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
-    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer."""
+    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer.
+
+    An ACK that is lost is made good by the next one, so ACKs are taken as they come.
+    """
+    if not flow.counts:
+        flow.expected_psn = frame.psn + 1
+        return False
     if frame.psn > flow.expected_psn:
         return _reject(w, flow, arrives_at)
     if frame.psn < flow.expected_psn:

@@ -98,7 +98,6 @@ def receive(w: World, at: int, number: int) -> None:
     receiver.max_bytes = max(receiver.max_bytes, receiver.level_bytes)
     if receiver.level_bytes > receiver.xoff_bytes and not receiver.paused >> frame.priority & 1:
         receiver.paused |= 1 << frame.priority
-        w.clock.pauses += 1
         pause(w, at, frame.priority)
     if receiver.paused:
         over = max(0.0, receiver.level_bytes - receiver.xon_bytes)

@@ -21,7 +21,7 @@ from lossless.simulation.records import NEVER
 DONE, HORIZON, PAUSED, GROW = 0, 1, 2, 3
 """Why a run returned: nothing is left to happen, the horizon, its share of events, it needs more frames."""
 SPARE_FRAMES = 64
-"""A step takes fewer frames than this."""
+"""A step takes fewer frames than this, and one more for each queue: a watchdog that lets all peers go."""
 
 
 @entry
@@ -35,13 +35,14 @@ def run(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
         probes, samples, classes, bits,
     )  # fmt: skip
+    spare = SPARE_FRAMES + len(queues)
     for _ in range(events):
         first = agenda[1]
         if first == NEVER or w.clock.unfinished == 0:
             return DONE
         if first >> bits > until:
             return HORIZON
-        if w.clock.free_frames < SPARE_FRAMES:
+        if w.clock.free_frames < spare:
             return GROW
         w.clock.now = first >> bits
         w.clock.events += 1

@@ -1,9 +1,10 @@
 """The PFC watchdog: a queue that a peer keeps paused for whole poll windows is stopped, and later restored.
 
-Each vendor judges by the counters it has (sonic-swss orchagent/pfc_detect_mellanox.lua @9040c8e,
-pfc_detect_broadcom.lua @0cb8610, pfc_restore.lua @6f1cfd0). Mellanox: the queue holds frames, has sent none in the
-window, and was paused for nearly all of it. Broadcom: it was paused at both polls, PFC came in the window, and no
-pause ended in it. Windows in which that is so are charged against the detection time; any other starts it anew.
+Each vendor judges by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused
+for nearly all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at
+both polls, PFC came in the window, and no pause ended in it; one window never makes a storm, however short the
+detection time (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against
+the detection time; any other starts it anew. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
 """
 
 from __future__ import annotations
@@ -44,14 +45,20 @@ def look(w: World, which: int, at: int, priority: int) -> None:
         _restore(w, unit, queue, at, priority)
     elif not stuck(unit, queue, now):
         queue.watch_left_ps = unit.detection_ps
-    elif queue.watch_left_ps > unit.poll_ps:
-        queue.watch_left_ps -= unit.poll_ps
+    elif queue.watch_left_ps > charge(unit):
+        queue.watch_left_ps -= charge(unit)
     else:
         _act(w, which, at, priority)
     queue.watch_sent = queue.sent_frames
     queue.watch_paused_ps = paused_ps(queue, now)
     queue.watch_resumes = queue.resumes
     queue.watch_was_paused = queue.paused_since >= 0
+
+
+@kernel
+def charge(unit: Any) -> int:
+    """Return what a window counts against the detection time."""
+    return min(unit.poll_ps, unit.detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
 
 
 @kernel

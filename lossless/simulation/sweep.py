@@ -1,0 +1,344 @@
+"""Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
+
+Settings are tried in chunks, by threads of our own or by any executor of :mod:`concurrent.futures`. What comes back of
+a setting is a row of numbers, and no array is kept for it.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from statistics import median
+from threading import Event
+from typing import TYPE_CHECKING
+
+from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict
+from lossless.errors import ScenarioError
+from lossless.records import NamedTuple
+from lossless.simulation.grid import Grid, Setting, checked, settings
+from lossless.simulation.judge import PAUSE_EDGE, describe, detection_ns
+from lossless.simulation.stage import DEAD_FROM_NS, stage
+from lossless.simulation.study import Study, is_random, require_events
+from lossless.simulation.trial import Job, Trial, trials
+from lossless.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor, Future
+    from types import TracebackType
+
+    from lossless.findings import Json
+    from lossless.simulation.network import End
+    from lossless.simulation.request import Limits
+    from lossless.simulation.scenario import Scenario
+
+CHUNK_EVENTS = 10_000_000
+"""Events that a worker is sent at once: some tenths of a second, so that progress is seen."""
+CHUNKS_PER_WORKER = 8
+"""Chunks are no larger than this many to a worker allow, so that all end at about the same time."""
+ORDER = (
+    "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
+    " most goodput"
+)
+"""What makes one setting better than another."""
+
+
+class Row(NamedTuple):
+    """What one setting showed: of all seeds the most, or the least that was left; of goodput the median.
+
+    ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
+    ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
+    """
+
+    setting: Setting
+    verdict: Verdict
+    drops: int
+    pauses: int
+    pfc_seeds: int
+    longest_pause_us: float
+    goodput_bps: float
+    egress_bytes: int
+    headroom_left_bytes: int | None
+    marks: int
+    stopped_queues: int
+
+    @property
+    def silent(self) -> bool:
+        """Whether PFC never fired."""
+        return not self.pauses
+
+    def to_data(self, names: Sequence[str]) -> dict[str, Json]:
+        """Return the row as plain data: the named thresholds, then what they showed."""
+        given: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
+        return given | dict(zip(self._fields[1:], self[1:], strict=True))
+
+
+class Sweep(NamedTuple):
+    """What a sweep showed. ``rows`` has every setting, the best first (:data:`ORDER`); ``configured`` is as it is now.
+
+    ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied.
+    """
+
+    scenario: str
+    names: tuple[str, ...]
+    configured: Row
+    rows: tuple[Row, ...]
+    skipped: int
+    seeds: int
+    horizon_us: float
+    events: int
+    assumed: tuple[str, ...]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the sweep as plain data, names as here."""
+        found: dict[str, Json] = {
+            "scenario": self.scenario,
+            "varied": list(self.names),
+            "settings": len(self.rows),
+            "safe": sum(row.verdict == "safe" for row in self.rows),
+            "silent": sum(row.silent for row in self.rows),
+            "order": ORDER,
+        }
+        return found | {
+            "skipped": self.skipped,
+            "seeds": self.seeds,
+            "horizon_us": self.horizon_us,
+            "events": self.events,
+            "configured": self.configured.to_data(()),
+            "rows": [row.to_data(self.names) for row in self.rows],
+            "assumed": list(self.assumed),
+        }
+
+
+def sweep(
+    found: Scenario,
+    grid: Grid,
+    limits: Limits,
+    horizon_ns: float,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Try every setting of a grid on a scenario, each for ``horizon_ns``.
+
+    ``executor`` does the work where one is given: processes and machines are sent plain data. Otherwise threads do, as
+    many as ``limits`` say. ``progress`` is called with how many settings are done of how many.
+
+    Raises:
+        ScenarioError: a grid that cannot be, or that would take more events than ``limits`` allow.
+        KeyboardInterrupt: what is under way is told to stop, and what is known of some settings is let go.
+    """
+    grid = checked(grid)
+    _check_horizon(found, horizon_ns)
+    job = _job(found, limits, horizon_ns)
+    tried, skipped = _fitting(grid, job)
+    with _Crew(executor, limits.threads) as crew:
+        ends = (Setting(), tried[0], tried[-1])
+        probes = crew.trials(job, ends)
+        most = max(sum(trial.events for trial in seeds) for seeds in probes)
+        _require_events(len(tried), most, limits)
+        rows, events = _rows(found, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
+    configured = _row(_Judge.of(found), Setting(), probes[0])
+    rows.sort(key=_badness)
+    assumed = (*found.assumed, *_assumed(found, grid))
+    return Sweep(
+        describe(found), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
+        assumed,
+    )  # fmt: skip
+
+
+def _check_horizon(found: Scenario, horizon_ns: float) -> None:
+    if horizon_ns <= 0:
+        raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
+    dogs = [switch.watchdog for switch in found.switches.values() if switch.watchdog is not None]
+    if found.question.dead_nic and dogs:
+        due_ns = DEAD_FROM_NS + max(2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in dogs)
+        if horizon_ns < due_ns:
+            raise ScenarioError(
+                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had its"
+                f" time twice, at least {due_ns / 1e6:,.1f} ms"
+            )
+
+
+def _job(found: Scenario, limits: Limits, horizon_ns: float) -> Job:
+    if limits.seeds < 1:
+        raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
+    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
+    first = stage(found, 1)
+    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    stages = (first, *(stage(found, seed) for seed in seeds[1:]))
+    return Job(uuid.uuid4().hex, stages, horizon_ns)
+
+
+def _fitting(grid: Grid, job: Job) -> tuple[list[Setting], int]:
+    """Return the settings that can be, and how many cannot, because Kmin would be above Kmax.
+
+    Raises:
+        ScenarioError: what is varied means nothing on some port, or no setting can be.
+    """
+    ends = _ends(job)
+    _require_curves(grid, ends)
+    if grid.dynamic_th and any(
+        end.groups[0].headroom_bytes is not None and end.groups[0].alpha is None for end in ends
+    ):
+        raise ScenarioError("dynamic_th cannot be varied: lossless groups have a static threshold")
+    if grid.headroom_bytes and all(end.groups[0].headroom_bytes is None for end in ends):
+        raise ScenarioError("headroom cannot be varied: no port on the way has PFC on for the class")
+    curves = {(wred.kmin_bytes, wred.kmax_bytes) for end in ends if (wred := end.queues[0].wred) is not None}
+    tried = [setting for setting in settings(grid) if _in_order(setting, curves)]
+    if not tried:
+        raise ScenarioError(f"Kmin would be above Kmax in every one of {grid.size:,} settings")
+    return tried, grid.size - len(tried)
+
+
+def _ends(job: Job) -> tuple[End, ...]:
+    """Return the ends of cables in switches, each kind once."""
+    cables = (cable for staged in job.stages for cable in staged.network.cables)
+    return tuple(
+        {id(end): end for one in cables for end in (one.a_end, one.b_end) if end is not None}.values()
+    )
+
+
+def _require_curves(grid: Grid, ends: Sequence[End]) -> None:
+    varied = [name for name in ("kmin_bytes", "kmax_bytes", "pmax_percent") if getattr(grid, name)]
+    if 0 < len(varied) < 3 and any(end.queues[0].wred is None for end in ends):
+        raise ScenarioError(
+            f"{', '.join(varied)} alone cannot be varied: a queue of the class has no ECN curve; vary kmin, kmax and pmax"
+        )
+
+
+def _in_order(setting: Setting, curves: set[tuple[float, float]]) -> bool:
+    kmin, kmax = setting.kmin_bytes, setting.kmax_bytes
+    if kmin is not None and kmax is not None:
+        return kmin <= kmax
+    return all((low if kmin is None else kmin) <= (high if kmax is None else kmax) for low, high in curves)
+
+
+def _require_events(many: int, most: int, limits: Limits) -> None:
+    if many * most > limits.events:
+        raise ScenarioError(
+            f"{many:,} settings would take about {many * most / 1e9:.1f} billion events ({most:,} each was measured),"
+            f" more than the {limits.events / 1e9:g} billion allowed; name fewer values, make --horizon, --size, --nics"
+            " or --seeds smaller, or allow more with --max-events"
+        )
+
+
+def _assumed(found: Scenario, grid: Grid) -> Iterator[str]:
+    yield "every port of every switch on the way has the same setting"
+    if found.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
+        yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
+    if grid.headroom_bytes:
+        yield "the shared pool keeps its size: where a switch takes headroom out of it, more headroom leaves less to share"
+
+
+class _Crew:
+    """Whoever does the work: threads of ours, which can be told to stop, or an executor of the caller's."""
+
+    def __init__(self, executor: Executor | None, threads: int | None) -> None:
+        self.workers = threads or os.cpu_count() or 1
+        self._own = ThreadPoolExecutor(self.workers) if executor is None else None
+        self._executor = executor or self._own
+        self._stop = Event()
+        self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
+
+    def __enter__(self) -> _Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        for future in self._pending:
+            future.cancel()
+        if self._own is not None:
+            self._own.shutdown(cancel_futures=True)
+
+    def submit(self, job: Job, chunk: Sequence[Setting], number: int = 0) -> None:
+        """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
+        assert self._executor is not None
+        told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
+        self._pending[self._executor.submit(trials, job, chunk, *told)] = number
+
+    def results(self) -> Iterator[tuple[int, list[tuple[Trial, ...]]]]:
+        """Yield what comes back with its number, in the order in which it does."""
+        while self._pending:
+            done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield self._pending.pop(future), future.result()
+
+    def trials(self, job: Job, chunk: Sequence[Setting]) -> list[tuple[Trial, ...]]:
+        """Have one chunk done."""
+        self.submit(job, chunk)
+        ((_, found),) = self.results()
+        return found
+
+
+def _rows(
+    found: Scenario,
+    job: Job,
+    tried: Sequence[Setting],
+    crew: _Crew,
+    most: int,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[list[Row], int]:
+    """Return a row for each setting, in their order, and the events of all."""
+    size = min(most, -(-len(tried) // (CHUNKS_PER_WORKER * crew.workers)))
+    for start in range(0, len(tried), size):
+        crew.submit(job, tried[start : start + size], start)
+    judge = _Judge.of(found)
+    rows: dict[int, Row] = {}
+    events = 0
+    for start, chunk in crew.results():
+        for number, seeds in enumerate(chunk, start):
+            rows[number] = _row(judge, tried[number], seeds)
+            events += sum(trial.events for trial in seeds)
+        if progress is not None:
+            progress(len(rows), len(tried))
+    return [rows[number] for number in range(len(tried))], events
+
+
+class _Judge(NamedTuple):
+    """What a verdict over trials goes by; the rules are those of :mod:`lossless.simulation.judge`."""
+
+    edge_bytes: int
+    pause_edge_ns: float
+    dead_nic: bool
+
+    @classmethod
+    def of(cls, found: Scenario) -> _Judge:
+        allowed = detection_ns(Study(found, (), 0, 0))
+        edge_ns = float("inf") if allowed is None or found.question.dead_nic else PAUSE_EDGE * allowed
+        return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic)
+
+    def verdict(self, seeds: Sequence[Trial]) -> Verdict:
+        """Return the verdict over all seeds."""
+        acted = [bool(trial.storms) for trial in seeds]
+        wrong = not all(acted) if self.dead_nic else any(acted)
+        if wrong or any(trial.drops or trial.circle for trial in seeds):
+            return "unsafe"
+        left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
+        longest_ns = max(trial.longest_pause_ps for trial in seeds) / 1000
+        near = min(left, default=self.edge_bytes) < self.edge_bytes or longest_ns >= self.pause_edge_ns
+        return "on the edge" if near else "safe"
+
+
+def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
+    return Row(
+        setting=setting,
+        verdict=judge.verdict(seeds),
+        drops=max(trial.drops for trial in seeds),
+        pauses=max(trial.pauses for trial in seeds),
+        pfc_seeds=sum(trial.pauses > 0 for trial in seeds),
+        longest_pause_us=max(trial.longest_pause_ps for trial in seeds) / 1e6,
+        goodput_bps=median(trial.delivered_bytes * 8e12 / max(1, trial.ended_ps) for trial in seeds),
+        egress_bytes=max(trial.egress_bytes for trial in seeds),
+        headroom_left_bytes=min((t.margin_bytes for t in seeds if t.margin_bytes is not None), default=None),
+        marks=max(trial.marks for trial in seeds),
+        stopped_queues=max(trial.storms for trial in seeds),
+    )
+
+
+def _badness(row: Row) -> tuple[float, ...]:
+    """Return what sorts rows the best first: :data:`ORDER`."""
+    rank = -VERDICTS.index(row.verdict)
+    return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps
