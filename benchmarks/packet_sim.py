@@ -182,7 +182,7 @@ def _by_chance(when_ns: Sequence[float]) -> bool:
 
 def _race(one: Case) -> bool:
     pfc, mark = one["first_pfc_ns"], one["first_mark_ns"]
-    return pfc >= 0 and mark >= 0 and abs(pfc - mark) < SAME_TIME_NS
+    return bool(pfc >= 0 and mark >= 0 and abs(pfc - mark) < SAME_TIME_NS)
 
 
 def theirs_margin(case: Case) -> int | None:

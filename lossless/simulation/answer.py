@@ -51,9 +51,10 @@ def _judged(view: View, found: Scenario, ask: Ask) -> RunVerdict:
     from lossless.simulation.peers import patience
     from lossless.simulation.study import study
 
-    if ask.compiling is not None and not compiled_before():
+    rare = ask.question.dead_nic or ask.question.slow_nic_bps is not None
+    if ask.compiling is not None and not compiled_before(rare=rare):
         ask.compiling()
-    prepare()
+    prepare(rare=rare)
     seen = study(found, ask.limits, ask.progress)
     patient = patience(view, seen, ask.limits) if any(one.drops for one in seen.seen) else None
     return judge(seen, advice(view, seen, ask.limits), patient)

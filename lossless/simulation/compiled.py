@@ -39,12 +39,18 @@ def outlined(function: _F) -> _F:
 
 
 def entry(function: _F) -> _F:
-    """Return the entry point, its machine code kept between runs where a folder can be written."""
+    """Return an entry point, its machine code kept between runs where a folder can be written.
+
+    numba reads the folder from a setting of the process when it decorates; it is given back at once.
+    """
     folder = cache_folder()
-    if folder is not None:
-        settings: Any = numba.config
-        settings.CACHE_DIR = str(folder)
-    compiled: _F = numba.njit(cache=folder is not None, **_LEAN)(function)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder or before)
+    try:
+        compiled: _F = numba.njit(cache=folder is not None, **_LEAN)(function)
+    finally:
+        settings.CACHE_DIR = before
     return compiled
 
 

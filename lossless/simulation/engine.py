@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from lossless.errors import ScenarioError
 from lossless.simulation.check import check
 from lossless.simulation.compiled import cache_folder
-from lossless.simulation.kernel.run import DONE, GROW, HORIZON, PAUSED, run
-from lossless.simulation.network import Cable, Flow, Network
+from lossless.simulation.kernel.rare import attend
+from lossless.simulation.kernel.run import DONE, GROW, HORIZON, PAUSED, RARE, run
+from lossless.simulation.network import Cable, Flow, Hold, Network
 from lossless.simulation.outcome import Outcome, outcome
 from lossless.simulation.state import build, more_frames, scrambled
 
@@ -22,16 +23,18 @@ SLICE_EVENTS = 4_000_000
 """Events between two looks at the world outside: about a tenth of a second."""
 
 
-def compiled_before() -> bool:
-    """Return whether the kernel's machine code was kept by an earlier run."""
+def compiled_before(*, rare: bool = False) -> bool:
+    """Return whether the kernel's machine code was kept by an earlier run, that of what is rare included if asked."""
     folder = cache_folder()
-    return folder is not None and any(folder.rglob("*.nbi"))
+    kept = {path.name.partition(".")[0] for path in folder.rglob("*.nbi")} if folder is not None else set()
+    return {"run", "rare"} <= kept if rare else "run" in kept
 
 
-def prepare() -> None:
+def prepare(*, rare: bool = False) -> None:
     """Compile the kernel, or load what an earlier run kept, on the smallest network there is."""
+    holds = (Hold(0, 1, 0, 1),) if rare else ()
     cable = Cable(0, 1, 1e9, 0)
-    Simulation(Network(2, {}, (cable,), (Flow((0, 1), 1),))).advance(1e6)
+    Simulation(Network(2, {}, (cable,), (Flow((0, 1), 1),), holds=holds)).advance(1e6)
 
 
 class Simulation:
@@ -73,6 +76,8 @@ class Simulation:
                 self.ended = True
                 if self.stands_still:
                     state.clock["now"] = until_ps
+            elif why == RARE:
+                attend(*state, index.classes, index.bits)
             elif why == HORIZON:
                 state.clock["now"] = until_ps
                 break

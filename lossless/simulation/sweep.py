@@ -6,32 +6,32 @@ a setting is a row of numbers, and no array is kept for it.
 
 from __future__ import annotations
 
-import os
 import uuid
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from statistics import median
-from threading import Event
 from typing import TYPE_CHECKING
 
+from lossless.buffers.port import Missing
 from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict
 from lossless.errors import ScenarioError
+from lossless.fabric.view import View
 from lossless.records import NamedTuple
+from lossless.simulation.crew import Crew
+from lossless.simulation.engine import compiled_before, prepare
 from lossless.simulation.grid import Grid, Setting, checked, settings
 from lossless.simulation.judge import PAUSE_EDGE, describe, detection_ns
+from lossless.simulation.scenario import Scenario, scenario
 from lossless.simulation.stage import DEAD_FROM_NS, stage
 from lossless.simulation.study import Study, is_random, require_events
-from lossless.simulation.trial import Job, Trial, trials
+from lossless.simulation.trial import Job, Trial
 from lossless.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor, Future
-    from types import TracebackType
+    from concurrent.futures import Executor
 
     from lossless.findings import Json
     from lossless.simulation.network import End
-    from lossless.simulation.request import Limits
-    from lossless.simulation.scenario import Scenario
+    from lossless.simulation.request import Ask, Limits
 
 CHUNK_EVENTS = 10_000_000
 """Events that a worker is sent at once: some tenths of a second, so that progress is seen."""
@@ -111,6 +111,31 @@ class Sweep(NamedTuple):
         }
 
 
+def sweep_view(
+    view: View, grid: Grid, ask: Ask, horizon_ns: float, executor: Executor | None
+) -> Iterator[Sweep]:
+    """Yield a sweep of a fabric, or one of each part of it that is a fabric of its own.
+
+    Raises:
+        ScenarioError: what is asked cannot be, something of the fabric is not known, or it would take too long.
+    """
+    if ask.compiling is not None and not compiled_before():
+        ask.compiling()
+    prepare()
+    for part in _parts(view):
+        found = scenario(part, ask.question)
+        if isinstance(found, Missing):
+            raise ScenarioError(f"nothing to sweep: {found.reason}")
+        yield sweep(found, grid, ask.limits, horizon_ns, executor, ask.progress)
+
+
+def _parts(view: View) -> tuple[View, ...]:
+    """Return a declared fabric whole, and of deployed devices one of each kind, as for a verdict."""
+    if view.fabric.declared or view.fabric.links:
+        return (view,)
+    return tuple(View(view.fabric._replace(switches=(switch,))) for switch, _ in view.alike)
+
+
 def sweep(
     found: Scenario,
     grid: Grid,
@@ -132,7 +157,7 @@ def sweep(
     _check_horizon(found, horizon_ns)
     job = _job(found, limits, horizon_ns)
     tried, skipped = _fitting(grid, job)
-    with _Crew(executor, limits.threads) as crew:
+    with Crew(executor, limits.threads) as crew:
         ends = (Setting(), tried[0], tried[-1])
         probes = crew.trials(job, ends)
         most = max(sum(trial.events for trial in seeds) for seeds in probes)
@@ -155,8 +180,8 @@ def _check_horizon(found: Scenario, horizon_ns: float) -> None:
         due_ns = DEAD_FROM_NS + max(2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in dogs)
         if horizon_ns < due_ns:
             raise ScenarioError(
-                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had its"
-                f" time twice, at least {due_ns / 1e6:,.1f} ms"
+                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had"
+                f" its time twice, at least {due_ns / 1e6:,.1f} ms"
             )
 
 
@@ -203,7 +228,8 @@ def _require_curves(grid: Grid, ends: Sequence[End]) -> None:
     varied = [name for name in ("kmin_bytes", "kmax_bytes", "pmax_percent") if getattr(grid, name)]
     if 0 < len(varied) < 3 and any(end.queues[0].wred is None for end in ends):
         raise ScenarioError(
-            f"{', '.join(varied)} alone cannot be varied: a queue of the class has no ECN curve; vary kmin, kmax and pmax"
+            f"{', '.join(varied)} cannot be varied alone: a queue of the class has no ECN curve;"
+            " vary kmin, kmax and pmax together"
         )
 
 
@@ -228,56 +254,17 @@ def _assumed(found: Scenario, grid: Grid) -> Iterator[str]:
     if found.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
         yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
     if grid.headroom_bytes:
-        yield "the shared pool keeps its size: where a switch takes headroom out of it, more headroom leaves less to share"
-
-
-class _Crew:
-    """Whoever does the work: threads of ours, which can be told to stop, or an executor of the caller's."""
-
-    def __init__(self, executor: Executor | None, threads: int | None) -> None:
-        self.workers = threads or os.cpu_count() or 1
-        self._own = ThreadPoolExecutor(self.workers) if executor is None else None
-        self._executor = executor or self._own
-        self._stop = Event()
-        self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
-
-    def __enter__(self) -> _Crew:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        for future in self._pending:
-            future.cancel()
-        if self._own is not None:
-            self._own.shutdown(cancel_futures=True)
-
-    def submit(self, job: Job, chunk: Sequence[Setting], number: int = 0) -> None:
-        """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
-        assert self._executor is not None
-        told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
-        self._pending[self._executor.submit(trials, job, chunk, *told)] = number
-
-    def results(self) -> Iterator[tuple[int, list[tuple[Trial, ...]]]]:
-        """Yield what comes back with its number, in the order in which it does."""
-        while self._pending:
-            done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield self._pending.pop(future), future.result()
-
-    def trials(self, job: Job, chunk: Sequence[Setting]) -> list[tuple[Trial, ...]]:
-        """Have one chunk done."""
-        self.submit(job, chunk)
-        ((_, found),) = self.results()
-        return found
+        yield (
+            "the shared pool keeps its size: where a switch takes headroom out of it, more headroom leaves less to"
+            " share"
+        )
 
 
 def _rows(
     found: Scenario,
     job: Job,
     tried: Sequence[Setting],
-    crew: _Crew,
+    crew: Crew,
     most: int,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Row], int]:

@@ -69,17 +69,17 @@ def trials(
     """Try settings one after another; return for each a trial per seed.
 
     Raises:
-        StoppedError: ``stopped`` says that nobody waits any more; it is asked some ten times a second.
+        StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
     """
 
-    def look(_: Any = None) -> None:
-        if stopped is not None and stopped():
-            raise StoppedError
+    def go_on() -> bool:
+        return stopped is None or not stopped()
 
     found = []
     for setting in settings:
-        look()
-        found.append(tuple(bench.trial(setting, job.horizon_ns, look) for bench in _benches(job)))
+        found.append(tuple(bench.trial(setting, job.horizon_ns, go_on) for bench in _benches(job)))
+        if not go_on():
+            raise StoppedError
     return found
 
 
@@ -112,11 +112,11 @@ class Bench:
         self._counted = np.flatnonzero(state.flows["counts"])
         self._may_circle = _may_circle(index.wiring)
 
-    def trial(self, setting: Setting, horizon_ns: float, look: Callable[[Any], None] | None = None) -> Trial:
-        """Follow the network up to the horizon under a setting."""
+    def trial(self, setting: Setting, horizon_ns: float, go_on: Callable[[], bool] | None = None) -> Trial:
+        """Follow the network up to the horizon under a setting, or until ``go_on`` says no."""
         self._simulation.restart(self._seed)
         self._set(setting)
-        self._simulation.advance(horizon_ns, look)
+        self._simulation.advance(horizon_ns, go_on)
         return self._read()
 
     def _set(self, setting: Setting) -> None:

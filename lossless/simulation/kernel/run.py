@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from lossless.simulation.compiled import entry, kernel, outlined
-from lossless.simulation.kernel.agenda import plan, plan_turn
 from lossless.simulation.kernel.deliver import deliver
 from lossless.simulation.kernel.egress import forward
 from lossless.simulation.kernel.ingress import arrive
 from lossless.simulation.kernel.lists import give_back
-from lossless.simulation.kernel.nic import receive, recover, send_next
-from lossless.simulation.kernel.pfc import account, obey
-from lossless.simulation.kernel.recorder import sample
-from lossless.simulation.kernel.watchdog import poll
+from lossless.simulation.kernel.nic import receive, send_next
+from lossless.simulation.kernel.pfc import obey
 from lossless.simulation.kernel.wire import take_off_wire
 from lossless.simulation.kernel.world import World
 from lossless.simulation.records import NEVER
 
-DONE, HORIZON, PAUSED, GROW = 0, 1, 2, 3
-"""Why a run returned: nothing is left to happen, the horizon, its share of events, it needs more frames."""
+DONE, HORIZON, PAUSED, GROW, RARE = 0, 1, 2, 3, 4
+"""Why a run returned: nothing is left to happen, the horizon, its share of events, it needs more frames, or what
+happens next is rare (:mod:`lossless.simulation.kernel.rare`)."""
 SPARE_FRAMES = 64
 """A step takes fewer frames than this, and one more for each queue: a watchdog that lets all peers go."""
 
@@ -44,9 +42,12 @@ def run(
             return HORIZON
         if w.clock.free_frames < spare:
             return GROW
+        slot = first & ((1 << bits) - 1)
+        if slot >= 3 * len(links):
+            return RARE
         w.clock.now = first >> bits
         w.clock.events += 1
-        happen(w, first & ((1 << bits) - 1))
+        happen(w, slot)
     return PAUSED
 
 
@@ -57,8 +58,6 @@ def happen(w: World, slot: int) -> None:
     sender = -1
     if slot < links:
         sender = end_of_wire(w, slot)
-    elif slot >= 3 * links:
-        seldom(w, slot)
     elif slot >= 2 * links:
         sender = slot - 2 * links
     else:
@@ -89,40 +88,3 @@ def reach_host(w: World, at: int, number: int) -> None:
         receive(w, at, number)
     deliver(w, number, w.clock.now)
     give_back(w, number)
-
-
-@outlined
-def seldom(w: World, slot: int) -> None:
-    """What has a slot after the links: receivers, holds, watchdogs, the recorder."""
-    which = slot - 3 * len(w.links)
-    if which < len(w.receivers):
-        recover(w, which)
-        return
-    which -= len(w.receivers)
-    if which < len(w.holds):
-        plan(w, slot, toggle(w, w.holds[which]))
-        plan_turn(w, w.holds[which].link, w.clock.now)
-        return
-    which -= len(w.holds)
-    if which < len(w.units):
-        poll(w, which)
-        plan(w, slot, w.clock.now + w.units[which].poll_ps)
-        return
-    sample(w)
-    plan(w, slot, w.clock.now + w.clock.sample_ps if w.clock.samples < len(w.samples) else NEVER)
-
-
-@kernel
-def toggle(w: World, hold: Any) -> int:
-    """Begin or end a hold; return when it is next due."""
-    link = w.links[hold.link]
-    was = link.paused | link.held
-    hold.on = 0 if hold.on else 1
-    link.held = link.held | hold.classes if hold.on else link.held & ~hold.classes
-    account(w, hold.link, was)
-    if hold.period_ps == 0:
-        return hold.ends_at if hold.on else NEVER
-    due = w.clock.now + (hold.duty_ps if hold.on else hold.period_ps - hold.duty_ps)
-    if hold.on:
-        return min(due, hold.ends_at)
-    return due if due < hold.ends_at else NEVER

@@ -1,0 +1,59 @@
+"""Who tries the settings of a sweep, and how they are told to stop."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from threading import Event
+from typing import TYPE_CHECKING
+
+from lossless.simulation.trial import Job, Trial, trials
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor, Future
+    from types import TracebackType
+
+    from lossless.simulation.grid import Setting
+
+
+class Crew:
+    """Whoever does the work: threads of ours, which can be told to stop, or an executor of the caller's."""
+
+    def __init__(self, executor: Executor | None, threads: int | None) -> None:
+        self.workers = threads or os.cpu_count() or 1
+        self._own = ThreadPoolExecutor(self.workers) if executor is None else None
+        self._executor = executor or self._own
+        self._stop = Event()
+        self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        for future in self._pending:
+            future.cancel()
+        if self._own is not None:
+            self._own.shutdown(cancel_futures=True)
+
+    def submit(self, job: Job, chunk: Sequence[Setting], number: int = 0) -> None:
+        """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
+        assert self._executor is not None
+        told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
+        self._pending[self._executor.submit(trials, job, chunk, *told)] = number
+
+    def results(self) -> Iterator[tuple[int, list[tuple[Trial, ...]]]]:
+        """Yield what comes back with its number, in the order in which it does."""
+        while self._pending:
+            done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield self._pending.pop(future), future.result()
+
+    def trials(self, job: Job, chunk: Sequence[Setting]) -> list[tuple[Trial, ...]]:
+        """Have one chunk done."""
+        self.submit(job, chunk)
+        ((_, found),) = self.results()
+        return found
