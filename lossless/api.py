@@ -1,4 +1,4 @@
-"""The public face: load, lint, render, simulate, trace. A test pins these names.
+"""The public face: load, lint, render, simulate, sweep, trace. A test pins these names.
 
 Nothing here prints or exits; :func:`render` is the only one that writes.
 """
@@ -13,6 +13,7 @@ from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
     from os import PathLike
     from pathlib import Path
 
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from lossless.findings import Json
     from lossless.lint.devices import Settings
     from lossless.lint.repository import Declare, Judged
+    from lossless.simulation.grid import Grid
     from lossless.simulation.judge import RunVerdict
+    from lossless.simulation.recording import Recording
     from lossless.simulation.request import Ask
+    from lossless.simulation.sweep import Sweep
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
     from lossless.trace.model import Traced
@@ -39,6 +43,7 @@ __all__ = [
     "load_fabrics",
     "render",
     "simulate",
+    "sweep",
     "trace",
 ]
 
@@ -47,11 +52,12 @@ class Options(NamedTuple):
     """What a user can say about a run.
 
     ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
-    folders of hardware profiles that add to the shipped ones.
+    folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
     """
 
     rdma_dscps: tuple[int, ...] = ()
     profile_dirs: tuple[str | PathLike[str], ...] = ()
+    simulate: bool = False
 
 
 class Report(NamedTuple):
@@ -89,7 +95,12 @@ def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTION
     from lossless.lint.repository import judge_files
 
     candidates, errors = search(paths)
-    return _report(judge_files(candidates, _declaring(options), _settings(options)), errors)
+    report = _report(judge_files(candidates, _declaring(options), _settings(options)), errors)
+    if not options.simulate:
+        return report
+    from lossless.lint.collect import collect
+
+    return _with_runs(report, collect(paths)[0], options)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -114,7 +125,18 @@ def lint_documents(
     """Judge documents that are already read; ``errors`` are those of reading them."""
     from lossless.lint.repository import judge_documents
 
-    return _report(judge_documents(documents, _declaring(options), _settings(options)), errors)
+    report = _report(judge_documents(documents, _declaring(options), _settings(options)), errors)
+    return _with_runs(report, documents, options) if options.simulate else report
+
+
+def _with_runs(report: Report, documents: Sequence[Document], options: Options) -> Report:
+    """Return a report with what runs of traffic show."""
+    from lossless.lint.run import Verdicts
+    from lossless.lint.traffic import with_runs
+
+    judged = Verdicts(report.findings, report.not_judged)
+    verdicts = with_runs(judged, load_fabrics(documents, options).fabrics)
+    return report._replace(findings=verdicts.findings, not_judged=verdicts.not_judged)
 
 
 def _declaring(options: Options) -> Declare:
@@ -150,8 +172,10 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     fabrics = [fabric for document in intents if (fabric := _intent_fabric(document, options, errors))]
     deployed = [document for document in documents if not is_intent(document)]
     if deployed:
+        from lossless.lint.devices import deployed_fabric
+
         try:
-            fabrics.append(_deployed_fabric(deployed, options, errors))
+            fabrics.append(deployed_fabric(deployed, _settings(options), errors))
         except ProfileError as error:
             errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))
@@ -173,23 +197,6 @@ def _intent_fabric(document: Document, options: Options, errors: list[Problem]) 
     except ProfileError as error:
         errors.append(Problem(document.file, None, None, str(error)))
     return None
-
-
-def _deployed_fabric(documents: Sequence[Document], options: Options, errors: list[Problem]) -> Fabric:
-    import os
-
-    from lossless.lint.devices import finder, located, repeated_keys
-    from lossless.sonic.read import read_fabric
-    from lossless.sonic.tables import Tables
-
-    devices = []
-    for document in documents:
-        tables = Tables(document.file, document.data)
-        errors.extend(located(document, name, message) for name, message in tables.unreadable)
-        devices.append(tables)
-    find = finder(tuple(os.fspath(folder) for folder in options.profile_dirs))
-    repeated = tuple(key for document in documents for key in repeated_keys(document))
-    return read_fabric(devices, find, options.rdma_dscps)._replace(repeated_keys=repeated)
 
 
 class RenderResult(NamedTuple):
@@ -244,12 +251,14 @@ def render(
 class Simulated(NamedTuple):
     """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
 
-    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both.
+    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
+    what pictures are drawn from, where they were asked for.
     """
 
     closed: FabricVerdict
     runs: tuple[RunVerdict, ...] = ()
     not_run: str | None = None
+    recordings: tuple[Recording, ...] = ()
 
     @property
     def overall(self) -> Verdict:
@@ -285,7 +294,31 @@ def simulate(
         return tuple(Simulated(verdict) for verdict in closed)
     from lossless.simulation.answer import answer
 
-    return tuple(Simulated(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True))
+    return tuple(
+        Simulated(verdict, *answer(view, ask)[:3]) for view, verdict in zip(views, closed, strict=True)
+    )
+
+
+def sweep(
+    path: str | PathLike[str],
+    grid: Grid,
+    options: Options = DEFAULT_OPTIONS,
+    ask: Ask | None = None,
+    *,
+    horizon_ns: int = 3_000_000,
+    executor: Executor | None = None,
+) -> tuple[Sweep, ...]:
+    """Try every setting of ``grid``, each for ``horizon_ns`` of the traffic of ``ask``, by default an incast, one seed.
+
+    Any ``executor`` of :mod:`concurrent.futures` may do the work, also one of processes or machines; else threads do.
+
+    Raises:
+        InputError: the intent or configuration cannot be read.
+        ScenarioError: what is asked cannot be, would take too long, or numba is missing.
+    """
+    from lossless.simulation.sweeps import sweep_fabrics
+
+    return sweep_fabrics(_fabrics(path, options), grid, ask, horizon_ns, executor)
 
 
 def _fabrics(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:

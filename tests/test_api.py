@@ -20,13 +20,14 @@ def test_the_public_names_are_these() -> None:
         "load_fabrics",
         "render",
         "simulate",
+        "sweep",
         "trace",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 
 
 def test_the_shape_of_their_results_is_this() -> None:
-    assert api.Options._fields == ("rdma_dscps", "profile_dirs")
+    assert api.Options._fields == ("rdma_dscps", "profile_dirs", "simulate")
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
     assert api.RenderResult._fields == ("files", "changed", "notes", "report")
     assert api.Fabrics._fields == ("fabrics", "errors")

@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "lint": "Judge intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
+    "sweep": "Try many thresholds, and say which are safe, silent and best.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
     "rule": "Explain one rule.",
     "rules": "List all rules.",

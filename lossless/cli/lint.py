@@ -10,6 +10,7 @@ import click
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.cli.options import api_options, profiles, rdma_dscp
 from lossless.cli.output import report_json, report_text
+from lossless.cli.terminal import problem
 from lossless.errors import Problem, UnreadableError
 from lossless.findings import SEVERITIES
 
@@ -37,6 +38,9 @@ _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no con
     help="Least severity of a finding that makes the exit code 1 (default: error).",
 )
 @click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
+@click.option(
+    "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also say what could not be judged, and why.")
 def command(
     paths: tuple[str, ...],
@@ -45,6 +49,7 @@ def command(
     output_format: str,
     fail_on: str,
     stdin_filename: str | None,
+    simulate: bool,
     verbose: bool,
 ) -> int:
     """Judge intents, config_db.json files and folders of them.
@@ -52,13 +57,30 @@ def command(
     PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
     current folder. All config_db.json files are judged together, as one fabric.
     """
-    options = api_options(rdma_dscps, profile_dirs)
+    options = api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate)
+    if simulate:
+        _announce()
     report, stdin_text = _judge(paths or (".",), stdin_filename, options)
     if output_format == "json":
         report_json(report)
     else:
         report_text(report, stdin_text, verbose=verbose)
     return exit_code(report, fail_on)
+
+
+def _announce() -> None:
+    """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
+    from lossless.cli.scenario import compiling
+    from lossless.simulation.answer import has_numba
+    from lossless.simulation.request import MISSING_NUMBA
+
+    if not has_numba():
+        problem(MISSING_NUMBA)
+        return
+    from lossless.simulation.engine import compiled_before
+
+    if not compiled_before():
+        compiling()
 
 
 def exit_code(report: Report, fail_on: str) -> int:

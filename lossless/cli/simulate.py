@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.cli.options import api_options, profiles, rdma_dscp
 from lossless.cli.scenario import Bar, ask_of, question_of, scenario_options
-from lossless.cli.terminal import out
+from lossless.cli.terminal import out, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.api import Simulated
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -27,6 +32,7 @@ _VERSION = 1
     help="How the verdict is written (default: text).",
 )
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
+@click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
 @scenario_options
 def command(
     path: str,
@@ -34,6 +40,7 @@ def command(
     profile_dirs: tuple[str, ...],
     output_format: str,
     closed_form: bool,
+    plots: str | None,
     **given: Any,
 ) -> int:
     """Say whether the buffers of a fabric are safe, and why.
@@ -44,9 +51,13 @@ def command(
     """
     from lossless import api
 
+    if plots is not None:
+        _require_pictures(closed_form)
     bar = Bar("seeds")
     try:
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
+        if ask is not None:
+            ask = ask._replace(record=plots is not None)
         found = api.simulate(path, api_options(rdma_dscps, profile_dirs), ask)
     finally:
         bar.stop()
@@ -59,7 +70,27 @@ def command(
         from lossless.report.verdict_text import verdict_text
 
         out("\n\n".join(map(verdict_text, data)))
+    if plots is not None:
+        _draw(found, plots)
     return exit_code([one.overall for one in found])
+
+
+def _require_pictures(closed_form: bool) -> None:
+    from lossless.report.pictures import require_matplotlib
+
+    if closed_form:
+        raise click.UsageError("--plots draws what runs showed; --closed-form runs nothing")
+    require_matplotlib()
+
+
+def _draw(found: Sequence[Simulated], folder: str) -> None:
+    from lossless.report.pictures import write_pictures
+
+    recordings = [recording for one in found for recording in one.recordings]
+    for number, recording in enumerate(recordings):
+        stem = "run" if len(recordings) == 1 else f"run{number + 1}"
+        for name in write_pictures(recording.to_data(), folder, stem):
+            problem(f"wrote {name}")
 
 
 def exit_code(overall: list[str]) -> int:

@@ -136,3 +136,22 @@ def located(document: Document, table: str, message: str) -> Problem:
     """Return what is wrong with a table, where it stands."""
     span = document.locate((table,))
     return Problem(document.file, span.line, span.column, message)
+
+
+def deployed_fabric(documents: Sequence[Document], settings: Settings, errors: list[Problem]) -> Fabric:
+    """Return one fabric of all devices together; what cannot be read of them is added to ``errors``.
+
+    Raises:
+        ProfileError: a hardware profile cannot be read.
+    """
+    from lossless.sonic.read import read_fabric
+    from lossless.sonic.tables import Tables
+
+    devices = []
+    for document in documents:
+        tables = Tables(document.file, document.data)
+        errors.extend(located(document, name, message) for name, message in tables.unreadable)
+        devices.append(tables)
+    repeated = tuple(key for document in documents for key in repeated_keys(document))
+    found = read_fabric(devices, finder(settings.profile_dirs), settings.rdma_dscps)
+    return found._replace(repeated_keys=repeated)

@@ -196,7 +196,15 @@ ACROSS: dict[str, str] = {
 They judge by their function ``across``; one that stands in another dict too has a ``check`` beside it.
 """
 
-MODULES: dict[str, str] = dict(sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS}.items()))
+SIMULATED: dict[str, str] = {
+    "SIM001": "simulation.sim001_simulated_unsafe",
+    "SIM002": "simulation.sim002_simulated_edge",
+}
+"""Rules that are given what runs of the packet-level model showed."""
+
+MODULES: dict[str, str] = dict(
+    sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS, **SIMULATED}.items())
+)
 
 
 class LoadedRule(NamedTuple):
@@ -256,6 +264,12 @@ def for_refused_devices() -> tuple[LoadedRule, ...]:
 def for_intended_devices() -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device together with its intent."""
     return _loaded(INTENDED)
+
+
+@cache
+def for_runs() -> tuple[LoadedRule, ...]:
+    """Return the rules that are given what runs of the packet-level model showed."""
+    return _loaded(SIMULATED)
 
 
 @cache

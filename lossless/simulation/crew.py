@@ -22,8 +22,8 @@ class Crew:
 
     def __init__(self, executor: Executor | None, threads: int | None) -> None:
         self.workers = threads or os.cpu_count() or 1
-        self._own = ThreadPoolExecutor(self.workers) if executor is None else None
-        self._executor = executor or self._own
+        self._owned = executor is None
+        self._executor = ThreadPoolExecutor(self.workers) if executor is None else executor
         self._stop = Event()
         self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
 
@@ -36,12 +36,11 @@ class Crew:
         self._stop.set()
         for future in self._pending:
             future.cancel()
-        if self._own is not None:
-            self._own.shutdown(cancel_futures=True)
+        if self._owned:
+            self._executor.shutdown(cancel_futures=True)
 
     def submit(self, job: Job, chunk: Sequence[Setting], number: int = 0) -> None:
         """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
-        assert self._executor is not None
         told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
         self._pending[self._executor.submit(trials, job, chunk, *told)] = number
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lossless.errors import ScenarioError
 from lossless.simulation.check import check
 from lossless.simulation.compiled import cache_folder
@@ -14,10 +16,11 @@ from lossless.simulation.kernel.rare import attend
 from lossless.simulation.kernel.run import DONE, GROW, HORIZON, PAUSED, RARE, run
 from lossless.simulation.network import Cable, Flow, Hold, Network
 from lossless.simulation.outcome import Outcome, outcome
-from lossless.simulation.state import build, more_frames, scrambled
+from lossless.simulation.records import PROBE
+from lossless.simulation.state import build, more_frames, plan_recorder, scrambled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 SLICE_EVENTS = 4_000_000
 """Events between two looks at the world outside: about a tenth of a second."""
@@ -84,6 +87,14 @@ class Simulation:
             elif why == PAUSED and go_on is not None and not go_on():
                 break
         return self.ended
+
+    def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
+        """Write down from now on what probes see (kind and index of :mod:`lossless.simulation.kernel.recorder`)."""
+        self.state = self.state._replace(
+            probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
+        )
+        self.state.clock["sample_ps"] = max(1, round(every_ns * 1000))
+        plan_recorder(self.state, self.index)
 
     @property
     def stands_still(self) -> bool:

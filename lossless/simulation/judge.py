@@ -95,6 +95,16 @@ class RunVerdict(NamedTuple):
     stopped_frames: int
     assumed: tuple[str, ...]
 
+    def numbers(self) -> dict[str, Json]:
+        """Return what a finding carries: seeds, drops, margins and the longest pause."""
+        return {
+            "seeds": self.seeds,
+            "seeds_with_drops": self.drops.seeds,
+            "headroom_margin_bytes": self.headroom_margin_bytes,
+            "longest_pause_us": self.longest_pause_us,
+            "egress_bytes": self.egress_bytes.median,
+        }
+
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here."""
         return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}

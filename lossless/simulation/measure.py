@@ -120,8 +120,8 @@ def _of_class(state: State, index: Index, number: int) -> Any:
 
 def place_of(link: int, index: Index, staged: Stage, *, sending: bool) -> Place:
     """Return the switch end of a link that it leaves (``sending``) or enters."""
-    cable, forward = index.wiring.cables[link]
-    wire = staged.wires[staged.network.cables.index(cable)]
+    _, forward = index.wiring.cables[link]
+    wire = staged.wires[index.wiring.cable_of[link]]
     sender, receiver = index.wiring.ends[link]
     here, there = (sender, receiver) if sending else (receiver, sender)
     at_a = forward == sending

@@ -49,13 +49,14 @@ class Limits(NamedTuple):
 
 class Ask(NamedTuple):
     """A question, how far to go, and who wants to know: ``compiling`` is called before the model is compiled,
-    ``progress`` with how many seeds are done of how many, ``pictures`` with a run that is to be drawn.
+    ``progress`` with how many seeds are done of how many. ``record``: the first seed is recorded for pictures.
     """
 
     question: Question = Question()
     limits: Limits = Limits()
     compiling: Callable[[], None] | None = None
     progress: Callable[[int, int], None] | None = None
+    record: bool = False
 
 
 MISSING_NUMBA = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"

@@ -10,16 +10,12 @@ import uuid
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import Missing
 from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict
 from lossless.errors import ScenarioError
-from lossless.fabric.view import View
 from lossless.records import NamedTuple
 from lossless.simulation.crew import Crew
-from lossless.simulation.engine import compiled_before, prepare
 from lossless.simulation.grid import Grid, Setting, checked, settings
 from lossless.simulation.judge import PAUSE_EDGE, describe, detection_ns
-from lossless.simulation.scenario import Scenario, scenario
 from lossless.simulation.stage import DEAD_FROM_NS, stage
 from lossless.simulation.study import Study, is_random, require_events
 from lossless.simulation.trial import Job, Trial
@@ -31,7 +27,8 @@ if TYPE_CHECKING:
 
     from lossless.findings import Json
     from lossless.simulation.network import End
-    from lossless.simulation.request import Ask, Limits
+    from lossless.simulation.request import Limits
+    from lossless.simulation.scenario import Scenario
 
 CHUNK_EVENTS = 10_000_000
 """Events that a worker is sent at once: some tenths of a second, so that progress is seen."""
@@ -49,6 +46,7 @@ class Row(NamedTuple):
 
     ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
     ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
+    ``cut`` says that traffic was still under way at the end of some seed, so that more may come.
     """
 
     setting: Setting
@@ -57,11 +55,12 @@ class Row(NamedTuple):
     pauses: int
     pfc_seeds: int
     longest_pause_us: float
-    goodput_bps: float
+    goodput_bps: int
     egress_bytes: int
     headroom_left_bytes: int | None
     marks: int
     stopped_queues: int
+    cut: bool
 
     @property
     def silent(self) -> bool:
@@ -98,6 +97,7 @@ class Sweep(NamedTuple):
             "settings": len(self.rows),
             "safe": sum(row.verdict == "safe" for row in self.rows),
             "silent": sum(row.silent for row in self.rows),
+            "cut": sum(row.cut for row in self.rows),
             "order": ORDER,
         }
         return found | {
@@ -109,31 +109,6 @@ class Sweep(NamedTuple):
             "rows": [row.to_data(self.names) for row in self.rows],
             "assumed": list(self.assumed),
         }
-
-
-def sweep_view(
-    view: View, grid: Grid, ask: Ask, horizon_ns: float, executor: Executor | None
-) -> Iterator[Sweep]:
-    """Yield a sweep of a fabric, or one of each part of it that is a fabric of its own.
-
-    Raises:
-        ScenarioError: what is asked cannot be, something of the fabric is not known, or it would take too long.
-    """
-    if ask.compiling is not None and not compiled_before():
-        ask.compiling()
-    prepare()
-    for part in _parts(view):
-        found = scenario(part, ask.question)
-        if isinstance(found, Missing):
-            raise ScenarioError(f"nothing to sweep: {found.reason}")
-        yield sweep(found, grid, ask.limits, horizon_ns, executor, ask.progress)
-
-
-def _parts(view: View) -> tuple[View, ...]:
-    """Return a declared fabric whole, and of deployed devices one of each kind, as for a verdict."""
-    if view.fabric.declared or view.fabric.links:
-        return (view,)
-    return tuple(View(view.fabric._replace(switches=(switch,))) for switch, _ in view.alike)
 
 
 def sweep(
@@ -165,7 +140,7 @@ def sweep(
         rows, events = _rows(found, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
     configured = _row(_Judge.of(found), Setting(), probes[0])
     rows.sort(key=_badness)
-    assumed = (*found.assumed, *_assumed(found, grid))
+    assumed = (*found.assumed, *_assumed(found, grid, job))
     return Sweep(
         describe(found), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
         assumed,
@@ -249,8 +224,10 @@ def _require_events(many: int, most: int, limits: Limits) -> None:
         )
 
 
-def _assumed(found: Scenario, grid: Grid) -> Iterator[str]:
+def _assumed(found: Scenario, grid: Grid, job: Job) -> Iterator[str]:
     yield "every port of every switch on the way has the same setting"
+    if is_random(found) and len(job.stages) == 1:
+        yield "one seed stands for all: whether PFC fires may be a matter of chance, and --seeds tries it more often"
     if found.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
         yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
     if grid.headroom_bytes:
@@ -304,8 +281,8 @@ class _Judge(NamedTuple):
         if wrong or any(trial.drops or trial.circle for trial in seeds):
             return "unsafe"
         left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
-        longest_ns = max(trial.longest_pause_ps for trial in seeds) / 1000
-        near = min(left, default=self.edge_bytes) < self.edge_bytes or longest_ns >= self.pause_edge_ns
+        held_long = any(trial.longest_pause_ns >= self.pause_edge_ns for trial in seeds)
+        near = held_long or min(left, default=self.edge_bytes) < self.edge_bytes
         return "on the edge" if near else "safe"
 
 
@@ -316,12 +293,13 @@ def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
         drops=max(trial.drops for trial in seeds),
         pauses=max(trial.pauses for trial in seeds),
         pfc_seeds=sum(trial.pauses > 0 for trial in seeds),
-        longest_pause_us=max(trial.longest_pause_ps for trial in seeds) / 1e6,
-        goodput_bps=median(trial.delivered_bytes * 8e12 / max(1, trial.ended_ps) for trial in seeds),
+        longest_pause_us=max(trial.longest_pause_ns for trial in seeds) / 1000,
+        goodput_bps=round(median(trial.delivered_bytes * 8e12 / max(1, trial.ended_ps) for trial in seeds)),
         egress_bytes=max(trial.egress_bytes for trial in seeds),
         headroom_left_bytes=min((t.margin_bytes for t in seeds if t.margin_bytes is not None), default=None),
         marks=max(trial.marks for trial in seeds),
         stopped_queues=max(trial.storms for trial in seeds),
+        cut=any(trial.cut for trial in seeds),
     )
 
 

@@ -42,18 +42,19 @@ class Trial(NamedTuple):
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``margin_bytes`` is the least that was left
     of a headroom that was used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was;
-    ``circle`` says that links waited for each other at the end.
+    ``circle`` says that links waited for each other at the end, ``cut`` that traffic was still under way then.
     """
 
     drops: int
     pauses: int
     marks: int
     storms: int
-    longest_pause_ps: int
+    longest_pause_ns: float
     egress_bytes: int
     margin_bytes: int | None
     pool_margin_bytes: int | None
     circle: bool
+    cut: bool
     delivered_bytes: int
     ended_ps: int
     events: int
@@ -151,11 +152,12 @@ class Bench:
             pauses=int(clock["pauses"]),
             marks=int(clock["marks"]),
             storms=storms,
-            longest_pause_ps=int(longest.max(initial=0)),
+            longest_pause_ns=int(longest.max(initial=0)) / 1000,
             egress_bytes=int(state.queues["max_bytes"].max()),
             margin_bytes=_margin(groups),
             pool_margin_bytes=self._pool_margin(),
             circle=self._may_circle and bool(cycle(state, self._simulation.index, self._staged)),
+            cut=not self._simulation.ended,
             delivered_bytes=int(state.flows["expected_psn"][self._counted].sum()),
             ended_ps=int(clock["now"]),
             events=int(clock["events"]),

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Wiring(NamedTuple):
     """The links of a network, those of one sender together.
 
-    ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b; ``link_of``
+    ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b, ``cable_of`` that
+    cable's number in the network; ``link_of``
     gives the parallel links between two nodes, ``unit_of`` the memory unit of a switch. ``routes`` has the links of
     each flow's path and ``returns`` those of its way back; ``acked`` names the flows whose ACKs are simulated.
     ``classes`` counts one more than the network where ACKs travel apart.
@@ -24,6 +25,7 @@ class Wiring(NamedTuple):
 
     ends: tuple[tuple[int, int], ...]
     cables: tuple[tuple[Cable, bool], ...]
+    cable_of: tuple[int, ...]
     link_of: dict[tuple[int, int], list[int]]
     unit_of: dict[int, int]
     routes: tuple[tuple[int, ...], ...]
@@ -34,19 +36,23 @@ class Wiring(NamedTuple):
 
 def wire(network: Network) -> Wiring:
     """Return where the links and flows of a network stand."""
-    ends, cables = _directions(network)
+    numbered = _directions(network)
+    both = [(cable, True) for cable in network.cables] + [(cable, False) for cable in network.cables]
+    cables = [both[at] for at in numbered]
+    ends = [(cable.a, cable.b) if forward else (cable.b, cable.a) for cable, forward in cables]
     link_of: dict[tuple[int, int], list[int]] = {}
     for number, pair in enumerate(ends):
         link_of.setdefault(pair, []).append(number)
     lanes = [number if flow.lane is None else flow.lane for number, flow in enumerate(network.flows)]
-    both = list(zip(network.flows, lanes, strict=True))
-    routes = tuple(_route(flow.path, lane, link_of) for flow, lane in both)
-    returns = tuple(_route(flow.path[::-1], lane, link_of) for flow, lane in both)
+    laned = list(zip(network.flows, lanes, strict=True))
+    routes = tuple(_route(flow.path, lane, link_of) for flow, lane in laned)
+    returns = tuple(_route(flow.path[::-1], lane, link_of) for flow, lane in laned)
     acked = _acked(routes, returns)
     apart = bool(acked) and network.physics.acks == "apart"
     return Wiring(
         ends=tuple(ends),
         cables=tuple(cables),
+        cable_of=tuple(at % len(network.cables) for at in numbered),
         link_of=link_of,
         unit_of={node: number for number, node in enumerate(sorted(network.switches))},
         routes=routes,
@@ -56,11 +62,11 @@ def wire(network: Network) -> Wiring:
     )
 
 
-def _directions(network: Network) -> tuple[list[tuple[int, int]], list[tuple[Cable, bool]]]:
-    both = [(cable.a, cable.b, cable, True) for cable in network.cables]
-    both += [(cable.b, cable.a, cable, False) for cable in network.cables]
-    numbered = sorted(range(len(both)), key=lambda i: (both[i][0], i % len(network.cables)))
-    return [both[i][:2] for i in numbered], [both[i][2:] for i in numbered]
+def _directions(network: Network) -> list[int]:
+    """Return the directions of all cables in the order of links: first each from a to b, then each back."""
+    many = len(network.cables)
+    senders = [cable.a for cable in network.cables] + [cable.b for cable in network.cables]
+    return sorted(range(2 * many), key=lambda at: (senders[at], at % many))
 
 
 def _route(path: Sequence[int], lane: int, link_of: dict[tuple[int, int], list[int]]) -> tuple[int, ...]:

@@ -5,11 +5,12 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml intent base=leaf-spine
     ```json config_db base=leaf rdma-dscp=26
     ```json config_db base=wired-leaf beside=wired-spine
+    ```json config_db base=leaf simulate=yes
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
 null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
-(``leaf-spine.yaml``). The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is where the finding
-must point.
+(``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too. The line that ends in ``<- here`` (behind ``#``
+in YAML, ``//`` in JSON) is where the finding must point.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Snippet(NamedTuple):
     base: str
     beside: tuple[str, ...]
     rdma_dscps: tuple[int, ...]
+    simulate: bool
     text: str
     marked_line: int | None
 
@@ -105,6 +107,7 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
         base=given.pop("base"),
         beside=tuple(name for name in given.pop("beside", "").split(",") if name),
         rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
+        simulate=given.pop("simulate", "no") == "yes",
         text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
         marked_line=marked[0] if marked else None,
     )
@@ -113,4 +116,4 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
 def judge(snippet: Snippet) -> Report:
     """Return what the linter says of a snippet on its base."""
     documents = [snippet.document(), *snippet.companions()]
-    return lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps))
+    return lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate))

@@ -109,6 +109,8 @@ SHIPPED = {
     "SCM006": "key-malformed",
     "SCM007": "table-without-schema",
     "SCM008": "release-differs",
+    "SIM001": "simulated-unsafe",
+    "SIM002": "simulated-edge",
     "SWS001": "map-entry-unreadable",
     "SWS002": "map-entry-out-of-range",
     "SWS003": "wred-profile-refused",

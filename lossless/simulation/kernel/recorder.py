@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from lossless.simulation.compiled import kernel
 from lossless.simulation.kernel.memory import threshold
+from lossless.simulation.kernel.pfc import paused_ps
 
 if TYPE_CHECKING:
     from lossless.simulation.kernel.world import World
 
-QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSE = range(7)
+QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS = range(7)
 """What a probe looks at; its index is that of a queue, a group, a unit or a flow."""
 
 
@@ -24,7 +25,7 @@ def sample(w: World) -> None:
 
 @kernel
 def seen(w: World, kind: int, index: int) -> float:
-    """Return what a probe sees: bytes, bits per second, or 1 for a transmitter that is paused."""
+    """Return what a probe sees: bytes, bits per second, or for how long a transmitter has been paused in all."""
     if kind == QUEUE_BYTES:
         return float(w.queues[index].bytes)
     if kind == GROUP_BYTES:
@@ -37,4 +38,4 @@ def seen(w: World, kind: int, index: int) -> float:
         return float(w.units[index].used)
     if kind == RATE:
         return w.points[index].rate_bps
-    return 1.0 if w.queues[index].paused_since >= 0 else 0.0
+    return float(paused_ps(w.queues[index], w.clock.now))

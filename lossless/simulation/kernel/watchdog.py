@@ -15,7 +15,7 @@ from lossless.simulation.compiled import kernel, outlined
 from lossless.simulation.kernel.agenda import plan_turn
 from lossless.simulation.kernel.ingress import flush
 from lossless.simulation.kernel.memory import wants_resume
-from lossless.simulation.kernel.pfc import resume
+from lossless.simulation.kernel.pfc import paused_ps, resume
 
 if TYPE_CHECKING:
     from lossless.simulation.kernel.world import World
@@ -59,12 +59,6 @@ def look(w: World, which: int, at: int, priority: int) -> None:
 def charge(unit: Any) -> int:
     """Return what a window counts against the detection time."""
     return min(unit.poll_ps, unit.detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
-
-
-@kernel
-def paused_ps(queue: Any, now: int) -> int:
-    """Return how long a queue has been paused so far."""
-    return queue.paused_ps + (now - queue.paused_since if queue.paused_since >= 0 else 0)
 
 
 @kernel

@@ -1,0 +1,62 @@
+"""From fabrics and what is to be varied to a sweep of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.buffers.port import Missing
+from lossless.errors import ScenarioError
+from lossless.fabric.view import View
+from lossless.simulation.answer import has_numba
+from lossless.simulation.request import MISSING_NUMBA, Ask, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from concurrent.futures import Executor
+
+    from lossless.fabric.model import Fabric
+    from lossless.simulation.grid import Grid
+    from lossless.simulation.scenario import Scenario
+    from lossless.simulation.sweep import Sweep
+
+
+def sweep_fabrics(
+    fabrics: Iterable[Fabric], grid: Grid, ask: Ask | None, horizon_ns: float, executor: Executor | None
+) -> tuple[Sweep, ...]:
+    """Return a sweep of each fabric; of deployed devices without links between them one of each kind.
+
+    Raises:
+        ScenarioError: what is asked cannot be or would take too long, something of a fabric is not known, or numba is
+            missing.
+    """
+    if not has_numba():
+        raise ScenarioError(MISSING_NUMBA)
+    from lossless.simulation.engine import compiled_before, prepare
+    from lossless.simulation.grid import checked
+    from lossless.simulation.sweep import sweep
+
+    grid, ask = checked(grid), ask or Ask(limits=Limits(seeds=1))
+    found = [_scenario(part, ask) for fabric in fabrics for part in _parts(View(fabric))]
+    rare = ask.question.dead_nic or ask.question.slow_nic_bps is not None
+    if ask.compiling is not None and not compiled_before(rare=rare):
+        ask.compiling()
+    prepare(rare=rare)
+    return tuple(sweep(one, grid, ask.limits, horizon_ns, executor, ask.progress) for one in found)
+
+
+def _scenario(view: View, ask: Ask) -> Scenario:
+    from lossless.simulation.scenario import scenario
+
+    found = scenario(view, ask.question)
+    if isinstance(found, Missing):
+        raise ScenarioError(f"nothing to sweep: {found.reason}")
+    return found
+
+
+def _parts(view: View) -> Iterator[View]:
+    """Yield a declared fabric whole, and of deployed devices one of each kind, as for a verdict."""
+    if view.fabric.declared or view.fabric.links:
+        yield view
+        return
+    for switch, _ in view.alike:
+        yield View(view.fabric._replace(switches=(switch,)))

@@ -1,0 +1,350 @@
+"""What runs of the packet-level model showed, as a person sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lossless.report.run_text import run_text
+from lossless.report.verdict_text import verdict_text
+from lossless.simulation.judge import RunVerdict
+
+
+def spread(least: float, median: float, most: float) -> dict[str, float]:
+    return {"least": least, "median": median, "most": most}
+
+
+def always(value: float) -> dict[str, float]:
+    return spread(value, value, value)
+
+
+def happens(seeds: int, first_us: float | None = None, of: int = 12) -> dict[str, Any]:
+    return {"seeds": seeds, "of": of, "first_us": first_us}
+
+
+def run(**fields: Any) -> dict[str, Any]:
+    """Return what twelve seeds showed of a sound fabric in which PFC stays silent."""
+    given = {
+        "verdict": "safe",
+        "scenario": "incast of 15 NICs into host1:port1, 8 MiB each, class rdma",
+        "cut": False,
+        "reasons": [],
+        "changes": [],
+        "drops": happens(0),
+        "pfc": happens(0),
+        "marks": happens(12, 2.03),
+        "marks_before_pfc": 12,
+        "watchdog": happens(0),
+        "egress_bytes": always(1_234_567),
+        "egress_at": "leaf1:Ethernet0",
+        "group_bytes": always(202_752),
+        "headroom_bytes": None,
+        "headroom_margin_bytes": None,
+        "headroom_at": None,
+        "longest_pause_us": 0.0,
+        "longest_pause_at": None,
+        "pause_goes_on": False,
+        "spread_links": 0,
+        "spread_ports": "0 of 32",
+        "spread_nics": "0 of 16",
+        "drain_us": 24.69,
+        "goodput_bps": 392.14e9,
+        "of_line_rate": 1.0,
+        "ran_us": 2567.0,
+        "events": 68_059,
+        "seeds": 12,
+        "cycle": [],
+        "stopped_queues": 0,
+        "stopped_frames": 0,
+        "assumed": [],
+    }
+    assert given.keys() <= set(RunVerdict._fields)
+    return given | fields
+
+
+PAUSED: dict[str, Any] = {
+    "pfc": happens(12, 120.27),
+    "headroom_bytes": spread(0, 63_360, 97_152),
+    "headroom_margin_bytes": 134_272,
+    "headroom_at": "leaf1:Ethernet12",
+    "longest_pause_us": 681.9,
+    "longest_pause_at": "host16:port2",
+    "spread_links": 1,
+    "spread_ports": "3 of 32",
+    "spread_nics": "15 of 16",
+}
+"""What is different where PFC fires."""
+
+
+def row(name: str, **fields: Any) -> str:
+    """Return what one measure of a run says."""
+    lines = run_text(run(**fields)).splitlines()
+    (found,) = [line for line in lines if line.startswith(f"  {name}  ") or line == f"  {name}"]
+    return found[len(name) + 2 :].strip()
+
+
+# --- whole texts ---
+
+
+def test_a_quiet_fabric() -> None:
+    assert run_text(run()) == snapshot("""\
+packet-level model: safe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           none
+  PFC             never
+  ECN             marks in 12 of 12 seeds, first after 2.03 us
+  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        not used
+  goodput         392.1 Gb/s, 100% of what line rate allows
+  ran             12 seeds, 2.57 ms, 68,059 events\
+""")
+
+
+def test_where_pfc_fires_it_is_said_how_far_and_what_would_keep_it_silent() -> None:
+    shown = run(
+        **PAUSED,
+        egress_bytes=spread(58_527_744, 63_062_208, 68_859_648),
+        changes=["to keep PFC silent, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)"],
+        assumed=["every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"],
+    )
+    assert run_text(shown) == snapshot("""\
+packet-level model: safe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           none
+  PFC             fires in 12 of 12 seeds, first after 120.27 us
+  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  fullest egress  63,062,208 B (58,527,744 B to 68,859,648 B) at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause   681.90 us at host16:port2
+  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
+  goodput         392.1 Gb/s, 100% of what line rate allows
+  ran             12 seeds, 2.57 ms, 68,059 events
+  change:
+    to keep PFC silent, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)
+  assumed:
+    every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\
+""")
+
+
+def test_drops() -> None:
+    shown = run(
+        **PAUSED
+        | {
+            "verdict": "unsafe",
+            "reasons": ["lossless frames are dropped at leaf1:Ethernet20 in 12 of 12 seeds"],
+            "changes": ["raise xoff of pg_lossless_400000_5m_profile from 20,480 B to at least 67,518 B"],
+            "drops": happens(12, 120.6),
+            "headroom_bytes": always(16_896),
+            "headroom_margin_bytes": 3_584,
+            "of_line_rate": 0.914,
+        },
+    )
+    assert run_text(shown) == snapshot("""\
+packet-level model: unsafe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           happen in 12 of 12 seeds, first after 120.60 us
+  PFC             fires in 12 of 12 seeds, first after 120.27 us
+  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        16,896 B used, ran out at leaf1:Ethernet12
+  longest pause   681.90 us at host16:port2
+  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
+  goodput         392.1 Gb/s, 91% of what line rate allows
+  ran             12 seeds, 2.57 ms, 68,059 events
+  why:
+    lossless frames are dropped at leaf1:Ethernet20 in 12 of 12 seeds
+  change:
+    raise xoff of pg_lossless_400000_5m_profile from 20,480 B to at least 67,518 B\
+""")
+
+
+def test_a_run_that_was_cut() -> None:
+    shown = run(**PAUSED | {"cut": True, "pause_goes_on": True, "of_line_rate": 0.27, "goodput_bps": 105.1e9})
+    assert run_text(shown) == snapshot("""\
+packet-level model: safe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           none
+  PFC             fires in 12 of 12 seeds, first after 120.27 us
+  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  fullest egress  >= 1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   >= 202,752 B
+  headroom        >= 63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause   >= 681.90 us at host16:port2
+  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
+  goodput         105.1 Gb/s, 27% of what line rate allows
+  ran             12 seeds, 2.57 ms, 68,059 events; stopped with traffic under way, so >= where maxima may still grow\
+""")
+
+
+def test_a_dead_nic_under_a_watchdog() -> None:
+    shown = run(
+        **PAUSED
+        | {
+            "scenario": "incast of 15 NICs into host1:port1, 8 MiB each, class rdma, host1:port1 dead: "
+            "it pauses its switch without end",
+            "longest_pause_us": 1_799_800.0,
+            "longest_pause_at": "spine2:Ethernet0",
+            "spread_links": 4,
+            "watchdog": happens(12, 1_800_000.0),
+            "stopped_queues": 31,
+            "stopped_frames": 127_828,
+            "goodput_bps": 0.0,
+            "of_line_rate": 0.0,
+            "ran_us": 3_600_100.0,
+        },
+    )
+    assert run_text(shown) == snapshot("""\
+packet-level model: safe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma, host1:port1 dead: it pauses its switch without end
+  drops           none but what the watchdog dropped
+  PFC             fires in 12 of 12 seeds, first after 120.27 us
+  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause   1.80 s at spine2:Ethernet0
+  pauses reach    4 links in a row, 3 of 32 switch ports and 15 of 16 NICs
+  watchdog        acts in 12 of 12 seeds, first after 1.80 s; it stopped 31 queues and dropped 127,828 frames
+  goodput         0.0 Gb/s, 0% of what line rate allows
+  ran             12 seeds, 3.60 s, 68,059 events\
+""")
+
+
+def test_what_hangs_on_chance_is_called_that() -> None:
+    shown = run(
+        **PAUSED
+        | {"pfc": happens(8, 114.46), "drops": happens(1, 130.0), "marks_before_pfc": 8, "verdict": "unsafe"}
+    )
+    assert run_text(shown) == snapshot("""\
+packet-level model: unsafe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           happen in 1 of 12 seeds, first after 130.00 us: a matter of chance
+  PFC             fires in 8 of 12 seeds, first after 114.46 us: a matter of chance
+  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 8
+  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        63,360 B (0 B to 97,152 B) used, ran out at leaf1:Ethernet12
+  longest pause   681.90 us at host16:port2
+  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
+  goodput         392.1 Gb/s, 100% of what line rate allows
+  ran             12 seeds, 2.57 ms, 68,059 events\
+""")
+
+
+def test_one_seed() -> None:
+    shown = run(
+        **PAUSED
+        | {
+            "pfc": happens(1, 120.27, of=1),
+            "drops": happens(0, of=1),
+            "marks": happens(1, 2.03, of=1),
+            "marks_before_pfc": 1,
+            "headroom_bytes": always(63_360),
+            "seeds": 1,
+        }
+    )
+    assert run_text(shown) == snapshot("""\
+packet-level model: safe
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma
+  drops           none
+  PFC             fires in 1 of 1 seeds, first after 120.27 us
+  ECN             marks in 1 of 1 seeds, first after 2.03 us, before PFC in 1
+  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  fullest group   202,752 B
+  headroom        63,360 B used, 134,272 B left at leaf1:Ethernet12
+  longest pause   681.90 us at host16:port2
+  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
+  goodput         392.1 Gb/s, 100% of what line rate allows
+  ran             1 seed, 2.57 ms, 68,059 events\
+""")
+
+
+# --- single measures ---
+
+
+@pytest.mark.parametrize(
+    ("time_us", "said"),
+    [(0.5, "0.50 us"), (999.99, "999.99 us"), (1000, "1.00 ms"), (999_990, "999.99 ms"), (3.6e6, "3.60 s")],
+)
+def test_times_have_the_unit_that_suits_them(time_us: float, said: str) -> None:
+    assert row("ran", ran_us=time_us) == f"12 seeds, {said}, 68,059 events"
+
+
+def test_where_nothing_marks_that_is_said() -> None:
+    assert row("ECN", marks=happens(0)) == "marks nothing"
+
+
+def test_whether_marks_come_first_is_said_only_where_pfc_fires() -> None:
+    assert row("ECN") == "marks in 12 of 12 seeds, first after 2.03 us"
+    assert row("ECN", pfc=happens(3, 5.0), marks_before_pfc=3) == (
+        "marks in 12 of 12 seeds, first after 2.03 us, before PFC in 3"
+    )
+
+
+def test_a_spread_is_given_with_its_least_and_most() -> None:
+    assert row("fullest group", group_bytes=spread(1, 2.5, 3_000)) == "2 B (1 B to 3,000 B)"
+    assert row("fullest group", group_bytes=always(7), cut=True) == ">= 7 B"
+
+
+def test_only_frames_that_the_watchdog_dropped_are_no_drops() -> None:
+    assert row("drops", stopped_frames=5) == "none but what the watchdog dropped"
+    assert (
+        row("drops", stopped_frames=5, drops=happens(12, 1.0))
+        == "happen in 12 of 12 seeds, first after 1.00 us"
+    )
+
+
+@pytest.mark.parametrize(("links", "said"), [(1, "1 link in a row"), (3, "3 links in a row")])
+def test_links_in_a_row_are_counted(links: int, said: str) -> None:
+    paused = PAUSED | {"spread_links": links}
+    assert row("pauses reach", **paused) == f"{said}, 3 of 32 switch ports and 15 of 16 NICs"
+
+
+@pytest.mark.xfail(reason="one queue is called queues")
+def test_one_queue_that_was_stopped_is_a_queue() -> None:
+    found = row("watchdog", watchdog=happens(12, 1.8e6), stopped_queues=1, stopped_frames=1)
+    assert found.endswith("it stopped 1 queue and dropped 1 frame")
+
+
+@pytest.mark.xfail(reason="whatever drops, headroom is said to have run out")
+def test_headroom_did_not_run_out_where_an_egress_queue_dropped() -> None:
+    """WRED dropped; of 231,424 B of headroom 97,152 B were used."""
+    assert "ran out" not in row("headroom", **PAUSED | {"drops": happens(12, 13.49)})
+
+
+def test_names_from_a_file_cannot_steer_a_terminal() -> None:
+    text = run_text(
+        run(
+            scenario="incast into a\x1b[2Jb",
+            egress_at="x\x1b]0;y:Ethernet0",
+            reasons=["at \x07"],
+            changes=["raise xoff of \x9b1m"],
+            assumed=["\u202e"],
+        )
+    )
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+
+
+def test_runs_stand_between_the_tables_and_the_reasons_of_the_closed_forms() -> None:
+    closed = {"lines": [], "pools": [], "reasons": ["headroom"], "not_judged": ["speed"]}
+    blocks = verdict_text(
+        {
+            "overall": "unsafe",
+            **closed,
+            "packet_level": {"runs": [run(), run()], "not_run": "the pool is unknown"},
+        }
+    ).split("\n\n")
+    assert [block.splitlines()[0] for block in blocks] == [
+        "verdict: unsafe",
+        "packet-level model: safe",
+        "packet-level model: safe",
+        "packet-level model: not run",
+        "why:",
+        "not judged:",
+    ]
+    assert blocks[3] == "packet-level model: not run\n  the pool is unknown"
