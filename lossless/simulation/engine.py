@@ -22,8 +22,8 @@ from lossless.simulation.state import build, more_frames, plan_recorder, scrambl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-SLICE_EVENTS = 4_000_000
-"""Events between two looks at the world outside: about a tenth of a second."""
+SLICE_EVENTS = 1_000_000
+"""Events between two looks at the world outside: a few hundredths of a second."""
 
 
 def compiled_before(*, rare: bool = False) -> bool:

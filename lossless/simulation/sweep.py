@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lossless.simulation.request import Limits
     from lossless.simulation.scenario import Scenario
 
-CHUNK_EVENTS = 10_000_000
-"""Events that a worker is sent at once: some tenths of a second, so that progress is seen."""
+CHUNK_EVENTS = 4_000_000
+"""Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
 CHUNKS_PER_WORKER = 8
 """Chunks are no larger than this many to a worker allow, so that all end at about the same time."""
 ORDER = (
