@@ -74,6 +74,22 @@ def test_the_guide_shows_what_lint_prints_of_a_repository(
     assert "ECN015" not in printed
 
 
+def test_the_guide_shows_what_lint_prints_of_traffic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ROOT / "examples" / "roce-256"
+    render(example, tmp_path / "configs", base_dir=example / "base")
+    leaf = tmp_path / "configs" / "leaf1" / "config_db.json"
+    tables = json.loads(leaf.read_text())
+    short = {"xoff": "51200", "size": str(51_200 + 19_456)}
+    tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"] |= short
+    leaf.write_text(json.dumps(tables, indent=4))
+    monkeypatch.chdir(tmp_path)
+    command, _, shown = blocks(GUIDES / "lint.md")[2].partition("\n")
+    assert main(command.split()[2:]) == 1
+    assert shown in capsys.readouterr().out
+
+
 def intents() -> list[str]:
     return blocks(GUIDES / "intent.md", "yaml")
 

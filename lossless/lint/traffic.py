@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.errors import ScenarioError
 from lossless.fabric.view import View
 from lossless.lint.run import Verdicts, run, together
-from lossless.rules.runs import Run
+from lossless.rules.runs import Ran
 from lossless.rules.table import for_runs
-from lossless.simulation.answer import Answer, answer
 from lossless.simulation.request import Ask
+from lossless.simulation.survey import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from lossless.fabric.model import Fabric
+    from lossless.findings import Finding
+    from lossless.lint.run import Form
 
 
 def with_runs(judged: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
-    """Return verdicts with what runs show; of what is already blamed for worse than information, no more is said."""
-    blamed = {finding.origin[:2] for finding in judged.findings if finding.severity != "info"}
-    verdicts = [judged]
-    for fabric in fabrics:
-        runs = [one for one in runs_of(fabric) if one.not_run or one.origin[:2] not in blamed]
-        verdicts.append(run(runs, for_runs(), "intent" if fabric.declared else "config_db"))
+    """Return verdicts with what runs show, which know what was found before."""
+    verdicts, said = [judged], list(judged.findings)
+    for one in survey(map(View, fabrics), Ask()):
+        fabric = one.view.fabric if one.view is not None else None
+        form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
+        verdicts.append(run(Ran(one, _of_files(said, fabric)), for_runs(), form))
+        said += verdicts[-1].findings
     return together(verdicts)
 
 
-def runs_of(fabric: Fabric) -> Iterator[Run]:
-    """Yield what the default question shows of a fabric, and why it cannot be asked where it cannot."""
-    try:
-        found = answer(View(fabric), Ask())
-    except ScenarioError as error:
-        found = Answer(not_run=str(error))
-    for one, (origin, element) in zip(found.runs, found.blames, strict=True):
-        yield Run(one.verdict, one.scenario, one.reasons, one.changes, origin, element, one.numbers())
-    if found.not_run is not None and fabric.switches:
-        yield Run("not judged", "", (), (), fabric.switches[0].origin, None, {}, found.not_run)
+def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:
+    """Return what was found in the files of a fabric, by runs before this one too."""
+    files = {switch.origin.file for switch in fabric.switches} if fabric is not None else set()
+    return tuple(finding for finding in findings if finding.origin.file in files)

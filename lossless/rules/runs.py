@@ -1,25 +1,18 @@
-"""What runs of the packet-level model showed, as rules are given it: plain, so that rules need not know the model."""
+"""A run of the packet-level model, as rules that judge runs are given it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from lossless.findings import Json, Origin
 from lossless.records import NamedTuple
 
+if TYPE_CHECKING:
+    from lossless.buffers.runs import Run
+    from lossless.findings import Finding
 
-class Run(NamedTuple):
-    """One scenario over its seeds.
 
-    ``verdict``: unsafe, on the edge or safe, and ``reasons`` why; ``changes`` say which threshold to change. ``origin``
-    is where what is to blame was written, ``element`` where it showed. ``not_run`` says why there was no run.
-    """
+class Ran(NamedTuple):
+    """What a run showed, and what other rules have found in the same files: one cause is one finding."""
 
-    verdict: str
-    scenario: str
-    reasons: tuple[str, ...]
-    changes: tuple[str, ...]
-    origin: Origin
-    element: str | None
-    data: Mapping[str, Json]
-    not_run: str | None = None
+    run: Run
+    said: tuple[Finding, ...] = ()

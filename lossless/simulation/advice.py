@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import Missing
+from lossless.buffers.port import Missing, is_nvidia
 from lossless.simulation.ends import profile_of
 from lossless.simulation.network import UNBOUNDED
 from lossless.simulation.study import study
@@ -59,20 +59,34 @@ def _pool(view: View, found: Study, short: list[GroupUse]) -> Iterator[str]:
 
 def _headroom(view: View, found: Study, limits: Limits) -> Iterator[str]:
     """Measure what headroom was needed: the same seeds once more, with more of it than any can use."""
-    has = {one.tightest.place: one.tightest for one in found.seen if one.tightest}
-    free = study(unbounded(found.scenario), limits)
-    uses = [one.fullest for one in free.seen if one.fullest is not None]
-    if not uses:
-        return
-    most = max(uses, key=lambda use: use.used_bytes)
-    worst = min(has.values(), key=lambda use: use.margin_bytes, default=most)
-    profile = _profile(view, found.scenario, worst.place)
-    need = most.used_bytes + found.scenario.frame_bytes
-    if profile is not None and need > (profile.headroom_bytes or 0):
-        yield (
-            f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
-            f" {format_bytes(need)}: {format_bytes(most.used_bytes)} were used where it could not run out, and a frame"
-        )
+    frame = found.scenario.frame_bytes
+    short = [use for one in found.seen for use in one.uses if use.drops or use.margin_bytes < frame]
+    short.sort(key=lambda use: (-use.drops, use.margin_bytes))
+    profiles = [(use, _profile(view, found.scenario, use.place)) for use in short]
+    kinds = {profile.name: (use, profile) for use, profile in reversed(profiles) if profile is not None}
+    free = study(unbounded(found.scenario), limits) if kinds else found
+    for use, profile in reversed(kinds.values()):
+        used = _used_by(view, free, profile)
+        if used + frame > (profile.headroom_bytes or 0):
+            size = "; size must hold it too" if _held_by_size(view, use.place, profile) else ""
+            yield (
+                f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
+                f" {format_bytes(used + frame)}: {format_bytes(used)} were used where it could not run out, and a"
+                f" frame{size}"
+            )
+
+
+def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
+    """Return the most that a group with this profile used."""
+    uses = [use for one in free.seen for use in one.uses]
+    own = [use.used_bytes for use in uses if _profile(view, free.scenario, use.place) == profile]
+    return max(own, default=0)
+
+
+def _held_by_size(view: View, place: Place, profile: BufferProfile) -> bool:
+    """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without a shared pool."""
+    shared = profile.pool is not None and profile.pool.shared_headroom_bytes
+    return is_nvidia(view.switch_by_name[place.switch]) and not shared
 
 
 def unbounded(scenario: Scenario) -> Scenario:

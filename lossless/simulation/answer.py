@@ -12,8 +12,8 @@ from lossless.simulation.request import MISSING_NUMBA
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.findings import Origin
     from lossless.simulation.judge import RunVerdict
+    from lossless.simulation.peers import Patience
     from lossless.simulation.recording import Recording
     from lossless.simulation.request import Ask
     from lossless.simulation.scenario import Scenario
@@ -28,15 +28,11 @@ def has_numba() -> bool:
 
 
 class Answer(NamedTuple):
-    """A verdict for each part of a fabric, why there is none of some, and what was recorded for pictures.
-
-    ``blames`` has for each verdict where what is to blame was written, and the port where it showed.
-    """
+    """A verdict for each part of a fabric, why there is none of some, and what was recorded for pictures."""
 
     runs: tuple[RunVerdict, ...] = ()
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
-    blames: tuple[tuple[Origin, str | None], ...] = ()
 
 
 def answer(view: View, ask: Ask) -> Answer:
@@ -47,30 +43,27 @@ def answer(view: View, ask: Ask) -> Answer:
     """
     if not has_numba():
         return Answer(not_run=MISSING_NUMBA)
-    from lossless.simulation.blame import blame
+    from lossless.simulation.advice import advice
+    from lossless.simulation.judge import judge
     from lossless.simulation.scenario import scenario
 
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
-    blames: list[tuple[Origin, str | None]] = []
     reasons: list[str] = []
-    for part in _parts(view):
+    for part in parts(view):
         found = scenario(part, ask.question)
         if isinstance(found, Missing):
             reasons.append(found.reason)
-        else:
-            verdict, seen = _judged(part, found, ask)
-            verdicts.append(verdict)
-            blames.append(blame(part, seen))
-            recordings += [_recorded(found, seen, verdict)] if ask.record else []
-    why = "; ".join(dict.fromkeys(reasons)) or None
-    return Answer(tuple(verdicts), why, tuple(recordings), tuple(blames))
+            continue
+        seen, patient = followed(part, found, ask)
+        verdicts.append(judge(seen, advice(part, seen, ask.limits), patient))
+        recordings += [_recorded(found, seen, verdicts[-1])] if ask.record else []
+    return Answer(tuple(verdicts), "; ".join(dict.fromkeys(reasons)) or None, tuple(recordings))
 
 
-def _judged(view: View, found: Scenario, ask: Ask) -> tuple[RunVerdict, Study]:
-    from lossless.simulation.advice import advice
+def followed(view: View, found: Scenario, ask: Ask) -> tuple[Study, Patience | None]:
+    """Return what all seeds of a scenario showed, and how quick peers must be where drops depend on it."""
     from lossless.simulation.engine import compiled_before, prepare
-    from lossless.simulation.judge import judge
     from lossless.simulation.peers import patience
     from lossless.simulation.study import study
 
@@ -79,8 +72,7 @@ def _judged(view: View, found: Scenario, ask: Ask) -> tuple[RunVerdict, Study]:
         ask.compiling()
     prepare(rare=rare)
     seen = study(found, ask.limits, ask.progress)
-    patient = patience(view, seen, ask.limits) if any(one.drops for one in seen.seen) else None
-    return judge(seen, advice(view, seen, ask.limits), patient), seen
+    return seen, patience(view, seen, ask.limits) if any(one.drops for one in seen.seen) else None
 
 
 def _recorded(found: Scenario, seen: Study, verdict: RunVerdict) -> Recording:
@@ -91,10 +83,25 @@ def _recorded(found: Scenario, seen: Study, verdict: RunVerdict) -> Recording:
     return record(stage(found, first.seed), first.seed, first.outcome.ended_ns, verdict.scenario)
 
 
-def _parts(view: View) -> Iterator[View]:
-    """Yield a declared fabric whole, and of deployed devices one of each kind: links between them are not known."""
-    if view.fabric.declared or view.fabric.links:
+def parts(view: View) -> Iterator[View]:
+    """Yield a declared fabric whole, and of deployed devices those that are linked together, and each that is apart."""
+    fabric = view.fabric
+    if fabric.declared:
         yield view
         return
+    linked = _linked(view)
+    for names in {id(names): names for names in linked.values()}.values():
+        switches = tuple(switch for switch in fabric.switches if switch.name in names)
+        yield View(fabric._replace(switches=switches, links=tuple(x for x in fabric.links if x.a in names)))
     for switch, _ in view.alike:
-        yield View(view.fabric._replace(switches=(switch,)))
+        if switch.name not in linked:
+            yield View(fabric._replace(switches=(switch,), links=()))
+
+
+def _linked(view: View) -> dict[str, set[str]]:
+    """Return for each switch that has a link to another all that it is connected with."""
+    found: dict[str, set[str]] = {}
+    for link in view.fabric.links:
+        joined = found.get(link.a, {link.a}) | found.get(link.b, {link.b})
+        found.update(dict.fromkeys(joined, joined))
+    return found

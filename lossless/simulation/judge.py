@@ -11,8 +11,10 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from lossless.buffers.runs import Cause
 from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict, plain
 from lossless.records import NamedTuple
+from lossless.simulation.stage import DEAD_FROM_NS
 from lossless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class RunVerdict(NamedTuple):
     ``cut`` says that some run was stopped with traffic under way, so that maxima are lower bounds.
     ``drain_us`` is what the fullest queue takes to empty at line rate; ``goodput_bps`` is payload delivered over the
     time of the run, ``of_line_rate`` its part of what the step could have had. ``stopped_queues`` and
-    ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds.
+    ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds. ``causes`` are the reasons by
+    their kind, for whoever looks for what is to blame.
     """
 
     verdict: Verdict
@@ -94,20 +97,12 @@ class RunVerdict(NamedTuple):
     stopped_queues: int
     stopped_frames: int
     assumed: tuple[str, ...]
-
-    def numbers(self) -> dict[str, Json]:
-        """Return what a finding carries: seeds, drops, margins and the longest pause."""
-        return {
-            "seeds": self.seeds,
-            "seeds_with_drops": self.drops.seeds,
-            "headroom_margin_bytes": self.headroom_margin_bytes,
-            "longest_pause_us": self.longest_pause_us,
-            "egress_bytes": self.egress_bytes.median,
-        }
+    causes: tuple[Cause, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
-        """Return the verdict as plain data, names as here."""
-        return {name: plain(value) for name, value in zip(self._fields, self, strict=True)}
+        """Return the verdict as plain data, names as here; causes are its reasons once more, and left out."""
+        named = zip(self._fields, self, strict=True)
+        return {name: plain(value) for name, value in named if name != "causes"}
 
 
 def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = None) -> RunVerdict:
@@ -115,8 +110,8 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
 
     ``patient`` says how quick peers must be where that decides whether frames are dropped.
     """
-    parts = sorted([*_unsafe(found, patient), *_edges(found)], key=lambda part: VERDICTS.index(part[0]))
-    verdict: Verdict = parts[0][0] if parts else "safe"
+    parts = sorted([*_unsafe(found, patient), *_edges(found)], key=lambda part: VERDICTS.index(part.verdict))
+    verdict: Verdict = parts[0].verdict if parts else "safe"
     seen = found.seen
     tight = min(
         (one.tightest for one in seen if one.tightest), key=lambda use: use.margin_bytes, default=None
@@ -129,7 +124,7 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
         verdict=verdict,
         scenario=describe(found.scenario),
         cut=any(one.cut for one in seen) and not found.scenario.question.dead_nic,
-        reasons=tuple(reason for _, reason in parts),
+        reasons=tuple(part.text for part in parts),
         changes=tuple(changes),
         drops=_happens(
             seen, [one.outcome.first_drop_ns if one.drops + one.refused else None for one in seen]
@@ -137,7 +132,7 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
         pfc=_happens(seen, [one.outcome.first_pause_ns for one in seen]),
         marks=_happens(seen, [one.outcome.first_mark_ns for one in seen]),
         marks_before_pfc=sum(
-            one.outcome.first_mark_ns is not None and not one.first_pfc_before_mark for one in seen
+            one.outcome.first_pause_ns is not None and not one.first_pfc_before_mark for one in seen
         ),
         watchdog=_happens(seen, [one.outcome.first_storm_ns for one in seen]),
         egress_bytes=_range(one.outcome.egress.bytes for one in seen),
@@ -160,8 +155,9 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
         seeds=len(seen),
         cycle=next((one.cycle for one in seen if one.cycle), ()),
         stopped_queues=max(one.outcome.storms for one in seen),
-        stopped_frames=max(one.outcome.drops if one.outcome.storms else 0 for one in seen),
+        stopped_frames=max(one.outcome.stopped for one in seen),
         assumed=found.scenario.assumed,
+        causes=tuple(parts),
     )
 
 
@@ -188,23 +184,35 @@ def _mib(size_bytes: int) -> str:
     return f"{size_bytes / 2**20:g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 
-def _unsafe(found: Study, patient: Patience | None) -> Iterable[tuple[Verdict, str]]:
+def _unsafe(found: Study, patient: Patience | None) -> Iterable[Cause]:
     seen, question = found.seen, found.scenario.question
     dropping = [one for one in seen if one.drops or one.refused]
     if dropping:
         worst = max(dropping, key=lambda one: one.drops + one.refused)
         where = f" at {worst.first_drop_at}" if worst.first_drop_at else ""
         sure = f"lossless frames are dropped{where} in {_of(dropping, seen)}"
-        yield ("unsafe", sure) if patient is None else ("on the edge", f"{sure}, {_slow_peers(patient)}")
+        if patient is None:
+            yield Cause("drop", "unsafe", sure, len(dropping))
+        else:
+            yield Cause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
     stormy = [one for one in seen if one.outcome.storms]
-    quiet = [one for one in seen if not one.outcome.storms]
+    quiet = [one for one in seen if not _ended(found, one) and one.outcome.ended_ns > DEAD_FROM_NS]
     if stormy and not question.dead_nic:
-        yield "unsafe", f"the watchdog acts on congestion in {_of(stormy, seen)}"
+        text = f"the watchdog acts on congestion in {_of(stormy, seen)}"
+        yield Cause("storm", "unsafe", text, len(stormy))
     if question.dead_nic and quiet:
-        yield "unsafe", f"nothing ends the pause storm of a dead NIC in {_of(quiet, seen)}"
+        text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, seen)}"
+        yield Cause("dead NIC", "unsafe", text, len(quiet))
     circles = [one for one in seen if one.cycle]
     if circles:
-        yield "unsafe", f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
+        text = f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
+        yield Cause("circle", "unsafe", text, len(circles))
+
+
+def _ended(found: Study, one: Seen) -> bool:
+    """Return whether the watchdog ended a storm: an alert ends nothing."""
+    dogs = [switch.watchdog for switch in found.scenario.switches.values() if switch.watchdog is not None]
+    return one.outcome.storms > 0 and any(dog.action != "alert" for dog in dogs)
 
 
 def _slow_peers(patient: Patience) -> str:
@@ -214,21 +222,20 @@ def _slow_peers(patient: Patience) -> str:
     )
 
 
-def _edges(found: Study) -> Iterable[tuple[Verdict, str]]:
+def _edges(found: Study) -> Iterable[Cause]:
     frame = HEADROOM_EDGE_FRAMES * found.scenario.frame_bytes
     uses = [one.tightest for one in found.seen if one.tightest and not one.tightest.drops]
     tight = min(uses, key=lambda use: use.margin_bytes, default=None)
     if tight is not None and tight.margin_bytes < frame and not any(one.drops for one in found.seen):
-        yield (
-            "on the edge",
-            f"{format_bytes(max(0, tight.margin_bytes))} of headroom were left at {tight.place}",
-        )
+        text = f"{format_bytes(max(0, tight.margin_bytes))} of headroom were left at {tight.place}"
+        yield Cause("headroom", "on the edge", text, sum(use.margin_bytes < frame for use in uses))
     pools = [
         one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
     ]
     if pools and min(pools) < frame:
-        yield "on the edge", f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
-    longest, allowed = max(one.longest_pause_ns for one in found.seen), detection_ns(found)
+        text = f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
+        yield Cause("headroom pool", "on the edge", text, sum(left < frame for left in pools))
+    longest, allowed = max(one.longest_watched_ns for one in found.seen), detection_ns(found)
     fired = any(one.outcome.storms for one in found.seen)
     if (
         allowed is not None
@@ -236,7 +243,9 @@ def _edges(found: Study) -> Iterable[tuple[Verdict, str]]:
         and not fired
         and not found.scenario.question.dead_nic
     ):
-        yield "on the edge", f"a pause lasted {longest / 1e6:.1f} ms of the watchdog's {allowed / 1e6:g} ms"
+        text = f"a pause lasted {longest / 1e6:.1f} ms of the watchdog's {allowed / 1e6:g} ms"
+        lasting = sum(one.longest_watched_ns >= PAUSE_EDGE * allowed for one in found.seen)
+        yield Cause("pause", "on the edge", text, lasting)
 
 
 def detection_ns(found: Study) -> float | None:
@@ -274,7 +283,9 @@ def _rate_bps(found: Study, one: Seen) -> float:
     port = one.hottest
     wires = found.scenario.plant.wires
     names = found.scenario.plant.names
-    speeds = (w.rate_bps for w in wires if port and names[w.a] == port.switch and w.a_port.name == port.port)
+    ends = [(w, names[w.a], w.a_port.name) for w in wires]
+    ends += [(w, names[w.b], w.b_port.name) for w in wires if w.b_port is not None]
+    speeds = (w.rate_bps for w, node, name in ends if port and (node, name) == (port.switch, port.port))
     return next(speeds, max(w.rate_bps for w in wires))
 
 

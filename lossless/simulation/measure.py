@@ -42,6 +42,13 @@ class GroupUse(NamedTuple):
         return self.headroom_bytes - self.used_bytes
 
 
+class PoolUse(NamedTuple):
+    """A shared headroom pool that is smaller than what it promises: whose it is, and the least that was left of it."""
+
+    switch: str
+    left_bytes: int
+
+
 class Spread(NamedTuple):
     """How far pauses spread: links in a row, transmitters in switches, NICs, and how many of each there are."""
 
@@ -55,13 +62,15 @@ class Spread(NamedTuple):
 class Seen(NamedTuple):
     """What one seed showed.
 
-    ``tightest`` is the group that came closest to the end of its headroom, ``fullest`` the one that used most of
-    it, ``hottest`` the port with the fullest
-    egress queue, ``longest_at`` the transmitter that was paused longest, ``still_paused`` whether that pause still
-    stood at the end. ``refused`` counts frames of the class that an egress queue did not take, outside of what the
-    watchdog dropped. ``headroom_pool_margin`` is the least that was left of a headroom pool, None where none was
-    used. ``cycle`` names links that wait for each other in a circle. ``cut`` says that the run was stopped while
-    traffic was under way.
+    ``tightest`` is the group that came closest to the end of its headroom, ``fullest`` the
+    one that used most of it, ``hottest`` the port with the fullest egress queue, ``longest_at`` the transmitter that
+    was paused longest, ``still_paused`` whether that pause still stood at the end; ``longest_watched_ns`` is the
+    longest pause of a switch's own, which a watchdog looks at. ``refused`` counts frames of the class that an egress
+    queue did not take, outside of what the watchdog dropped. ``headroom_pool_margin`` is the least that was left of a
+    headroom pool, None where none was used. ``cycle`` names links that wait for each other in a circle. ``cut`` says
+    that the run was stopped while traffic was under way. ``uses`` are all groups of the class that used headroom or
+    dropped, those that dropped first by time; ``pools`` those of which ``headroom_pool_margin`` is the least;
+    ``refusing`` the ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped.
     """
 
     seed: int
@@ -79,6 +88,17 @@ class Seen(NamedTuple):
     spread: Spread
     cycle: tuple[str, ...]
     cut: bool
+    uses: tuple[GroupUse, ...] = ()
+    pools: tuple[PoolUse, ...] = ()
+    refusing: tuple[Place, ...] = ()
+    stopped: tuple[Place, ...] = ()
+    longest_watched_ns: float = 0.0
+
+    @property
+    def worst(self) -> GroupUse | None:
+        """The group that dropped most, else the tightest."""
+        most = max(self.uses, key=lambda use: use.drops, default=None)
+        return most if most is not None and most.drops else self.tightest
 
     @property
     def first_pfc_before_mark(self) -> bool:
@@ -93,23 +113,29 @@ def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> S
     job = _of_class(state, index, 0)
     uses = tuple(_uses(state, index, staged))
     dropping = [use for use in uses if use.drops]
+    pools = tuple(_pools(state, staged))
     longest, longest_at, still = _longest(state, index, staged)
     return Seen(
         seed=seed,
         outcome=outcome(state, index),
         drops=int(state.groups["drops"][job].sum()),
-        refused=0 if state.clock["storms"][0] else int(state.queues["drops"][job].sum()),
+        refused=int(state.queues["drops"][job].sum()),
         first_drop_at=dropping[0].place if dropping else None,
         tightest=min(uses, key=lambda use: (use.margin_bytes, str(use.place)), default=None),
-        headroom_pool_margin_bytes=_pool_margin(state),
+        headroom_pool_margin_bytes=min((pool.left_bytes for pool in pools), default=None),
         fullest=max(uses, key=lambda use: (use.used_bytes, str(use.place)), default=None),
         hottest=_hottest(state, index, staged),
         longest_pause_ns=longest,
+        longest_watched_ns=_longest_watched_ns(state, index),
         longest_at=longest_at,
         still_paused=still,
         spread=_spread(state, index),
         cycle=cycle(state, index, staged),
         cut=cut,
+        uses=uses,
+        pools=pools,
+        refusing=_sending(job[state.queues["drops"][job] > 0], index, staged),
+        stopped=_sending(job[state.queues["storms"][job] > 0], index, staged),
     )
 
 
@@ -141,16 +167,22 @@ def _uses(state: State, index: Index, staged: Stage) -> Iterator[GroupUse]:
         yield GroupUse(place, int(group["max_headroom"]), int(group["headroom_bytes"]), int(group["drops"]))
 
 
-def _pool_margin(state: State) -> int | None:
-    """Return the least that was left of a headroom pool that is smaller than what it promises."""
+def _pools(state: State, staged: Stage) -> Iterator[PoolUse]:
+    """Yield the headroom pools that are smaller than what they promise."""
     promised = np.bincount(
         np.maximum(state.groups["unit"], 0),
         weights=state.groups["headroom_bytes"],
         minlength=len(state.units),
     )
-    over = promised > state.units["headroom_pool_bytes"]
-    left = (state.units["headroom_pool_bytes"] - state.units["max_headroom"])[over]
-    return int(left.min()) if len(left) else None
+    left = state.units["headroom_pool_bytes"] - state.units["max_headroom"]
+    for unit, node in enumerate(sorted(staged.network.switches)):
+        if promised[unit] > state.units["headroom_pool_bytes"][unit]:
+            yield PoolUse(staged.names[node], int(left[unit]))
+
+
+def _sending(queues: Any, index: Index, staged: Stage) -> tuple[Place, ...]:
+    """Return the ports of some queues."""
+    return tuple(place_of(int(at) // index.classes, index, staged, sending=True) for at in queues)
 
 
 def _hottest(state: State, index: Index, staged: Stage) -> Place | None:
@@ -158,6 +190,14 @@ def _hottest(state: State, index: Index, staged: Stage) -> Place | None:
     if state.queues["max_bytes"][at] == 0:
         return None
     return place_of(at // index.classes, index, staged, sending=True)
+
+
+def _longest_watched_ns(state: State, index: Index) -> float:
+    """Return the longest pause of a transmitter in a switch, holds from outside left out."""
+    longest = longest_pauses(state).reshape(-1, index.classes).max(axis=1)
+    longest[state.links["sender_unit"] < 0] = 0
+    longest[state.holds["link"]] = 0
+    return int(longest.max(initial=0)) / 1000
 
 
 def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | None, bool]:

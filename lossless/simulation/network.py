@@ -130,8 +130,8 @@ class Dcqcn(NamedTuple):
 class Flow(NamedTuple):
     """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
 
-    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lane`` says
-    which of parallel cables it takes; None: that of its own number.
+    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` say
+    hop by hop which of parallel cables it takes; empty: that of its own number at all.
     """
 
     path: tuple[int, ...]
@@ -141,7 +141,7 @@ class Flow(NamedTuple):
     dcqcn: Dcqcn | None = None
     mtu_bytes: int = 4096
     after: tuple[int, ...] = ()
-    lane: int | None = None
+    lanes: tuple[int, ...] = ()
 
 
 class Hold(NamedTuple):

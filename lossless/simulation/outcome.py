@@ -40,6 +40,7 @@ class Outcome(NamedTuple):
     cnps: int
     drops: int
     storms: int
+    stopped: int
     longest_pause_ns: float
     delivered_bytes: int
     size_bytes: int
@@ -67,6 +68,7 @@ def outcome(state: State, index: Index) -> Outcome:
         cnps=int(clock["cnps"]),
         drops=int(clock["drops"]),
         storms=int(clock["storms"]),
+        stopped=int(state.queues["stopped"].sum()),
         longest_pause_ns=float(longest_pauses(state).max(initial=0)) / 1000,
         size_bytes=int(counted["size_bytes"].sum()),
         delivered_bytes=int(counted["expected_psn"].sum()),

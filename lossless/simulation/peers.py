@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import Missing, link_need
+from lossless.buffers.port import Missing, given_headroom, link_need
 from lossless.fabric.view import PortSet
 from lossless.records import NamedTuple
 from lossless.simulation.plant import reaction_ns
@@ -39,7 +39,11 @@ def patience(view: View, found: Study, limits: Limits) -> Patience | None:
     Asked of a study in which frames were dropped.
     """
     worst = _worst(found)
-    if worst is None or any(one.refused for one in found.seen):
+    pools = [
+        one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
+    ]
+    short = any(left < found.scenario.frame_bytes for left in pools)
+    if worst is None or short or any(one.refused for one in found.seen):
         return None
     rate_bps = _row_rate_bps(view, worst.place)
     if rate_bps is None or _drops(found, 0.0, limits):
@@ -52,7 +56,7 @@ def patience(view: View, found: Study, limits: Limits) -> Patience | None:
 
 
 def _worst(found: Study) -> GroupUse | None:
-    dropping = [one.tightest for one in found.seen if one.drops and one.tightest is not None]
+    dropping = [one.worst for one in found.seen if one.drops and one.worst is not None]
     return max(dropping, key=lambda use: use.drops, default=None)
 
 
@@ -76,7 +80,10 @@ def _row_rate_bps(view: View, place: Place) -> int | None:
 def _given(place: Place, view: View) -> int:
     port = view.port(place.switch, place.port or "")
     groups = port.qos.groups if port is not None and port.qos is not None else ()
+    switch = view.switch_by_name[place.switch]
     held = (
-        group.buffer.headroom_bytes or 0 for group in groups if group is not None and group.buffer is not None
+        given_headroom(switch, group.buffer)
+        for group in groups
+        if group is not None and group.buffer is not None
     )
     return max(held, default=0)

@@ -107,6 +107,7 @@ QUEUE = np.dtype(
         ("first_mark_at", "i8"),
         ("marks", "i8"),
         ("drops", "i8"),
+        ("stopped", "i8"),  # frames that the watchdog dropped
         ("sent_frames", "i8"),
         ("sent_bytes", "i8"),
         ("watch_left_ps", "i8"),  # time until the watchdog acts, or restores
@@ -138,7 +139,6 @@ GROUP = np.dtype(
         ("max_bytes", "i8"),
         ("max_headroom", "i8"),
         ("first_pause_at", "i8"),
-        ("pause_threshold", "f8"),  # the threshold when it first paused
         ("pauses", "i8"),
         ("drops", "i8"),
         ("first_drop_at", "i8"),

@@ -121,7 +121,9 @@ def _check(question: Question) -> None:
     if not 0 <= question.storage < 1:
         raise ScenarioError(f"storage is {question.storage:.0%}; expected 0 % to below 100 %")
     if question.slow_nic_bps is not None and question.slow_nic_bps <= 0:
-        raise ScenarioError("the slow NIC takes in nothing; a NIC that never resumes is a dead one")
+        raise ScenarioError(
+            "--slow-nic: the slow NIC takes in nothing; a NIC that never resumes is a dead one"
+        )
 
 
 def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
@@ -130,7 +132,7 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
         switch, _, port = name.partition(":")
         if view.port(switch, port) is None:
             raise ScenarioError(
-                f"no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
+                f"--fail: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
             )
         found.add((switch, port))
     return frozenset(found)
@@ -144,7 +146,7 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | Missing:
     chosen = [one for one in known if wanted is None or wanted in (one.name, str(one.priority))]
     if not chosen:
         names = ", ".join(one.name for one in known)
-        raise ScenarioError(f"no lossless class is called {wanted!r}; there are: {names}")
+        raise ScenarioError(f"--class: no lossless class is called {wanted!r}; there are: {names}")
     return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
 
 
@@ -188,7 +190,7 @@ def _target(built: Plant, question: Question) -> int:
     named = [nic for nic in built.nics if question.target in _called(built.names[nic])]
     if not named:
         raise ScenarioError(
-            f"no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
+            f"--target: no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
         )
     return named[0]
 
@@ -256,7 +258,10 @@ def _dcqcn(built: Plant, question: Question, nics: tuple[int, ...]) -> tuple[Dcq
     else:
         return None, ("no NIC is known: senders keep to line rate until they are paused, without DCQCN",)
     if found is None:
-        return None, ()
+        name = known.nic_name if known is not None else question.nic.name if question.nic is not None else ""
+        runs = known is None or known.dcqcn.enabled
+        said = f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
+        return None, (said,) if runs else ()
     return found, (
         f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit",
     )
@@ -286,6 +291,9 @@ def _timeout_ms(built: Plant, target: int) -> float | None:
 def _assumed(
     built: Plant, question: Question, nics: tuple[int, ...], switches: dict[int, Switch]
 ) -> Iterator[str]:
+    kinds = {host.nic_name for nic in nics if (host := built.host_of[nic]) is not None}
+    if len(kinds) > 1:
+        yield f"all senders are taken for the NIC of the first of them, though there are {', '.join(sorted(kinds))}"
     if built.left_out:
         yield f"{built.left_out} links are left out: a switch has no port for them, or no QoS on it"
     yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"

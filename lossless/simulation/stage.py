@@ -42,7 +42,7 @@ def stage(found: Scenario, seed: int) -> Stage:
     number = {node: at for at, node in enumerate(used)}
     wires = tuple(found.plant.wires[at] for at in found.routes.wires(paths))
     flows = tuple(
-        _flow(found, one, tuple(number[node] for node in path), rng.randrange(1 << 30), at >= len(job))
+        _flow(found, one, tuple(number[node] for node in path), rng, at >= len(job))
         for at, (one, path) in enumerate(zip(moved, paths, strict=True))
     )
     network = Network(
@@ -67,7 +67,9 @@ def _storage(found: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
     return transfers_of("permutation", found.nics, found.target, size, rng)
 
 
-def _flow(found: Scenario, one: Transfer, path: tuple[int, ...], lane: int, is_storage: bool) -> Flow:
+def _flow(
+    found: Scenario, one: Transfer, path: tuple[int, ...], rng: random.Random, is_storage: bool
+) -> Flow:
     return Flow(
         path=path,
         size_bytes=one.size_bytes,
@@ -75,7 +77,7 @@ def _flow(found: Scenario, one: Transfer, path: tuple[int, ...], lane: int, is_s
         dcqcn=None if is_storage else found.dcqcn,
         mtu_bytes=found.mtu_bytes,
         after=one.after,
-        lane=lane,
+        lanes=tuple(rng.randrange(1 << 30) for _ in path[1:]),
     )
 
 

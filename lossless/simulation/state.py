@@ -269,12 +269,14 @@ def _receivers(network: Network, wiring: Wiring, links: Any) -> Any:
 
 
 def _holds(network: Network, wiring: Wiring) -> Any:
-    places = [(hold, link) for hold in network.holds for link in wiring.link_of[hold.node, hold.peer]]
+    held = [hold for hold in network.holds if hold.duty > 0 or not hold.period_ns]
+    places = [(hold, link) for hold in held for link in wiring.link_of[hold.node, hold.peer]]
     holds = np.zeros(len(places), records.HOLD)
     for record, (hold, link) in zip(holds, places, strict=True):
         record["link"], record["classes"] = link, sum(1 << one for one in hold.classes)
         record["starts_at"], record["ends_at"] = round(hold.start_ns * 1000), round(hold.end_ns * 1000)
-        record["period_ps"] = round(hold.period_ns * 1000)
+        # Held for all of each period is held throughout.
+        record["period_ps"] = round(hold.period_ns * 1000) if hold.duty < 1 else 0
         record["duty_ps"] = round(hold.period_ns * hold.duty * 1000)
     return holds
 

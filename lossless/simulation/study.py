@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,9 @@ def is_random(found: Scenario) -> bool:
     question = found.question
     if found.dcqcn is not None or question.pattern == "permutation" or question.storage:
         return True
+    curves = [queue.wred for end in found.ends.values() for queue in end.queues if queue.wred is not None]
+    if any(not curve.marks and curve.pmax < 1 and curve.kmin_bytes < curve.kmax_bytes for curve in curves):
+        return True
     return len({found.plant.leaf(nic) for nic in found.nics}) > 1
 
 
@@ -112,7 +116,7 @@ def step_time_ns(network: Network) -> float:
     for flow in network.flows:
         frames = -(-flow.size_bytes // flow.mtu_bytes)
         wire = flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
-        for pair in zip(flow.path, flow.path[1:], strict=False):
+        for pair in pairwise(flow.path):
             loads[pair] = loads.get(pair, 0) + wire
     rates: dict[tuple[int, int], float] = {}
     for cable in network.cables:
@@ -123,9 +127,16 @@ def step_time_ns(network: Network) -> float:
 
 def events_of(network: Network) -> int:
     """Return about how many events the traffic of a network takes: each frame at each hop."""
+    carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
     return sum(
-        -(-flow.size_bytes // flow.mtu_bytes) * len(flow.path) * _EVENTS_PER_HOP for flow in network.flows
+        -(-flow.size_bytes // flow.mtu_bytes) * len(flow.path) * _EVENTS_PER_HOP * _ways(flow.path, carrying)
+        for flow in network.flows
     )
+
+
+def _ways(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> int:
+    """Return 2 where ACKs meet data on their way back, and so are frames too; else 1."""
+    return 2 if any((there, here) in carrying for here, there in pairwise(path)) else 1
 
 
 def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
@@ -137,8 +148,8 @@ def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
     events = min(events_of(network), _events_within(network, horizon_ns)) * limits.seeds
     if events > limits.events:
         raise ScenarioError(
-            f"this would take about {events / 1e9:.1f} billion events, more than the {limits.events / 1e9:g} billion"
-            " allowed; make --size, --nics or --seeds smaller, or allow more with --max-events"
+            f"this would take about {events:,} events, more than the {limits.events:,} allowed;"
+            " make --size, --nics or --seeds smaller, or allow more with --max-events"
         )
 
 

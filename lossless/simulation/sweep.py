@@ -267,23 +267,31 @@ class _Judge(NamedTuple):
     edge_bytes: int
     pause_edge_ns: float
     dead_nic: bool
+    ends_storms: bool
 
     @classmethod
     def of(cls, found: Scenario) -> _Judge:
         allowed = detection_ns(Study(found, (), 0, 0))
         edge_ns = float("inf") if allowed is None or found.question.dead_nic else PAUSE_EDGE * allowed
-        return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic)
+        dogs = (switch.watchdog for switch in found.switches.values())
+        ends = any(dog is not None and dog.action != "alert" for dog in dogs)
+        return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic, ends)
 
     def verdict(self, seeds: Sequence[Trial]) -> Verdict:
         """Return the verdict over all seeds."""
-        acted = [bool(trial.storms) for trial in seeds]
-        wrong = not all(acted) if self.dead_nic else any(acted)
-        if wrong or any(trial.drops or trial.circle for trial in seeds):
+        if any(trial.drops or trial.circle or self._stormy(trial) for trial in seeds):
             return "unsafe"
         left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
-        held_long = any(trial.longest_pause_ns >= self.pause_edge_ns for trial in seeds)
+        held_long = any(trial.longest_watched_ns >= self.pause_edge_ns for trial in seeds)
         near = held_long or min(left, default=self.edge_bytes) < self.edge_bytes
         return "on the edge" if near else "safe"
+
+    def _stormy(self, trial: Trial) -> bool:
+        """Return whether nothing ends the storm of a dead NIC; without one, whether the watchdog acts on congestion."""
+        if not self.dead_nic:
+            return trial.storms > 0
+        ended = trial.storms > 0 and self.ends_storms
+        return not ended and trial.ended_ps > DEAD_FROM_NS * 1000
 
 
 def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:

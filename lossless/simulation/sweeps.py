@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from lossless.buffers.port import Missing
 from lossless.errors import ScenarioError
 from lossless.fabric.view import View
-from lossless.simulation.answer import has_numba
+from lossless.simulation.answer import has_numba, parts
 from lossless.simulation.request import MISSING_NUMBA, Ask, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from concurrent.futures import Executor
 
     from lossless.fabric.model import Fabric
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def sweep_fabrics(
     fabrics: Iterable[Fabric], grid: Grid, ask: Ask | None, horizon_ns: float, executor: Executor | None
 ) -> tuple[Sweep, ...]:
-    """Return a sweep of each fabric; of deployed devices without links between them one of each kind.
+    """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
 
     Raises:
         ScenarioError: what is asked cannot be or would take too long, something of a fabric is not known, or numba is
@@ -36,7 +36,7 @@ def sweep_fabrics(
     from lossless.simulation.sweep import sweep
 
     grid, ask = checked(grid), ask or Ask(limits=Limits(seeds=1))
-    found = [_scenario(part, ask) for fabric in fabrics for part in _parts(View(fabric))]
+    found = [_scenario(part, ask) for fabric in fabrics for part in parts(View(fabric))]
     rare = ask.question.dead_nic or ask.question.slow_nic_bps is not None
     if ask.compiling is not None and not compiled_before(rare=rare):
         ask.compiling()
@@ -51,12 +51,3 @@ def _scenario(view: View, ask: Ask) -> Scenario:
     if isinstance(found, Missing):
         raise ScenarioError(f"nothing to sweep: {found.reason}")
     return found
-
-
-def _parts(view: View) -> Iterator[View]:
-    """Yield a declared fabric whole, and of deployed devices one of each kind, as for a verdict."""
-    if view.fabric.declared or view.fabric.links:
-        yield view
-        return
-    for switch, _ in view.alike:
-        yield View(view.fabric._replace(switches=(switch,)))

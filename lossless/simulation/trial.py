@@ -40,9 +40,10 @@ class Job(NamedTuple):
 class Trial(NamedTuple):
     """What one setting showed with one seed, as :mod:`lossless.simulation.measure` has it.
 
-    ``drops`` counts lossless frames that a group or a queue did not take; ``margin_bytes`` is the least that was left
-    of a headroom that was used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was;
-    ``circle`` says that links waited for each other at the end, ``cut`` that traffic was still under way then.
+    ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
+    of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
+    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``circle`` says that links
+    waited for each other at the end, ``cut`` that traffic was still under way then.
     """
 
     drops: int
@@ -50,6 +51,7 @@ class Trial(NamedTuple):
     marks: int
     storms: int
     longest_pause_ns: float
+    longest_watched_ns: float
     egress_bytes: int
     margin_bytes: int | None
     pool_margin_bytes: int | None
@@ -110,6 +112,7 @@ class Bench:
         self._groups = np.flatnonzero(state.groups["lossless"][self._class]) * index.classes
         self._given_pools = _given_pools(staged.network, index)
         self._held = _held(state, index)
+        self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
         self._counted = np.flatnonzero(state.flows["counts"])
         self._may_circle = _may_circle(index.wiring)
 
@@ -145,14 +148,13 @@ class Bench:
         clock, queues, groups = state.clock[0], state.queues[self._class], state.groups[self._class]
         longest = longest_pauses(state)
         longest[self._held] = 0
-        storms = int(clock["storms"])
-        refused = 0 if storms else int(queues["drops"].sum())
         return Trial(
-            drops=int(groups["drops"].sum()) + refused,
+            drops=int(groups["drops"].sum()) + int(queues["drops"].sum()),
             pauses=int(clock["pauses"]),
             marks=int(clock["marks"]),
-            storms=storms,
+            storms=int(clock["storms"]),
             longest_pause_ns=int(longest.max(initial=0)) / 1000,
+            longest_watched_ns=int((longest * self._by_switch).max(initial=0)) / 1000,
             egress_bytes=int(state.queues["max_bytes"].max()),
             margin_bytes=_margin(groups),
             pool_margin_bytes=self._pool_margin(),
@@ -174,7 +176,7 @@ class Bench:
 
 
 def _margin(groups: Any) -> int | None:
-    used = groups["max_headroom"] > 0
+    used = (groups["max_headroom"] > 0) | (groups["drops"] > 0)
     left = (groups["headroom_bytes"] - groups["max_headroom"])[used]
     return int(left.min()) if len(left) else None
 

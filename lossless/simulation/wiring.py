@@ -43,10 +43,10 @@ def wire(network: Network) -> Wiring:
     link_of: dict[tuple[int, int], list[int]] = {}
     for number, pair in enumerate(ends):
         link_of.setdefault(pair, []).append(number)
-    lanes = [number if flow.lane is None else flow.lane for number, flow in enumerate(network.flows)]
+    lanes = [flow.lanes or (number,) * len(flow.path) for number, flow in enumerate(network.flows)]
     laned = list(zip(network.flows, lanes, strict=True))
-    routes = tuple(_route(flow.path, lane, link_of) for flow, lane in laned)
-    returns = tuple(_route(flow.path[::-1], lane, link_of) for flow, lane in laned)
+    routes = tuple(_route(flow.path, own, link_of) for flow, own in laned)
+    returns = tuple(_route(flow.path[::-1], own[: len(flow.path) - 1][::-1], link_of) for flow, own in laned)
     acked = _acked(routes, returns)
     apart = bool(acked) and network.physics.acks == "apart"
     return Wiring(
@@ -69,10 +69,12 @@ def _directions(network: Network) -> list[int]:
     return sorted(range(2 * many), key=lambda at: (senders[at], at % many))
 
 
-def _route(path: Sequence[int], lane: int, link_of: dict[tuple[int, int], list[int]]) -> tuple[int, ...]:
-    """Return the links of a path; of parallel ones, that of the flow's lane."""
+def _route(
+    path: Sequence[int], lanes: Sequence[int], link_of: dict[tuple[int, int], list[int]]
+) -> tuple[int, ...]:
+    """Return the links of a path; of parallel ones, that of the flow's lane at this hop."""
     found = (link_of[pair] for pair in pairwise(path))
-    return tuple(parallel[lane % len(parallel)] for parallel in found)
+    return tuple(parallel[lane % len(parallel)] for parallel, lane in zip(found, lanes, strict=False))
 
 
 def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:

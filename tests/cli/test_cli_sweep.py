@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -190,7 +192,7 @@ def test_a_threshold_is_varied_once(swept: Cli) -> None:
         ),
         (
             ("--vary", "dynamic_th=0", "--class", "gold"),
-            "lossless: no lossless class is called 'gold'; there are: rdma\n",
+            "lossless: --class: no lossless class is called 'gold'; there are: rdma\n",
         ),
     ],
 )
@@ -221,13 +223,17 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def started(until: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start a sweep in a process of its own, and wait until it says a line."""
+@contextmanager
+def started(until: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a sweep in a process of its own, and wait until it says a line; it does not outlive the test."""
     command = [sys.executable, "-c", LOUD, "sweep", str(ROOT / "examples" / "roce-256"), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert any(line == f"{until}\n" for line in process.stdout)
-    return process
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert any(line == f"{until}\n" for line in process.stdout)
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(
@@ -258,11 +264,11 @@ def started(until: str, *arguments: str) -> subprocess.Popen[str]:
 def test_an_interrupt_ends_it_at_once_and_nothing_is_reported(
     until: str, arguments: tuple[str, ...], said: str
 ) -> None:
-    process = started(until, *arguments, "--max-events", str(10**13))
-    begun = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert time.monotonic() - begun < 2
+    with started(until, *arguments, "--max-events", str(10**13)) as process:
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - begun < 3
     assert process.returncode == 130
     assert set(out.splitlines()) <= {"some are done", "work is handed out"}
     assert re.fullmatch(rf"lossless: {said}; nothing is reported\n\n?", err)

@@ -139,6 +139,15 @@ def test_a_class_that_was_paused_has_saved_nothing_up() -> None:
     assert sent[1] == pytest.approx(sent[0], abs=2 * 4158)
 
 
+def test_a_class_that_has_sent_all_keeps_no_claim_to_the_rest_of_its_turn() -> None:
+    """Class 1 has a turn of ten frames and one frame to send."""
+    network = sharing([Queue(), Queue(weight=10)], (4096, 4096))
+    once = network.flows[1]._replace(size_bytes=4096, start_ns=10_000)
+    simulation = run(network._replace(flows=(network.flows[0], once)), 50_000)
+    assert queue(simulation, 3, 2, 1)["sent_frames"] == 1
+    assert queue(simulation, 3, 2, 1)["deficit"] == 0
+
+
 def test_strict_classes_go_first_the_highest_before_the_others() -> None:
     """Classes 1 and 3 are strict; only what they leave goes to the others, by weight."""
     queues = (Queue(weight=3), Queue(strict=True), Queue(weight=1), Queue(strict=True))

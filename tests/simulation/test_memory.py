@@ -150,6 +150,17 @@ def test_a_group_goes_on_charging_headroom_although_its_threshold_has_risen_abov
     assert (int(group(seen, 0, 5)["bytes"]), int(group(seen, 0, 5)["headroom_used"])) == (13_000, 3_000)
 
 
+def test_what_is_held_in_headroom_takes_nothing_from_what_is_shared() -> None:
+    """Of 40,000 B host 0 holds 20 frames and 30 more as headroom; host 1 pauses with frame 11 of the other 20."""
+    flows = [
+        Flow((0, 3, 2), 50 * FRAME, mtu_bytes=FRAME),
+        Flow((1, 3, 2), 50 * FRAME, start_ns=10_000, mtu_bytes=FRAME),
+    ]
+    seen = run(held(2, Group(1.0, ROOMY), pool_of(40_000), flows=flows), 20_000)
+    assert group(seen, 0, 3)["headroom_used"] == 30_000
+    assert group(seen, 1, 3)["first_pause_at"] == 1000 * (10_000 + arrived_ns(11))
+
+
 def test_a_frame_that_no_longer_fits_the_headroom_is_dropped() -> None:
     """Three frames are shared, three more are headroom, the seventh is lost."""
     seen = run(held(1, Group(None, 3999, static_bytes=3000)), arrived_ns(9) + 1)

@@ -323,9 +323,13 @@ def test_pauses_are_counted_and_added_up_by_the_transmitter_that_obeys() -> None
     lasted = [round(1000 * (b - a)) for (a, _), (b, _) in zip(changes[::2], changes[1::2], strict=False)]
     assert len(lasted) > 10
     assert durations(simulation, 0, 2) == (-(-len(changes) // 2), len(lasted), sum(lasted), max(lasted))
-    assert simulation.outcome().longest_pause_ns == max(
-        *(one / 1000 for one in lasted), 18_000, 500_000 - changes[-1][0] if len(changes) % 2 else 0
-    )
+
+
+def test_of_two_pauses_the_longer_is_told_whichever_came_first() -> None:
+    for first, second in (((1000, 21_000), (30_000, 35_000)), ((1000, 6000), (30_000, 50_000))):
+        simulation = run(chain(1, holds=(Hold(2, 1, *first), Hold(2, 1, *second))), 60_000)
+        assert durations(simulation, 2, 1) == (2, 2, 25_000_000, 20_000_000)
+        assert simulation.outcome().longest_pause_ns == 20_000
 
 
 def test_a_pause_that_still_stands_counts_as_long_as_it_has_stood() -> None:

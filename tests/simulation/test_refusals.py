@@ -6,15 +6,17 @@ import ast
 import inspect
 import math
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
 from lossless.errors import ScenarioError
 from lossless.simulation import check as checking
+from lossless.simulation import network as network_records
 from lossless.simulation.check import check
 from lossless.simulation.engine import Simulation
 from lossless.simulation.network import (
+    UNBOUNDED,
     Cable,
     Dcqcn,
     End,
@@ -29,212 +31,192 @@ from lossless.simulation.network import (
     Watchdog,
     Wred,
 )
-
-FAR, LEFT, RIGHT, STRANGER = 4, 0, 1, 9
-GROUP, WRED, END = Group(1.0, 50_000), Wred(10_000, 50_000, 0.2), End((Queue(),), (Group(1.0, 50_000),))
-CABLE = Cable(LEFT, 2, 100e9, 500, None, END)
-FLOW = Flow((LEFT, 2, 3, RIGHT), 100_000)
-WATCHDOG = Watchdog(200, 400, 400, "drop", "mellanox", (0,))
-DCQCN = Dcqcn(
-    g=1 / 256,
-    alpha_us=55,
-    decrease_us=50,
-    increase_us=55,
-    threshold=5,
-    ai_bps=40e6,
-    hai_bps=200e6,
-    min_rate_bps=100e6,
+from tests.simulation.wrong_networks import (
+    DCQCN,
+    END,
+    FAR,
+    FLOW,
+    GROUP,
+    LEFT,
+    RIGHT,
+    SOUND,
+    STRANGER,
+    WATCHDOG,
+    Range,
+    Wrong,
+    with_cable,
+    with_dcqcn,
+    with_end,
+    with_flow,
+    with_group,
+    with_hold,
+    with_network,
+    with_physics,
+    with_queue,
+    with_slow_host,
+    with_switch,
+    with_watchdog,
+    with_wred,
 )
-SOUND = Network(
-    nodes=5,
-    switches={2: Switch(2_000_000, 1_500_000), 3: Switch(2_000_000, 1_500_000)},
-    cables=(CABLE, Cable(RIGHT, 3, 100e9, 500, None, END), Cable(2, 3, 100e9, 500, END, END)),
-    flows=(FLOW,),
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FRAME, THOUSAND_SECONDS_NS = 1 << 20, 1e12
+RANGES = (
+    Range(with_physics, "overhead_bytes", 0, FRAME, "0 to "),
+    Range(with_physics, "gap_bytes", 0, FRAME, "0 to "),
+    Range(with_physics, "pfc_frame_bytes", 1, FRAME, "1 to "),
+    Range(with_physics, "ack_frame_bytes", 1, FRAME, "1 to "),
+    Range(with_physics, "ack_every", 1, 1 << 20, "1 to "),
+    Range(with_physics, "nack_interval_us", 0.0, 1e9, "0 to 1e+09"),
+    Range(with_physics, "timeout_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
+    Range(with_cable, "rate_bps", 1e3, 1e15, "1000 to 1e+15"),
+    Range(with_cable, "a_reaction_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
+    Range(with_cable, "b_reaction_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
+    Range(with_cable, "propagation_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
+    Range(with_queue, "weight", 1, 1 << 20, "1 to "),
+    Range(with_queue, "limit_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_wred, "kmax_bytes", 0, UNBOUNDED, "0 to ", {"kmin_bytes": 0}),
+    Range(with_wred, "pmax", 0.0, 1.0, "0 to 1"),
+    Range(with_group, "alpha", 2.0**-20, 2.0**20, "9.53674e-07 to "),
+    Range(with_group, "headroom_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_group, "xon_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_group, "xon_offset_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_group, "reserved_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_group, "static_bytes", 0, UNBOUNDED, "0 to ", {"alpha": None}),
+    Range(with_switch, "cell_bytes", 1, FRAME, "1 to "),
+    Range(with_switch, "headroom_pool_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_watchdog, "poll_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
+    Range(with_watchdog, "detection_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
+    Range(with_watchdog, "restoration_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
+    Range(with_flow, "size_bytes", 1, UNBOUNDED, "1 to "),
+    Range(with_flow, "start_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
+    *(
+        Range(with_dcqcn, timer, 1e-6, 1e9, "1e-06 to 1e+09")
+        for timer in ("alpha_us", "decrease_us", "increase_us")
+    ),
+    Range(with_dcqcn, "cnp_gate_us", 0.0, 1e9, "0 to 1e+09"),
+    Range(with_dcqcn, "min_rate_bps", 1e3, 1e15, "1000 to 1e+15"),
+    *(
+        Range(with_dcqcn, rate, 0.0, 1e15, "0 to 1e+15")
+        for rate in ("ai_bps", "hai_bps", "first_rate_bps", "release_bps")
+    ),
+    *(
+        Range(with_dcqcn, part, 0.0, 1.0, "0 to 1")
+        for part in ("g", "initial_alpha", "alpha_to_rate", "min_decrease")
+    ),
+    Range(with_hold, "duty", 0.0, 1.0, "0 to 1"),
+    Range(with_slow_host, "drain_bps", 1e3, 1e15, "1000 to 1e+15"),
+    Range(with_slow_host, "xoff_bytes", 0, UNBOUNDED, "0 to ", {"xon_bytes": 0}),
 )
-"""Hosts 0 and 1 at switches 2 and 3; host 4 has no cable."""
-
-
-class Wrong(NamedTuple):
-    """One wrong value, and the beginning of what is said of it."""
-
-    network: Network
-    said: str
-
-
-def with_cable(said: str, **wrong: Any) -> Wrong:
-    return Wrong(SOUND._replace(cables=(CABLE._replace(**wrong), *SOUND.cables[1:])), f"cables[0].{said}")
-
-
-def with_end(said: str, end: End) -> Wrong:
-    return with_cable(f"b_end.{said}", b_end=end)
-
-
-def with_wred(said: str, **wrong: Any) -> Wrong:
-    return with_end(f"queues[0].wred.{said}", End((Queue(WRED._replace(**wrong)),), (GROUP,)))
-
-
-def with_group(said: str, **wrong: Any) -> Wrong:
-    return with_end(f"groups[0].{said}", End((Queue(),), (GROUP._replace(**wrong),)))
-
-
-def with_switch(said: str, **wrong: Any) -> Wrong:
-    switches = {**SOUND.switches, 3: SOUND.switches[3]._replace(**wrong)}
-    return Wrong(SOUND._replace(switches=switches), f"switches[3].{said}")
-
-
-def with_watchdog(said: str, **wrong: Any) -> Wrong:
-    return with_switch(f"watchdog.{said}", watchdog=WATCHDOG._replace(**wrong))
-
-
-def with_flow(said: str, **wrong: Any) -> Wrong:
-    return Wrong(SOUND._replace(flows=(FLOW, FLOW._replace(**wrong))), f"flows[1].{said}")
-
-
-def with_dcqcn(said: str, **wrong: Any) -> Wrong:
-    return with_flow(f"dcqcn.{said}", dcqcn=DCQCN._replace(**wrong))
-
-
-def with_hold(said: str, **wrong: Any) -> Wrong:
-    return Wrong(SOUND._replace(holds=(Hold(3, RIGHT, 0, 1000)._replace(**wrong),)), f"holds[0].{said}")
-
-
-def with_slow_host(said: str, **wrong: Any) -> Wrong:
-    slow = SlowHost(RIGHT, 1e9, 20_000, 10_000)._replace(**wrong)
-    return Wrong(SOUND._replace(slow_hosts=(slow,)), f"slow_hosts[0].{said}")
-
-
-def with_physics(name: str, value: float) -> Wrong:
-    physics = Physics(**{name: value})  # type: ignore[arg-type]
-    return Wrong(SOUND._replace(physics=physics), f"physics.{name} is {value}; expected")
 
 
 WRONG = (
-    Wrong(SOUND._replace(classes=0), "classes is 0; expected 1 to 31"),
-    Wrong(SOUND._replace(classes=32), "classes is 32; expected 1 to 31"),
-    Wrong(SOUND._replace(cables=()), "cables is empty; expected at least one"),
-    with_physics("overhead_bytes", -1),
-    with_physics("gap_bytes", -1),
-    with_physics("pfc_frame_bytes", 0),
-    with_physics("ack_frame_bytes", 0),
-    with_physics("ack_every", 0),
-    with_physics("nack_interval_us", -1),
-    with_physics("nack_interval_us", math.nan),
-    with_physics("timeout_ms", 0),
-    with_physics("timeout_ms", math.inf),
-    Wrong(SOUND._replace(physics=Physics(acks="none")), "physics.acks is none; expected apart or data"),  # type: ignore[arg-type]
+    *(wrong for one in RANGES for wrong in one.outside()),
     *(
-        with_cable(f"rate_bps is {rate}; expected 1000 to 1e+15", rate_bps=rate)
-        for rate in (0, -100, math.nan, math.inf)
+        with_network(f"classes is {many}; expected 1 to 31", classes=many)
+        for many in (0, 32, -1, math.nan, math.inf)
     ),
-    *(
-        with_cable(f"propagation_ns is {time}; expected 0 to 1e+12", propagation_ns=time)
-        for time in (-1, math.nan, 1e13)
-    ),
-    with_cable("a_reaction_ns is -5; expected 0 to", a_reaction_ns=-5),
-    with_cable("b_reaction_ns is inf; expected 0 to", b_reaction_ns=math.inf),
+    with_network("cables is empty; expected at least one", cables=()),
+    with_physics("acks is none; expected apart or data", acks="none"),
     with_cable("b is 0; expected another node than a", b=LEFT),
-    with_cable("a is 9; expected a node from 0 to 4", a=STRANGER),
-    with_cable("a is -1; expected a node from 0 to 4", a=-1),
+    *(
+        with_cable(f"a is {node}; expected a node from 0 to 4", a=node)
+        for node in (5, STRANGER, -1, math.nan)
+    ),
+    *(
+        with_cable(f"b is {node}; expected a node from 0 to 4", b=node)
+        for node in (5, STRANGER, -1, math.nan)
+    ),
     with_cable("b_end is missing; expected set, as node 2 is a switch", b_end=None),
     with_cable("a_end is set; expected missing, as node 0 is a host", a_end=END),
     with_end("queues is 2; expected one for each of 1 classes", End((Queue(), Queue()), (GROUP,))),
     with_end("groups is 0; expected one for each of 1 classes", End((Queue(),), ())),
-    with_end("queues[0].weight is 0; expected 1 to", End((Queue(weight=0),), (GROUP,))),
-    with_end("queues[0].weight is 2097152; expected 1 to", End((Queue(weight=1 << 21),), (GROUP,))),
-    with_end("queues[0].limit_bytes is -1; expected 0 to", End((Queue(limit_bytes=-1),), (GROUP,))),
-    with_wred("kmax_bytes is inf; expected 0 to", kmax_bytes=math.inf),
-    with_wred("kmin_bytes is 60000; expected 0 to kmax_bytes, 50000", kmin_bytes=60_000),
-    with_wred("kmin_bytes is -1; expected 0 to kmax_bytes", kmin_bytes=-1),
-    with_wred("kmin_bytes is nan; expected 0 to kmax_bytes", kmin_bytes=math.nan),
-    *(with_wred(f"pmax is {part}; expected 0 to 1", pmax=part) for part in (2, -0.1, math.nan)),
+    *(
+        with_wred(f"kmin_bytes is {kmin}; expected 0 to kmax_bytes, 50000", kmin_bytes=kmin)
+        for kmin in (60_000, -1, math.nan, math.inf)
+    ),
     with_group("alpha is None; expected either alpha or static_bytes to be set", alpha=None),
     with_group("alpha is 1.0; expected either alpha or static_bytes to be set", static_bytes=1000),
-    *(with_group(f"alpha is {alpha}; expected", alpha=alpha) for alpha in (0, -1, math.nan, math.inf)),
+    *(with_group(f"pool is {pool}; expected 0 to 0", pool=pool) for pool in (1, -1, math.nan, math.inf)),
     *(
-        with_group(f"{name} is -1; expected 0 to", **{name: -1})
-        for name in ("headroom_bytes", "xon_bytes", "xon_offset_bytes", "reserved_bytes")
+        with_switch(f"{name} is {size}; expected at least one frame, 4158 B", **{name: size})
+        for name in ("buffer_bytes", "pool_bytes")
+        for size in (4157, -1, UNBOUNDED + 1, math.nan, math.inf)
     ),
-    with_group("static_bytes is -1; expected 0 to", alpha=None, static_bytes=-1),
-    with_group("pool is 1; expected 0 to 0", pool=1),
-    with_switch("cell_bytes is 0; expected 1 to", cell_bytes=0),
-    with_switch("buffer_bytes is 4157; expected at least one frame, 4158 B", buffer_bytes=4157),
     with_switch("pool_bytes is 4158; expected at least one frame, 4352 B", pool_bytes=4158, cell_bytes=256),
-    with_switch("other_pools[0] is -1; expected 0 to", other_pools=(-1,)),
-    with_switch("headroom_pool_bytes is -1; expected 0 to", headroom_pool_bytes=-1),
-    with_watchdog("poll_ms is 0; expected", poll_ms=0),
-    with_watchdog("poll_ms is inf; expected", poll_ms=math.inf),
-    with_watchdog("detection_ms is -1; expected", detection_ms=-1),
-    with_watchdog("restoration_ms is 0; expected", restoration_ms=0),
+    *(
+        with_switch(f"other_pools[1] is {size}; expected 0 to ", other_pools=(1, size))
+        for size in (-1, UNBOUNDED + 1, math.nan, math.inf)
+    ),
     with_watchdog("action is reboot; expected one of drop, forward, alert", action="reboot"),
     with_watchdog("vendor is acme; expected one of mellanox, broadcom", vendor="acme"),
-    with_watchdog("classes is 40; expected 0 to 0", classes=(40,)),
     *(
-        with_flow(f"size_bytes is {size}; expected 1 to", size_bytes=size)
-        for size in (0, -1, 1 << 61, math.inf)
+        with_watchdog(f"classes is {one}; expected 0 to 0", classes=(0, one))
+        for one in (1, 40, -1, math.nan, math.inf)
     ),
     *(
-        with_flow(f"start_ns is {time}; expected 0 to", start_ns=time)
-        for time in (-1, math.nan, math.inf, 1e13)
+        with_flow(f"mtu_bytes is {size}; expected 1 to ", mtu_bytes=size)
+        for size in (0, -1, FRAME + 1, math.nan, -math.inf)
     ),
-    with_flow("mtu_bytes is 0; expected 1 to", mtu_bytes=0),
-    with_flow("mtu_bytes is 1048577; expected 1 to", mtu_bytes=1_048_577),
-    with_flow("traffic_class is 1; expected 0 to 0", traffic_class=1),
+    *(
+        with_flow(f"traffic_class is {one}; expected 0 to 0", traffic_class=one)
+        for one in (1, -1, math.nan, math.inf)
+    ),
+    with_flow("path is (); expected at least a source and a destination", path=()),
     with_flow("path is (0,); expected at least a source and a destination", path=(LEFT,)),
+    with_flow("path is (0, 0); expected no node twice", path=(LEFT, LEFT)),
     with_flow("path is (0, 2, 0, 2, 3, 1); expected no node twice", path=(LEFT, 2, LEFT, 2, 3, RIGHT)),
+    with_flow("path is (0, 2, 3, 2, 3, 1); expected no node twice", path=(LEFT, 2, 3, 2, 3, RIGHT)),
     with_flow("path is (0, 3, 1); expected a cable from 0 to 3", path=(LEFT, 3, RIGHT)),
     with_flow("path is (0, 2, 9); expected a cable from 2 to 9", path=(LEFT, 2, STRANGER)),
     with_flow("path is (0, 2, 3); expected hosts at both ends, not switch 3", path=(LEFT, 2, 3)),
     with_flow("path is (2, 3, 1); expected hosts at both ends, not switch 2", path=(2, 3, RIGHT)),
-    Wrong(
-        SOUND._replace(
-            cables=(*SOUND.cables, Cable(FAR, 2, 1e9, 0, None, END), Cable(FAR, 3, 1e9, 0, None, END)),
-            flows=(FLOW._replace(path=(LEFT, 2, FAR, 3, RIGHT)),),
-        ),
-        "flows[0].path is (0, 2, 4, 3, 1); expected switches between them, not host 4",
+    with_network(
+        "flows[0].path is (0, 4, 1); expected switches between them, not host 4",
+        cables=(*SOUND.cables, Cable(LEFT, FAR, 1e9, 0), Cable(FAR, RIGHT, 1e9, 0)),
+        flows=(FLOW._replace(path=(LEFT, FAR, RIGHT)),),
     ),
-    with_flow("after is 1; expected the number of an earlier flow", after=(1,)),
-    with_flow("after is -1; expected the number of an earlier flow", after=(-1,)),
     *(
-        with_dcqcn(f"{name} is {time}; expected 1e-06 to", **{name: time})
-        for name in ("alpha_us", "decrease_us", "increase_us")
-        for time in (0, -4, math.nan, math.inf, 1e-7)
-    ),
-    with_dcqcn("cnp_gate_us is -1; expected 0 to", cnp_gate_us=-1),
-    with_dcqcn("min_rate_bps is 0; expected 1000 to", min_rate_bps=0),
-    with_dcqcn("min_rate_bps is inf; expected 1000 to", min_rate_bps=math.inf),
-    *(
-        with_dcqcn(f"{name} is -1; expected 0 to", **{name: -1})
-        for name in ("ai_bps", "hai_bps", "first_rate_bps", "release_bps")
+        with_flow(f"after is {one}; expected the number of an earlier flow", after=(0, one))
+        for one in (1, -1, math.nan, math.inf)
     ),
     *(
         with_dcqcn(f"{name} is {value}; expected a whole number from 0 on", **{name: value})
         for name in ("byte_reset", "threshold")
-        for value in (-1, 0.5, 1 << 31)
+        for value in (-1, 0.5, 1 << 31, math.nan, math.inf)
     ),
-    with_dcqcn("g is 1.5; expected 0 to 1", g=1.5),
-    with_dcqcn("initial_alpha is 2; expected 0 to 1", initial_alpha=2),
-    with_dcqcn("alpha_to_rate is -0.5; expected 0 to 1", alpha_to_rate=-0.5),
-    with_dcqcn("min_decrease is nan; expected 0 to 1", min_decrease=math.nan),
     with_hold("peer is 0; expected a neighbour of 3", peer=LEFT),
     with_hold("peer is 9; expected a neighbour of 3", peer=STRANGER),
-    with_hold("start_ns is -1; expected 0 to", start_ns=-1),
-    with_hold("end_ns is 1000; expected a time from 1000 to", start_ns=1000),
-    with_hold("end_ns is inf; expected a time from 0 to", end_ns=math.inf),
-    with_hold("period_ns is -1; expected 1 to", period_ns=-1),
-    with_hold("period_ns is 0.0001; expected 1 to", period_ns=0.0001),
-    with_hold("duty is 1.1; expected 0 to 1", duty=1.1),
-    with_hold("classes is 5; expected 0 to 0", classes=(5,)),
-    with_hold("classes is -1; expected 0 to 0", classes=(-1,)),
-    with_slow_host("node is 4; expected a host with a cable", node=FAR),
-    with_slow_host("node is 3; expected a host with a cable", node=3),
-    Wrong(
-        SOUND._replace(slow_hosts=(SlowHost(RIGHT, 1e9, 20_000, 10_000),) * 2),
-        "slow_hosts[0].node is 1; expected each host once",
+    with_hold("peer is 1; expected a neighbour of 2", node=2),
+    *(
+        with_hold(f"start_ns is {start}; expected 0 to 1e+12", start_ns=start)
+        for start in (-1, 1e13, math.nan, math.inf)
     ),
-    with_slow_host("drain_bps is 0; expected 1000 to", drain_bps=0),
-    with_slow_host("drain_bps is inf; expected 1000 to", drain_bps=math.inf),
-    with_slow_host("xoff_bytes is -1; expected 0 to", xoff_bytes=-1),
-    with_slow_host("xon_bytes is 20001; expected 0 to xoff_bytes, 20000", xon_bytes=20_001),
+    *(
+        with_hold(f"end_ns is {end}; expected a time from 1000 to 1e+12", start_ns=1000, end_ns=end)
+        for end in (1000, 0, 1e13, math.nan, math.inf)
+    ),
+    *(
+        with_hold(f"period_ns is {period}; expected 1 to 1e+12", period_ns=period)
+        for period in (-1, 0.0001, 1e13, math.nan, math.inf)
+    ),
+    *(
+        with_hold(f"classes is {one}; expected 0 to 0", classes=(0, one))
+        for one in (1, 5, -1, math.nan, math.inf)
+    ),
+    with_slow_host("node is 4; expected a host with a cable", node=FAR),
+    with_slow_host("node is 9; expected a host with a cable", node=STRANGER),
+    with_slow_host("node is 3; expected a host with a cable", node=3),
+    with_network(
+        "slow_hosts[0].node is 1; expected each host once",
+        slow_hosts=(SlowHost(RIGHT, 1e9, 20_000, 10_000),) * 2,
+    ),
+    *(
+        with_slow_host(f"xon_bytes is {xon}; expected 0 to xoff_bytes, 20000", xon_bytes=xon)
+        for xon in (20_001, -1, math.nan, math.inf)
+    ),
 )
 
 
@@ -245,15 +227,79 @@ def test_a_network_that_cannot_be_is_refused_by_the_name_of_its_wrong_field(wron
     assert str(refused.value).startswith(wrong.said)
 
 
-def test_the_network_in_which_one_value_is_wrong_each_time_is_sound() -> None:
-    check(SOUND)
-    every = SOUND._replace(
-        flows=(FLOW, FLOW._replace(dcqcn=DCQCN, after=(0,))),
-        holds=(Hold(3, RIGHT, 0, 1000),),
-        slow_hosts=(SlowHost(RIGHT, 1e9, 20_000, 10_000),),
-        switches={**SOUND.switches, 3: SOUND.switches[3]._replace(watchdog=WATCHDOG)},
-    )
-    check(every)
+EVERY = SOUND._replace(
+    flows=(FLOW, FLOW._replace(dcqcn=DCQCN, after=(0,))),
+    holds=(Hold(3, RIGHT, 0, 1000),),
+    slow_hosts=(SlowHost(RIGHT, 1e9, 20_000, 10_000),),
+    switches={**SOUND.switches, 3: SOUND.switches[3]._replace(watchdog=WATCHDOG)},
+)
+SOUND_ONES = {
+    "as it is before one value is wrong": SOUND,
+    "with one of everything": EVERY,
+    "one cable between two hosts": Network(2, {}, (Cable(0, 1, 1e9, 0),), (Flow((0, 1), 1),)),
+    "as many classes as there may be": Network(2, {}, (Cable(0, 1, 1e9, 0),), (Flow((0, 1), 1),), classes=31),
+    "room for just one frame": with_switch("", buffer_bytes=4158, pool_bytes=4158).network,
+    "more room than is ever used": with_switch("", buffer_bytes=UNBOUNDED, pool_bytes=UNBOUNDED).network,
+    "pools beside the first": with_switch("", other_pools=(0, UNBOUNDED)).network,
+    "ACKs that travel apart": with_physics("", acks="apart").network,
+    "a hold as late as can be": with_hold(
+        "", start_ns=THOUSAND_SECONDS_NS - 1, end_ns=THOUSAND_SECONDS_NS
+    ).network,
+    "holds that come back": with_hold("", period_ns=1).network,
+    "largest frames": with_flow("", mtu_bytes=FRAME).network,
+    "smallest frames": with_flow("", mtu_bytes=1).network,
+    "no byte counter": with_dcqcn("", byte_reset=0, threshold=0).network,
+    "the largest byte counter": with_dcqcn("", byte_reset=(1 << 31) - 1, threshold=(1 << 31) - 1).network,
+}
+
+
+@pytest.mark.parametrize("network", SOUND_ONES.values(), ids=SOUND_ONES.keys())
+def test_a_network_that_can_be_is_not_refused(network: Network) -> None:
+    check(network)
+
+
+@pytest.mark.parametrize("bounds", RANGES, ids=lambda one: f"{one.place.__name__} {one.field}")
+def test_both_ends_of_a_range_are_in_it(bounds: Range) -> None:
+    for network in bounds.ends():
+        check(network)
+
+
+PLACES: tuple[tuple[type, Callable[..., Wrong]], ...] = (
+    (Network, with_network),
+    (Physics, with_physics),
+    (Cable, with_cable),
+    (Queue, with_queue),
+    (Wred, with_wred),
+    (Group, with_group),
+    (Switch, with_switch),
+    (Watchdog, with_watchdog),
+    (Flow, with_flow),
+    (Dcqcn, with_dcqcn),
+    (Hold, with_hold),
+    (SlowHost, with_slow_host),
+)
+"""Every record of a network that has numbers, and what puts one into a sound network."""
+
+
+def numbers() -> Iterator[tuple[Callable[..., Wrong], str]]:
+    """Give every field of a network that is one number."""
+    for record, place in PLACES:
+        for field, kind in get_type_hints(record).items():
+            if kind in (int, float, int | None, float | None):
+                yield place, field
+
+
+def test_the_places_have_every_record_of_a_network() -> None:
+    records = {
+        one for _, one in inspect.getmembers(network_records, inspect.isclass) if hasattr(one, "_fields")
+    }
+    assert records - {record for record, _ in PLACES} == {End}
+
+
+@pytest.mark.parametrize(("place", "field"), list(numbers()))
+def test_no_number_of_a_network_may_be_none(place: Callable[..., Wrong], field: str) -> None:
+    with pytest.raises(ScenarioError):
+        check(place("", **{field: math.nan}).network)
 
 
 def demands() -> set[int]:

@@ -178,7 +178,6 @@ def test_parallel_links_get_their_share_of_flows() -> None:
     assert all(times == nearly(64 * seeds, 1 / 4) for times in counted.values())
 
 
-@pytest.mark.xfail(reason="a flow keeps its lane: switches that hash alike, which nobody asked for")
 def test_which_link_a_flow_takes_up_says_nothing_of_the_one_it_takes_down() -> None:
     """Each switch hashes for itself: of flows that shared an uplink, half share the downlink too."""
     found = put(declared(), pattern="all-to-all", size_bytes=1000)

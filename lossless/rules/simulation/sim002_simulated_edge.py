@@ -3,7 +3,9 @@
 ## What it does
 With `lint --simulate`, warns where a run of the worst incast that the topology allows loses nothing but comes close:
 less than one frame of some headroom or of the shared headroom pool was left, a pause lasted half of what the watchdog
-allows, or frames are lost only if peers take as long to obey PFC as IEEE 802.3 allows.
+allows, or frames are lost only if peers take as long to obey PFC as IEEE 802.3 allows. What hangs on a headroom that is
+the vendor's own, or more, is information: rows that vendors ship take peers for quicker than that, and no public source
+says by how much (BUF002). Where another rule says as much of the same object, this one is silent.
 
 ## Why it breaks a lossless fabric
 A frame is stored whole or dropped. Below one frame of margin the outcome hangs on how frames happen to fall, and the
@@ -13,7 +15,7 @@ next cable, NIC or firmware decides it.
 ```json config_db base=leaf simulate=yes
 {
   "BUFFER_POOL": {"ingress_lossless_pool": {
-    "xoff": "107000"   // <- here
+    "xoff": "125000"   // <- here
   }},
   "BUFFER_PROFILE": {
     "pg_lossless_400000_5m_profile": {"size": "19456", "dynamic_th": "-5"},
@@ -45,9 +47,9 @@ from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.simulation.outcome import hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from lossless.rules.runs import Run
+    from lossless.rules.runs import Ran
 
 RULE = Rule(
     code="SIM002",
@@ -58,6 +60,6 @@ RULE = Rule(
 )
 
 
-def check(runs: Sequence[Run]) -> Iterator[Hit | Gap]:
-    """Yield a hit for each run that is on the edge."""
-    yield from hits(runs, "on the edge")
+def check(ran: Ran) -> Iterator[Hit | Gap]:
+    """Yield a hit for each object that brings a run to the edge."""
+    yield from hits(ran, "on the edge", RULE.severity)

@@ -77,8 +77,9 @@ def choose(w: World, at: int) -> int:
                 queue.deficit -= size
                 link.turn = priority
                 return priority
-            queue.deficit += queue.quantum
         priority = priority + 1 if priority + 1 < w.classes else 0
+        if ready >> priority & 1:
+            w.queues[at * w.classes + priority].deficit += w.queues[at * w.classes + priority].quantum
 
 
 @kernel

@@ -8,7 +8,7 @@ from lossless.simulation.compiled import kernel, outlined
 from lossless.simulation.kernel.agenda import turn_by
 from lossless.simulation.kernel.egress import congested, join
 from lossless.simulation.kernel.lists import give_back
-from lossless.simulation.kernel.memory import admit, release, threshold, wants_pause
+from lossless.simulation.kernel.memory import admit, release, wants_pause
 from lossless.simulation.kernel.pfc import pause
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def arrive(w: World, at: int, number: int) -> int:
         drop(w, number)
         return -1
     if wants_pause(group):
-        _count_pause(w, unit, group)
+        _count_pause(w, group)
         pause(w, at, frame.priority)
     join(w, onward, number)
     return onward
@@ -48,7 +48,10 @@ def cells(wire_bytes: int, cell_bytes: int) -> int:
 @kernel
 def refused(w: World, queue: Any, frame: Any) -> bool:
     """Return whether an egress queue takes no frame: stopped by the watchdog, full, or picked by WRED to drop."""
-    full = queue.stormed or queue.bytes + frame.held_bytes > queue.limit_bytes
+    if queue.stormed:
+        queue.stopped += 1
+        return True
+    full = queue.bytes + frame.held_bytes > queue.limit_bytes
     if full or (queue.wred == 2 and congested(w, queue)):
         queue.drops += 1
         return True
@@ -63,13 +66,12 @@ def _count_drop(w: World, group: Any) -> None:
 
 
 @kernel
-def _count_pause(w: World, unit: Any, group: Any) -> None:
+def _count_pause(w: World, group: Any) -> None:
     group.paused = 1
     group.pauses += 1
     w.clock.pauses += 1
     if group.first_pause_at < 0:
         group.first_pause_at = w.clock.now
-        group.pause_threshold = threshold(unit, group)
         if w.clock.first_pause_at < 0:
             w.clock.first_pause_at = w.clock.now
 
@@ -98,7 +100,7 @@ def flush(w: World, at: int, priority: int) -> None:
         following = frame.next
         group = w.groups[frame.via * w.classes + priority]
         release(w.units[group.unit], group, frame.held_bytes)
-        queue.drops += 1
+        queue.stopped += 1
         drop(w, number)
         number = following
     queue.head = -1

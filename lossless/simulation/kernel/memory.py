@@ -15,11 +15,11 @@ from lossless.simulation.compiled import kernel
 
 @kernel
 def threshold(unit: Any, group: Any) -> float:
-    """Return T in bytes: alpha times what the pool has left, or the group's static threshold."""
+    """Return T in bytes: alpha times what the pool has left, or a static threshold as far as the pool goes."""
+    left = unit.shared_bytes - (unit.used - unit.headroom_used - unit.reserved_used)
     if group.static_bytes >= 0:
-        return float(group.static_bytes)
-    shared_used = unit.used - unit.headroom_used - unit.reserved_used
-    return group.alpha * max(0, unit.shared_bytes - shared_used)
+        return float(min(group.static_bytes, group.bytes + left))
+    return group.alpha * max(0, left)
 
 
 @kernel
