@@ -11,7 +11,9 @@ from lossless.simulation.kernel.pfc import paused_ps
 if TYPE_CHECKING:
     from lossless.simulation.kernel.world import World
 
-QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS = range(7)
+QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS, DELIVERED_BYTES = (
+    range(8)
+)
 """What a probe looks at; its index is that of a queue, a group, a unit or a flow."""
 
 
@@ -25,7 +27,10 @@ def sample(w: World) -> None:
 
 @kernel
 def seen(w: World, kind: int, index: int) -> float:
-    """Return what a probe sees: bytes, bits per second, or for how long a transmitter has been paused in all."""
+    """Return what a probe sees: bytes, bits per second, or for how long a transmitter has been paused in all.
+
+    A rate is that of the flow's last frame: DCQCN's timers are caught up with when the next one starts.
+    """
     if kind == QUEUE_BYTES:
         return float(w.queues[index].bytes)
     if kind == GROUP_BYTES:
@@ -38,4 +43,6 @@ def seen(w: World, kind: int, index: int) -> float:
         return float(w.units[index].used)
     if kind == RATE:
         return w.points[index].rate_bps
+    if kind == DELIVERED_BYTES:
+        return float(w.flows[index].expected_psn)
     return float(paused_ps(w.queues[index], w.clock.now))
