@@ -119,7 +119,7 @@ def test_what_is_no_dscp_is_refused(text: str, cli: Cli) -> None:
 def test_own_profiles_take_part(cli: Cli) -> None:
     Path("fabric.yaml").write_text(intent_with("nic: connectx-7", "nic: house-nic"))
     Path("own/nics").mkdir(parents=True)
-    shipped = Path(api.__file__).parent.parent / "profiles/nics/connectx-7.toml"
+    shipped = Path(api.__file__).parent.parent.parent / "profiles/nics/connectx-7.toml"
     Path("own/nics/house-nic.toml").write_bytes(shipped.read_bytes())
     assert cli("lint", "fabric.yaml").code == 2
     assert cli("lint", "--profiles", "own", "fabric.yaml") == (0, "", CLEAN_COUNTS)

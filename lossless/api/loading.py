@@ -1,0 +1,110 @@
+"""What a user can say about a run, and paths to fabrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.errors import InputError, Problem, ProfileError
+from lossless.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.fabric.model import Fabric
+    from lossless.lint.devices import Settings
+    from lossless.source.document import Document
+
+
+class Options(NamedTuple):
+    """What a user can say about a run.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
+    folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
+    """
+
+    rdma_dscps: tuple[int, ...] = ()
+    profile_dirs: tuple[str | PathLike[str], ...] = ()
+    simulate: bool = False
+
+
+DEFAULT_OPTIONS = Options()
+
+
+class Fabrics(NamedTuple):
+    """The fabrics that documents describe, and what could not be read of them."""
+
+    fabrics: tuple[Fabric, ...]
+    errors: tuple[Problem, ...]
+
+
+def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
+    """Return the fabric of each intent, and one of all deployed devices together."""
+    errors: list[Problem] = []
+    intents = [document for document in documents if is_intent(document)]
+    fabrics = [fabric for document in intents if (fabric := intent_fabric(document, options, errors))]
+    deployed = [document for document in documents if not is_intent(document)]
+    if deployed:
+        from lossless.lint.devices import deployed_fabric
+
+        try:
+            fabrics.append(deployed_fabric(deployed, settings_of(options), errors))
+        except ProfileError as error:
+            errors.append(Problem(deployed[0].file, None, None, str(error)))
+    return Fabrics(tuple(fabrics), tuple(errors))
+
+
+def is_intent(document: Document) -> bool:
+    """Return whether a document is an intent: those are written in YAML, devices in JSON."""
+    return not document.file.lower().endswith(".json")
+
+
+def intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:
+    from lossless.intent.load import load_intent
+    from lossless.resolve.fabric import resolve
+
+    try:
+        return resolve(load_intent(document), options.profile_dirs)
+    except InputError as error:
+        errors.extend(error.problems)
+    except ProfileError as error:
+        errors.append(Problem(document.file, None, None, str(error)))
+    return None
+
+
+def fabrics_at(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
+    documents, errors = documents_at(path)
+    fabrics, unread = load_fabrics(documents, options)
+    if errors or unread or not fabrics:
+        raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
+    return fabrics
+
+
+def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
+    """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
+    import os
+
+    from lossless.lint.collect import collect
+
+    inside = os.path.join(path, "fabric.yaml")
+    return collect([inside if os.path.isfile(inside) else path])
+
+
+def one_intent(path: str | PathLike[str]) -> Document:
+    documents, errors = documents_at(path)
+    intents = [document for document in documents if is_intent(document)]
+    if errors or len(intents) != 1:
+        message = (
+            f"expected one intent, found {len(intents)}; name a file, or a folder that holds fabric.yaml"
+        )
+        raise InputError(errors or [Problem(str(path), None, None, message)])
+    return intents[0]
+
+
+def settings_of(options: Options) -> Settings:
+    import os
+
+    from lossless.lint.devices import Settings
+
+    folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
+    return Settings(options.rdma_dscps, folders, intended={}, compared=False)
