@@ -88,7 +88,7 @@ def incast(dcqcn: bool) -> Scenario:
     found = scenario(view, Question(nics=17))
     assert isinstance(found, Scenario), found
     assert found.mtu_bytes == 4096, found.mtu_bytes
-    return found if dcqcn else found._replace(dcqcn=None)
+    return found if dcqcn else found._replace(dcqcn_of={})
 
 
 def grid(settings: int) -> Grid:

@@ -6,6 +6,7 @@
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
     |-- ScenarioError             a simulation that cannot be, or is too large
+    |   `-- NotHereError          a name that is nowhere in the part of the fabric that was asked
     `-- RenderError               output that may not or cannot be written
 
 Findings are values, never exceptions: see :mod:`lossless.findings`.
@@ -63,6 +64,10 @@ class ProfileError(LosslessError):
 
 class ScenarioError(LosslessError):
     """A simulation that cannot be, or is too large; the message names the field and what was expected."""
+
+
+class NotHereError(ScenarioError):
+    """A port or NIC that is nowhere in the part of a fabric that was asked; another part may have it."""
 
 
 class RenderError(LosslessError):

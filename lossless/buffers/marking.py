@@ -132,6 +132,16 @@ def queue_limit_bytes(profile: BufferProfile) -> float | Missing | None:
     )
 
 
+def holds_half_of_its_pool(profile: BufferProfile) -> bool:
+    """Return whether a static threshold lets a queue hold half of its pool: some chips have their buffer in two halves.
+
+    There groups pause earlier than a model of one buffer says, and the queue does not fill.
+    """
+    if profile.pool is None or not profile.pool.size_bytes or not profile.static_th_bytes:
+        return False
+    return 2 * (profile.reserved_bytes + profile.static_th_bytes) >= profile.pool.size_bytes
+
+
 def ports_with_pfc(sets: Sequence[PortSet]) -> int:
     """Return how many ports of one switch have PFC on."""
     return sum(len(ports.ports) for ports in sets)

@@ -71,11 +71,11 @@ def command(
 def _announce() -> None:
     """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
     from lossless.cli.scenario import compiling
-    from lossless.simulation.answer import has_numba
-    from lossless.simulation.request import MISSING_NUMBA
+    from lossless.simulation.answer import why_not
 
-    if not has_numba():
-        problem(MISSING_NUMBA)
+    reason = why_not()
+    if reason is not None:
+        problem(reason)
         return
     from lossless.simulation.engine import compiled_before
 

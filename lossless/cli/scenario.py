@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.cli.terminal import problem
-from lossless.errors import QuantityError
+from lossless.errors import ProfileError, QuantityError
 from lossless.simulation.request import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
 from lossless.units import parse_percent, parse_rate, parse_size
 
@@ -101,7 +101,10 @@ def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
         return None
     from lossless.hardware.load import load_nic
 
-    return load_nic(name, profile_dirs)
+    try:
+        return load_nic(name, profile_dirs)
+    except ProfileError as error:
+        raise ProfileError(f"--nic: {error}") from None
 
 
 def compiling() -> None:
@@ -130,9 +133,11 @@ class Bar:
         from rich.console import Console
         from rich.progress import Progress
 
-        self._bar = Progress(console=Console(stderr=True), transient=True)
-        self._bar.start()
-        self._task = self._bar.add_task(self._what, total=of)
+        bar = Progress(console=Console(stderr=True), transient=True)
+        self._task = bar.add_task(self._what, total=of)
+        bar.start()
+        # An interrupt while it starts must not find it half made.
+        self._bar = bar
 
     def stop(self) -> None:
         """Take the bar away."""

@@ -80,7 +80,7 @@ def _headroom(run: Data) -> Iterator[tuple[str, str]]:
     if run["headroom_bytes"] is None:
         yield "headroom", "not used"
         return
-    rest = "ran out" if run["drops"]["seeds"] else f"{format_bytes(run['headroom_margin_bytes'])} left"
+    rest = "ran out" if run["headroom_ran_out"] else f"{format_bytes(run['headroom_margin_bytes'])} left"
     yield "headroom", f"{_range(run, 'headroom_bytes')} used, {rest}{_at(run['headroom_at'])}"
 
 
@@ -96,7 +96,8 @@ def _pauses(run: Data) -> Iterator[tuple[str, str]]:
 
 def _watchdog(run: Data) -> str:
     queues, frames = run["stopped_queues"], run["stopped_frames"]
-    return f"{_happens(run['watchdog'], 'acts')}; it stopped {queues:,} queues and dropped {frames:,} frames"
+    stopped = f"{queues:,} queue{'s' if queues > 1 else ''} and dropped {frames:,} frame{'' if frames == 1 else 's'}"
+    return f"{_happens(run['watchdog'], 'acts')}; it stopped {stopped}"
 
 
 def _range(run: Data, name: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.buffers.marking import holds_half_of_its_pool
 from lossless.buffers.port import Missing, is_nvidia
-from lossless.simulation.ends import profile_of
+from lossless.simulation.ends import need_of, profile_of
 from lossless.simulation.network import UNBOUNDED
 from lossless.simulation.study import study
 from lossless.units import format_bytes
@@ -44,10 +45,21 @@ def _safer(view: View, found: Study, limits: Limits) -> Iterator[str]:
         yield from _headroom(view, found, limits)
     if any(one.refused for one in seen):
         yield from _egress(view, found)
-    if any(one.outcome.storms for one in seen) and not found.scenario.question.dead_nic:
-        yield "raise detection_time of the PFC watchdog, or remove the congestion: no NIC is at fault here"
+    yield from _watchdog(found)
     if any(one.cycle for one in seen):
         yield "change the routing, not thresholds: no buffer is large enough for a circle of pauses"
+
+
+def _watchdog(found: Study) -> Iterator[str]:
+    question, dogs = found.scenario.question, [switch.watchdog for switch in found.scenario.switches.values()]
+    if question.dead_nic:
+        if not any(dog is not None and dog.action != "alert" for dog in dogs):
+            yield "let the PFC watchdog drop or forward on every port: nothing else ends the storm of a dead NIC"
+    elif any(one.outcome.storms for one in found.seen):
+        if question.slow_nic_bps is not None:
+            yield "find out why the NIC is slow: no threshold mends it, and the watchdog does what it is for"
+        else:
+            yield "raise detection_time of the PFC watchdog, or remove the congestion: no NIC is at fault here"
 
 
 def _pool(view: View, found: Study, short: list[GroupUse]) -> Iterator[str]:
@@ -64,16 +76,26 @@ def _headroom(view: View, found: Study, limits: Limits) -> Iterator[str]:
     short.sort(key=lambda use: (-use.drops, use.margin_bytes))
     profiles = [(use, _profile(view, found.scenario, use.place)) for use in short]
     kinds = {profile.name: (use, profile) for use, profile in reversed(profiles) if profile is not None}
-    free = study(unbounded(found.scenario), limits) if kinds else found
+    if any(profile.lossless for _, profile in kinds.values()):
+        free = study(unbounded(found.scenario), limits)
     for use, profile in reversed(kinds.values()):
+        if not profile.lossless:
+            yield f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
+            continue
         used = _used_by(view, free, profile)
         if used + frame > (profile.headroom_bytes or 0):
-            size = "; size must hold it too" if _held_by_size(view, use.place, profile) else ""
-            yield (
-                f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
-                f" {format_bytes(used + frame)}: {format_bytes(used)} were used where it could not run out, and a"
-                f" frame{size}"
-            )
+            yield _raised(view, use.place, profile, used, frame)
+
+
+def _raised(view: View, place: Place, profile: BufferProfile, used: int, frame: int) -> str:
+    """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
+    port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
+    need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
+    before = f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
+    if need is not None and need.headroom_bytes > used + frame:
+        return f"{before} {format_bytes(need.headroom_bytes)}, what the link needs ({need.method}){size}"
+    why = f"{format_bytes(used)} were used where it could not run out, and a frame"
+    return f"{before} {format_bytes(used + frame)}: {why}{size}"
 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
@@ -108,14 +130,14 @@ def unbounded(scenario: Scenario) -> Scenario:
 
 
 def _egress(view: View, found: Study) -> Iterator[str]:
-    place = next((one.hottest for one in found.seen if one.refused and one.hottest), None)
+    place = next((place for one in found.seen for place in one.refusing), None)
     port = _port(view, place)
     queue = (
         port.qos.queues[port.qos.queue_of(found.scenario.classes[0].priority)] if port and port.qos else None
     )
     if queue is not None and queue.wred is not None and queue.wred.drops:
         yield f"turn ECN on in {queue.wred.name}: its WRED drops lossless frames instead of marking them"
-    elif queue is not None and queue.buffer is not None:
+    elif queue is not None and queue.buffer is not None and not holds_half_of_its_pool(queue.buffer):
         yield f"raise the threshold of {queue.buffer.name}: its queue refuses frames that PFC should hold back"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing
+from lossless.errors import NotHereError, ScenarioError
 from lossless.fabric.view import View
 from lossless.records import NamedTuple
-from lossless.simulation.request import MISSING_NUMBA
+from lossless.simulation.request import INTERPRETED, MISSING_NUMBA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.simulation.judge import RunVerdict
     from lossless.simulation.peers import Patience
     from lossless.simulation.recording import Recording
-    from lossless.simulation.request import Ask
+    from lossless.simulation.request import Ask, Question
     from lossless.simulation.scenario import Scenario
     from lossless.simulation.study import Study
 
@@ -25,6 +27,13 @@ def has_numba() -> bool:
     from importlib.util import find_spec
 
     return find_spec("numba") is not None and find_spec("numpy") is not None
+
+
+def why_not() -> str | None:
+    """Return why no model can be run here at all, None where it can."""
+    if not has_numba():
+        return MISSING_NUMBA
+    return INTERPRETED if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0") else None
 
 
 class Answer(NamedTuple):
@@ -41,17 +50,15 @@ def answer(view: View, ask: Ask) -> Answer:
     Raises:
         ScenarioError: what is asked cannot be, or would take too long.
     """
-    if not has_numba():
-        return Answer(not_run=MISSING_NUMBA)
+    if (reason := why_not()) is not None:
+        return Answer(not_run=reason)
     from lossless.simulation.advice import advice
     from lossless.simulation.judge import judge
-    from lossless.simulation.scenario import scenario
 
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []
-    for part in parts(view):
-        found = scenario(part, ask.question)
+    for part, found in asked(view, ask.question):
         if isinstance(found, Missing):
             reasons.append(found.reason)
             continue
@@ -59,6 +66,51 @@ def answer(view: View, ask: Ask) -> Answer:
         verdicts.append(judge(seen, advice(part, seen, ask.limits), patient))
         recordings += [_recorded(found, seen, verdicts[-1])] if ask.record else []
     return Answer(tuple(verdicts), "; ".join(dict.fromkeys(reasons)) or None, tuple(recordings))
+
+
+def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | Missing]]:
+    """Yield each part of a fabric with the question put to it, or why it cannot be asked there.
+
+    A port that is named has to be in one of the parts; the others are not run, and it is said.
+
+    Raises:
+        ScenarioError: what is asked cannot be.
+    """
+    elsewhere: list[tuple[View, NotHereError]] = []
+    here = 0
+    for part in parts(view):
+        try:
+            found = posed(part, question)
+        except NotHereError as error:
+            elsewhere.append((part, error))
+            continue
+        here += not isinstance(found, Missing)
+        yield part, found
+    if elsewhere and not here:
+        raise elsewhere[0][1]
+    for part, reason in elsewhere:
+        yield part, Missing(f"{part.fabric.switches[0].name} is not run: {reason}")
+
+
+def posed(view: View, question: Question) -> Scenario | Missing:
+    """Return a question put to one part of a fabric, or what of it the model cannot follow.
+
+    Raises:
+        ScenarioError: what is asked cannot be.
+    """
+    from lossless.simulation.check import check
+    from lossless.simulation.scenario import scenario
+    from lossless.simulation.stage import stage
+
+    found = scenario(view, question)
+    if isinstance(found, Missing):
+        return found
+    try:
+        staged = stage(found, 1)
+        check(staged.network, {node: staged.names[node] for node in range(staged.network.nodes)})
+    except ScenarioError as error:
+        return Missing(f"the model cannot follow this fabric: {error}")
+    return found
 
 
 def followed(view: View, found: Scenario, ask: Ask) -> tuple[Study, Patience | None]:

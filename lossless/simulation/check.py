@@ -10,6 +10,8 @@ from lossless.errors import ScenarioError
 from lossless.simulation.network import UNBOUNDED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.simulation.network import (
         Cable,
         Dcqcn,
@@ -36,8 +38,8 @@ _RATES_BPS = (1e3, 1e15)
 _HEAVIEST = 1 << 20
 
 
-def check(network: Network) -> None:
-    """Refuse a network that cannot be.
+def check(network: Network, names: Mapping[int, str] | None = None) -> None:
+    """Refuse a network that cannot be; ``names`` says what its nodes are called where messages name one.
 
     Raises:
         ScenarioError: naming the field, its value, and what was expected.
@@ -46,9 +48,9 @@ def check(network: Network) -> None:
     _require(len(network.cables) > 0, "cables", "empty", "at least one")
     _check_physics(network.physics)
     for number, cable in enumerate(network.cables):
-        _check_cable(network, cable, f"cables[{number}]")
+        _check_cable(network, cable, _cable_name(cable, number, names))
     for node, switch in network.switches.items():
-        _check_switch(network, switch, f"switches[{node}]")
+        _check_switch(network, switch, names[node] if names else f"switches[{node}]")
     pairs = {pair for cable in network.cables for pair in ((cable.a, cable.b), (cable.b, cable.a))}
     for number, flow in enumerate(network.flows):
         _check_flow(network, flow, pairs, number)
@@ -56,6 +58,10 @@ def check(network: Network) -> None:
         _check_hold(network, hold, pairs, f"holds[{number}]")
     for number, host in enumerate(network.slow_hosts):
         _check_slow_host(network, host, number, pairs)
+
+
+def _cable_name(cable: Cable, number: int, names: Mapping[int, str] | None) -> str:
+    return f"{names[cable.a]} to {names[cable.b]}" if names else f"cables[{number}]"
 
 
 def largest_frame(network: Network) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
-from lossless.buffers.port import Missing, given_headroom, is_nvidia, lossless_profile
+from lossless.buffers.port import Missing, given_headroom, is_nvidia, link_need, lossless_profile
 from lossless.buffers.storms import protection
 from lossless.buffers.thresholds import alpha
 from lossless.fabric.qos import UNREADABLE
@@ -16,6 +16,7 @@ from lossless.simulation.network import UNBOUNDED, Action, End, Group, Queue, Sw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.buffers.headroom import HeadroomNeed
     from lossless.fabric import model, qos
 
 POLL_MS = 100
@@ -132,6 +133,13 @@ def _group(switch: model.Switch, port: model.Port, one: SimClass, known: _Known)
     )
 
 
+def queue_buffer(port: model.Port, one: SimClass) -> qos.BufferProfile | None:
+    """Return the profile of the queue that a class leaves a port by, None where there is none."""
+    number = port.qos.queue_of(one.priority) if port.qos is not None else UNREADABLE
+    queue = port.qos.queues[number] if port.qos is not None and number != UNREADABLE else None
+    return queue.buffer if queue is not None else None
+
+
 def _queue(port: model.Port, one: SimClass) -> Queue | Missing:
     number = port.qos.queue_of(one.priority) if port.qos else UNREADABLE
     if port.qos is None or number == UNREADABLE:
@@ -144,6 +152,13 @@ def _queue(port: model.Port, one: SimClass) -> Queue | Missing:
     weight = queue.scheduler.weight if queue.scheduler and queue.scheduler.weight else 1
     bounded = UNBOUNDED if limit is None or isinstance(limit, Missing) else int(limit)
     return Queue(_wred(queue.wred), strict, weight, bounded)
+
+
+def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
+    """Return the headroom that a port needs by closed form, None where that is not known."""
+    ports = _alone(switch, port)
+    link = link_need(ports) if ports is not None and port.speed_bps is not None else None
+    return None if link is None or isinstance(link, Missing) else link.need
 
 
 def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:

@@ -4,6 +4,9 @@
 wait for each other in a circle. *On the edge*: less than a frame was left of some headroom, or a pause lasted half of
 what the watchdog allows. With a NIC that is dead on purpose the watchdog must act, and what it drops is its task.
 Whether PFC fires, and whether marks come first, is told with how many seeds say so, and is no verdict.
+
+*Not judged*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
+halves and pause earlier; or the storm of a dead NIC met no traffic.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from lossless.buffers.marking import holds_half_of_its_pool
 from lossless.buffers.runs import Cause
 from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict, plain
 from lossless.records import NamedTuple
+from lossless.simulation.ends import queue_buffer
 from lossless.simulation.stage import DEAD_FROM_NS
 from lossless.units import format_bytes
 
@@ -28,10 +33,10 @@ if TYPE_CHECKING:
 
 PAUSE_EDGE = 0.5
 """Part of the detection time from which on a pause is on the edge: what the next horizon may double."""
-SURE = (0.05, 0.95)
-"""Shares of seeds between which an event is a matter of chance."""
-SAME_TIME_NS = 1000.0
-"""Closer than this, which of two events came first is a race."""
+_HALVES = (
+    "by queues that may hold half of their pool: chips with their buffer in two halves pause earlier there than the"
+    " model of one buffer"
+)
 
 
 class Range(NamedTuple):
@@ -49,16 +54,12 @@ class Happens(NamedTuple):
     of: int
     first_us: float | None
 
-    @property
-    def by_chance(self) -> bool:
-        """Whether it depends on chance."""
-        return SURE[0] <= self.seeds / self.of <= SURE[1]
-
 
 class RunVerdict(NamedTuple):
     """What the packet-level model says of one scenario.
 
     ``cut`` says that some run was stopped with traffic under way, so that maxima are lower bounds.
+    ``headroom_ran_out`` says that a group dropped frames, not only a queue.
     ``drain_us`` is what the fullest queue takes to empty at line rate; ``goodput_bps`` is payload delivered over the
     time of the run, ``of_line_rate`` its part of what the step could have had. ``stopped_queues`` and
     ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds. ``causes`` are the reasons by
@@ -81,6 +82,7 @@ class RunVerdict(NamedTuple):
     headroom_bytes: Range | None
     headroom_margin_bytes: int | None
     headroom_at: str | None
+    headroom_ran_out: bool
     longest_pause_us: float
     longest_pause_at: str | None
     pause_goes_on: bool
@@ -141,6 +143,7 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
         headroom_bytes=_range(one.outcome.headroom.bytes for one in seen) if tight else None,
         headroom_margin_bytes=tight.margin_bytes if tight else None,
         headroom_at=_text(tight.place) if tight else None,
+        headroom_ran_out=any(one.drops for one in seen),
         longest_pause_us=longest.longest_pause_ns / 1000,
         longest_pause_at=_text(longest.longest_at),
         pause_goes_on=longest.still_paused,
@@ -185,28 +188,70 @@ def _mib(size_bytes: int) -> str:
 
 
 def _unsafe(found: Study, patient: Patience | None) -> Iterable[Cause]:
-    seen, question = found.seen, found.scenario.question
-    dropping = [one for one in seen if one.drops or one.refused]
-    if dropping:
-        worst = max(dropping, key=lambda one: one.drops + one.refused)
-        where = f" at {worst.first_drop_at}" if worst.first_drop_at else ""
-        sure = f"lossless frames are dropped{where} in {_of(dropping, seen)}"
-        if patient is None:
-            yield Cause("drop", "unsafe", sure, len(dropping))
-        else:
-            yield Cause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
-    stormy = [one for one in seen if one.outcome.storms]
-    quiet = [one for one in seen if not _ended(found, one) and one.outcome.ended_ns > DEAD_FROM_NS]
-    if stormy and not question.dead_nic:
-        text = f"the watchdog acts on congestion in {_of(stormy, seen)}"
-        yield Cause("storm", "unsafe", text, len(stormy))
-    if question.dead_nic and quiet:
-        text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, seen)}"
-        yield Cause("dead NIC", "unsafe", text, len(quiet))
+    seen = found.seen
+    yield from _drops(found, patient)
+    if found.scenario.question.dead_nic:
+        yield from _dead(found)
+    else:
+        stormy = [one for one in seen if one.outcome.storms]
+        if stormy:
+            text = f"the watchdog acts on congestion in {_of(stormy, seen)}"
+            yield Cause("storm", "unsafe", text, len(stormy))
     circles = [one for one in seen if one.cycle]
     if circles:
         text = f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
         yield Cause("circle", "unsafe", text, len(circles))
+
+
+def _drops(found: Study, patient: Patience | None) -> Iterable[Cause]:
+    seen = found.seen
+    dropping = [one for one in seen if one.drops or one.refused]
+    if not dropping:
+        return
+    worst = max(dropping, key=lambda one: one.drops + one.refused)
+    first = worst.first_drop_at or next(iter(worst.refusing), None)
+    sure = f"lossless frames are dropped{f' at {first}' if first else ''} in {_of(dropping, seen)}"
+    if not any(one.drops for one in seen) and _only_halves_refuse(found):
+        yield Cause("drop", "not judged", f"{sure}, {_HALVES}", len(dropping))
+    elif patient is None:
+        yield Cause("drop", "unsafe", sure, len(dropping))
+    else:
+        yield Cause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
+
+
+def _only_halves_refuse(found: Study) -> bool:
+    """Return whether every queue that refused a frame may hold half of its pool."""
+    plant, job = found.scenario.plant, found.scenario.classes[0]
+    switches = {plant.names[node]: switch for node, switch in plant.switch_of.items()}
+    places = {place for one in found.seen for place in one.refusing}
+    ports = (
+        port
+        for place in places
+        for port in switches[place.switch].ports
+        if port.name == place.port and port.qos is not None
+    )
+    buffers = [queue_buffer(port, job) for port in ports]
+    return bool(buffers) and all(buffer is not None and holds_half_of_its_pool(buffer) for buffer in buffers)
+
+
+def _dead(found: Study) -> Iterable[Cause]:
+    """Yield what is amiss where the watchdog does not end the storm of a dead NIC, or had nothing to end."""
+    met = [
+        one
+        for one in found.seen
+        if one.outcome.storms or one.outcome.delivered_bytes < one.outcome.size_bytes
+    ]
+    quiet = [one for one in met if not _ended(found, one)]
+    if quiet:
+        text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, found.seen)}"
+        yield Cause("dead NIC", "unsafe", text, len(quiet))
+    if not met:
+        ended_us = max(one.outcome.ended_ns for one in found.seen) / 1000
+        text = (
+            f"the pause storm of the dead NIC, which begins after {DEAD_FROM_NS / 1000:g} us, met no traffic: all was"
+            f" delivered after {ended_us:,.1f} us; a larger --size gives it some"
+        )
+        yield Cause("dead NIC", "not judged", text, len(found.seen))
 
 
 def _ended(found: Study, one: Seen) -> bool:

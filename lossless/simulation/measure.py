@@ -117,7 +117,7 @@ def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> S
     longest, longest_at, still = _longest(state, index, staged)
     return Seen(
         seed=seed,
-        outcome=outcome(state, index),
+        outcome=outcome(state, index, 0),
         drops=int(state.groups["drops"][job].sum()),
         refused=int(state.queues["drops"][job].sum()),
         first_drop_at=dropping[0].place if dropping else None,
@@ -186,18 +186,26 @@ def _sending(queues: Any, index: Index, staged: Stage) -> tuple[Place, ...]:
 
 
 def _hottest(state: State, index: Index, staged: Stage) -> Place | None:
-    at = int(state.queues["max_bytes"].argmax())
-    if state.queues["max_bytes"][at] == 0:
-        return None
-    return place_of(at // index.classes, index, staged, sending=True)
+    held = state.queues["max_bytes"][_of_class(state, index, 0)]
+    at = int(held.argmax())
+    return place_of(at, index, staged, sending=True) if held[at] else None
 
 
 def _longest_watched_ns(state: State, index: Index) -> float:
     """Return the longest pause of a transmitter in a switch, holds from outside left out."""
-    longest = longest_pauses(state).reshape(-1, index.classes).max(axis=1)
-    longest[state.links["sender_unit"] < 0] = 0
-    longest[state.holds["link"]] = 0
-    return int(longest.max(initial=0)) / 1000
+    return int(longest_pauses(state)[_watched(state, index)].max(initial=0)) / 1000
+
+
+def _watched(state: State, index: Index) -> Any:
+    """Return which queues are of transmitters in switches that nothing from outside holds."""
+    links = state.links["sender_unit"] >= 0
+    links[state.holds["link"]] = False
+    return np.repeat(links, index.classes)
+
+
+def standing_since(state: State, index: Index) -> Any:
+    """Return since when each transmitter in a switch has been paused, in ps, -1 where it is not."""
+    return np.where(_watched(state, index), state.queues["paused_since"], -1)
 
 
 def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | None, bool]:

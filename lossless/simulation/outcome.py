@@ -49,16 +49,16 @@ class Outcome(NamedTuple):
     grew_ns: float
 
 
-def outcome(state: State, index: Index) -> Outcome:
-    """Return what a state has seen so far."""
+def outcome(state: State, index: Index, traffic_class: int | None = None) -> Outcome:
+    """Return what a state has seen so far; the peaks of one class alone where it is named."""
     clock = state.clock[0]
     counted = state.flows[state.flows["counts"] == 1]
     return Outcome(
         ended_ns=int(clock["now"]) / 1000,
         events=int(clock["events"]),
-        egress=_peak(state.queues["max_bytes"], index),
-        group=_peak(state.groups["max_bytes"], index),
-        headroom=_peak(state.groups["max_headroom"], index),
+        egress=_peak(state.queues["max_bytes"], index, traffic_class),
+        group=_peak(state.groups["max_bytes"], index, traffic_class),
+        headroom=_peak(state.groups["max_headroom"], index, traffic_class),
         first_pause_ns=_when(clock["first_pause_at"]),
         first_mark_ns=_when(clock["first_mark_at"]),
         first_drop_ns=_when(clock["first_drop_at"]),
@@ -91,8 +91,9 @@ def _larger(one: Any, other: Any) -> Any:
     return np.maximum(one, other)
 
 
-def _peak(values: Any, index: Index) -> Peak:
-    at = int(values.argmax())
+def _peak(values: Any, index: Index, traffic_class: int | None) -> Peak:
+    first, step = (0, 1) if traffic_class is None else (traffic_class, index.classes)
+    at = first + step * int(values[first::step].argmax())
     sender, receiver = index.wiring.ends[at // index.classes]
     return Peak(int(values[at]), sender, receiver, at % index.classes)
 

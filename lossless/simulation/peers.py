@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import Missing, given_headroom, link_need
-from lossless.fabric.view import PortSet
+from lossless.buffers.port import given_headroom
 from lossless.records import NamedTuple
+from lossless.simulation.ends import need_of
 from lossless.simulation.plant import reaction_ns
 from lossless.simulation.study import study
 
@@ -70,11 +70,10 @@ def _row_rate_bps(view: View, place: Place) -> int | None:
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
         return None
-    switch = view.switch_by_name[place.switch]
-    link = link_need(PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,)))
-    if isinstance(link, Missing) or link.need is None or link.need.method == "floor":
+    need = need_of(view.switch_by_name[place.switch], port)
+    if need is None or need.method == "floor":
         return None
-    return port.speed_bps if _given(place, view) >= link.need.headroom_bytes else None
+    return port.speed_bps if _given(place, view) >= need.headroom_bytes else None
 
 
 def _given(place: Place, view: View) -> int:

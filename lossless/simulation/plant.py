@@ -38,7 +38,7 @@ class Plant(NamedTuple):
     """Nodes by number with their names, the switches and hosts among them, and the links of each node.
 
     ``host_of`` is None for a NIC of which the fabric says nothing. ``left_out`` counts links for which a switch has no
-    port, or whose port says nothing of QoS.
+    port, or whose port says nothing of QoS, and ports without a link that state no length or a length of 0.
     """
 
     names: tuple[str, ...]
@@ -68,15 +68,9 @@ def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant
             reason = found.add(link.a, link.a_port, link.b, link.b_port, to_host=link.to_host)
             if reason is not None:
                 return reason
-    if not view.fabric.declared:
-        for switch in view.fabric.switches:
-            for port in _open_ports(view, switch):
-                if (switch.name, port.name) not in failed:
-                    reason = found.add(
-                        switch.name, port.name, f"NIC at {switch.name}", port.name, to_host=True
-                    )
-                    if reason is not None:
-                        return reason
+    reason = None if view.fabric.declared else _add_nics(found, view, failed)
+    if reason is not None and not found.wires:
+        return reason
     return Plant(
         tuple(found.names),
         found.switch_of,
@@ -86,6 +80,19 @@ def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant
         found.left_out,
         view.fabric.declared,
     )
+
+
+def _add_nics(found: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> Missing | None:
+    """Give every open port a NIC; one of which too little is known is left out, and the first reason returned."""
+    first = None
+    for switch in view.fabric.switches:
+        for port in _open_ports(view, switch):
+            if (switch.name, port.name) in failed:
+                continue
+            reason = found.add(switch.name, port.name, f"NIC at {switch.name}", port.name, to_host=True)
+            found.left_out += reason is not None
+            first = first or reason
+    return first
 
 
 class _Builder:

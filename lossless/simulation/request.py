@@ -59,4 +59,5 @@ class Ask(NamedTuple):
     record: bool = False
 
 
+INTERPRETED = "NUMBA_DISABLE_JIT is set: the packet-level model is run compiled or not at all"
 MISSING_NUMBA = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"

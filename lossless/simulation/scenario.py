@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing
-from lossless.errors import ScenarioError
+from lossless.errors import NotHereError, ScenarioError
 from lossless.fabric.hosts import Transport
 from lossless.records import NamedTuple
 from lossless.simulation.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
@@ -16,8 +16,9 @@ from lossless.simulation.request import PATTERNS, Question
 from lossless.simulation.routes import Routes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from lossless.fabric.hosts import HostQos
     from lossless.fabric.model import ClassSet, Port
     from lossless.fabric.model import Switch as FabricSwitch
     from lossless.fabric.view import View
@@ -37,9 +38,10 @@ MOST_PEERS = 64
 class Scenario(NamedTuple):
     """A question put to a fabric: what every seed shares.
 
-    ``classes`` are those simulated, the first the one asked about. ``ends`` and ``switches`` go by what ports and
-    switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the time that IEEE 802.3
-    allows peers take to obey PFC.
+    ``classes`` are those simulated, the first the one asked about. ``dcqcn_of`` is the DCQCN of each NIC that takes
+    part, None for one that keeps to line rate. ``ends`` and ``switches`` go by what
+    ports and switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the
+    time that IEEE 802.3 allows peers take to obey PFC.
     """
 
     plant: Plant
@@ -49,12 +51,17 @@ class Scenario(NamedTuple):
     nics: tuple[int, ...]
     target: int
     mtu_bytes: int
-    dcqcn: Dcqcn | None
+    dcqcn_of: Mapping[int, Dcqcn | None]
     timeout_ms: float | None
     ends: dict[tuple[int, int], End]
     switches: dict[int, Switch]
     assumed: tuple[str, ...]
     reaction: float = 1.0
+
+    @property
+    def dcqcn(self) -> Dcqcn | None:
+        """The DCQCN of the first NIC that runs it, None where none does."""
+        return next(filter(None, self.dcqcn_of.values()), None)
 
     @property
     def frame_bytes(self) -> int:
@@ -101,11 +108,11 @@ def scenario(view: View, question: Question) -> Scenario | Missing:
         return ends
     if isinstance(switches, Missing):
         return switches
-    dcqcn, said = _dcqcn(built, question, nics)
+    dcqcn_of, said = _dcqcn(built, question, nics)
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
     assumed = (*said, *_assumed(built, question, nics, switches))
     return Scenario(
-        built, routes, question, classes, nics, target, mtu_bytes, dcqcn, timeout_ms, ends, switches, assumed
+        built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
     )  # fmt: skip
 
 
@@ -131,7 +138,7 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     for name in names:
         switch, _, port = name.partition(":")
         if view.port(switch, port) is None:
-            raise ScenarioError(
+            raise NotHereError(
                 f"--fail: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
             )
         found.add((switch, port))
@@ -187,17 +194,23 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 def _target(built: Plant, question: Question) -> int:
     if question.target is None:
         return built.nics[0]
-    named = [nic for nic in built.nics if question.target in _called(built.names[nic])]
+    alone = next(iter(built.switch_of)) if len(built.switch_of) == 1 else None
+    switch = None if alone is None else built.names[alone]
+    named = [nic for nic in built.nics if question.target in _called(built.names[nic], switch)]
     if not named:
-        raise ScenarioError(
+        raise NotHereError(
             f"--target: no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
         )
     return named[0]
 
 
-def _called(name: str) -> tuple[str, str, str]:
-    """Return what a NIC port may be called: in full, by its host, or by the port of the switch it is at."""
-    return name, name.split(":")[0], name.removeprefix("NIC at ")
+def _called(name: str, alone: str | None) -> tuple[str, ...]:
+    """Return what a NIC port may be called: in full, by its host, or by the port of the switch it is at.
+
+    Where that switch stands alone, its name may be left out.
+    """
+    port = name.removeprefix("NIC at ")
+    return name, name.split(":")[0], port, *([] if alone is None else [port.removeprefix(f"{alone}:")])
 
 
 def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | Missing:
@@ -248,23 +261,29 @@ def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] 
     return found
 
 
-def _dcqcn(built: Plant, question: Question, nics: tuple[int, ...]) -> tuple[Dcqcn | None, tuple[str, ...]]:
-    """Return the DCQCN of the senders, and what had to be assumed of it."""
-    known = next((host for nic in nics if (host := built.host_of[nic]) is not None), None)
-    if known is not None:
-        found = dcqcn_of(known)
-    elif question.nic is not None:
-        found = dcqcn_defaults(question.nic)
-    else:
-        return None, ("no NIC is known: senders keep to line rate until they are paused, without DCQCN",)
-    if found is None:
-        name = known.nic_name if known is not None else question.nic.name if question.nic is not None else ""
-        runs = known is None or known.dcqcn.enabled
-        said = f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
-        return None, (said,) if runs else ()
-    return found, (
-        f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit",
-    )
+def _dcqcn(
+    built: Plant, question: Question, nics: tuple[int, ...]
+) -> tuple[dict[int, Dcqcn | None], tuple[str, ...]]:
+    """Return the DCQCN of each sender, and what had to be assumed of it."""
+    assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
+    kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
+    known = {key: assumed if host is None else dcqcn_of(host) for key, host in kinds.items()}
+    said = sorted({_without(host, question) for key, host in kinds.items() if known[key] is None} - {""})
+    if any(known.values()):
+        said.append(
+            f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit"
+        )
+    return {nic: known[id(built.host_of[nic])] for nic in nics}, tuple(said)
+
+
+def _without(host: HostQos | None, question: Question) -> str:
+    """Return what is said of senders whose DCQCN is not run; nothing where they run none by choice."""
+    if host is None and question.nic is None:
+        return "no NIC is known: senders keep to line rate until they are paused, without DCQCN"
+    if host is not None and not host.dcqcn.enabled:
+        return ""
+    name = host.nic_name if host is not None else question.nic.name if question.nic is not None else ""
+    return f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
 
 
 def _mtu(built: Plant, target: int) -> int:
@@ -291,15 +310,21 @@ def _timeout_ms(built: Plant, target: int) -> float | None:
 def _assumed(
     built: Plant, question: Question, nics: tuple[int, ...], switches: dict[int, Switch]
 ) -> Iterator[str]:
-    kinds = {host.nic_name for nic in nics if (host := built.host_of[nic]) is not None}
-    if len(kinds) > 1:
-        yield f"all senders are taken for the NIC of the first of them, though there are {', '.join(sorted(kinds))}"
     if built.left_out:
-        yield f"{built.left_out} links are left out: a switch has no port for them, or no QoS on it"
+        many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
+        yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
     yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
     if len(nics) < len(built.nics):
         yield f"{len(nics)} of {len(built.nics)} NIC ports take part, spread over all switches"
     if any(switch.cell_bytes == 1 for switch in switches.values()):
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    watched = any(switch.watchdog is not None for switch in switches.values())
+    if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
+        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is judged as Broadcom's"
     if question.slow_nic_bps:
         yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def _is_of_another_vendor(switch: FabricSwitch) -> bool:
+    """Return whether a chip is not known to be one of the two whose watchdogs the model has."""
+    return switch.profile is None or switch.profile.asic.formula == "barefoot"

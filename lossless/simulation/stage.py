@@ -74,7 +74,7 @@ def _flow(
         path=path,
         size_bytes=one.size_bytes,
         traffic_class=int(is_storage),
-        dcqcn=None if is_storage else found.dcqcn,
+        dcqcn=None if is_storage else found.dcqcn_of.get(one.source),
         mtu_bytes=found.mtu_bytes,
         after=one.after,
         lanes=tuple(rng.randrange(1 << 30) for _ in path[1:]),

@@ -6,12 +6,12 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.errors import ScenarioError
 from lossless.records import NamedTuple
 from lossless.simulation.engine import Simulation
-from lossless.simulation.measure import Seen, measure
+from lossless.simulation.measure import Seen, cycle, measure, standing_since
 from lossless.simulation.stage import DEAD_FROM_NS, Stage, stage
 
 if TYPE_CHECKING:
@@ -34,11 +34,15 @@ _EVENTS_PER_HOP = 3
 
 
 class Times(NamedTuple):
-    """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown."""
+    """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown.
+
+    A pause that stands at the end is followed until it is ``watch_ns`` old: a watchdog has looked at it by then.
+    """
 
     step_ns: float
     horizon_ns: float
     quiet_ns: float
+    watch_ns: float = 0.0
 
 
 class Study(NamedTuple):
@@ -67,9 +71,8 @@ def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] 
 
     def one(seed: int) -> Seen:
         staged = first if seed == 1 else stage(found, seed)
-        return follow(
-            staged, seed, Times(step_ns, horizon_ns, _quiet_ns(found)), lambda: not stopped.is_set()
-        )
+        times = Times(step_ns, horizon_ns, _quiet_ns(found), watch_ns(found))
+        return follow(staged, seed, times, lambda: not stopped.is_set())
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
         try:
@@ -107,7 +110,31 @@ def follow(staged: Stage, seed: int, times: Times, go_on: Callable[[], bool] | N
         if until_ns >= min(times.horizon_ns, quiet_until_ns):
             break
         until_ns = min(quiet_until_ns, times.horizon_ns)
+    waits_for_ever = bool(cycle(simulation.state, simulation.index, staged))
+    if not (simulation.ended or has_hold or waits_for_ever):
+        _follow_pauses(simulation, times.watch_ns, go_on)
     return measure(simulation, staged, seed, cut=not simulation.ended)
+
+
+def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], bool] | None) -> None:
+    """Let time pass until every pause that now stands has ended, or a watchdog has had its time with it."""
+    since = standing_since(simulation.state, simulation.index)
+    left = since >= 0
+    while left.any() and (go_on is None or go_on()):
+        now_ns, age_ns = _ages(simulation, since[left])
+        if age_ns >= watch_ns:
+            return
+        # The longer one has stood, the longer it may well go on: few looks at a long one, none too late at a short.
+        simulation.advance(now_ns + min(max(QUIET_WITHOUT_NS, age_ns / 4), watch_ns - age_ns), go_on)
+        left &= standing_since(simulation.state, simulation.index) == since
+        if simulation.ended:
+            return
+
+
+def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
+    """Return what time it is, and how long the youngest of some pauses has stood."""
+    now = int(simulation.state.clock["now"][0])
+    return now / 1000, (now - int(since.max())) / 1000
 
 
 def step_time_ns(network: Network) -> float:
@@ -174,7 +201,11 @@ def _horizon_ns(found: Scenario, step_ns: float) -> float:
     longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(found)
     if not found.question.dead_nic:
         return longest
-    watchdogs = [switch.watchdog for switch in found.switches.values() if switch.watchdog is not None]
-    return DEAD_FROM_NS + max(
-        (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs), default=longest
-    )
+    return DEAD_FROM_NS + (watch_ns(found) or longest)
+
+
+def watch_ns(found: Scenario) -> float:
+    """Return within what time every watchdog has had its time twice, 0 where none runs."""
+    watchdogs = (switch.watchdog for switch in found.switches.values())
+    times = (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs if dog is not None)
+    return max(times, default=0.0)

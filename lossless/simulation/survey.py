@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lossless.buffers.port import Missing
 from lossless.buffers.runs import Headroom, Obeyed, Pause, Refusal, Run, Spot
 from lossless.errors import LosslessError
-from lossless.simulation.answer import followed, has_numba, parts
-from lossless.simulation.request import MISSING_NUMBA, Ask
+from lossless.simulation.answer import followed, parts, posed, why_not
+from lossless.simulation.request import Ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 def survey(views: Iterable[View], ask: Ask) -> Iterator[Run]:
     """Yield what runs show of fabrics in which something is lossless; once, where nothing can be run here at all."""
-    if not has_numba():
-        yield Run(not_run=MISSING_NUMBA)
+    if (reason := why_not()) is not None:
+        yield Run(not_run=reason)
         return
     for view in views:
         for part in parts(view):
@@ -40,10 +40,8 @@ def survey(views: Iterable[View], ask: Ask) -> Iterator[Run]:
 
 def _asked(view: View, ask: Ask) -> Iterator[Run]:
     """Yield what one part of a fabric shows; what is refused ends nothing else."""
-    from lossless.simulation.scenario import scenario
-
     try:
-        found = scenario(view, ask.question)
+        found = posed(view, ask.question)
         if isinstance(found, Missing):
             yield Run(view, not_run=found.reason)
             return
@@ -58,11 +56,10 @@ def _asked(view: View, ask: Ask) -> Iterator[Run]:
 def _around(view: View, found: Scenario, ask: Ask) -> Scenario | None:
     """Return what shows circles that an incast cannot, None where the paths of the fabric close none."""
     from lossless.simulation.circles import is_two_tier, may_circle
-    from lossless.simulation.scenario import scenario
 
     if ask.question.pattern != "incast" or is_two_tier(found.plant):
         return None
-    around = scenario(view, ask.question._replace(pattern="all-to-all"))
+    around = posed(view, ask.question._replace(pattern="all-to-all"))
     if isinstance(around, Missing) or not may_circle(around.plant, around.nics):
         return None
     return around

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lossless.buffers.port import Missing
 from lossless.errors import ScenarioError
 from lossless.fabric.view import View
-from lossless.simulation.answer import has_numba, parts
-from lossless.simulation.request import MISSING_NUMBA, Ask, Limits
+from lossless.simulation.answer import parts, posed, why_not
+from lossless.simulation.request import Ask, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +29,8 @@ def sweep_fabrics(
         ScenarioError: what is asked cannot be or would take too long, something of a fabric is not known, or numba is
             missing.
     """
-    if not has_numba():
-        raise ScenarioError(MISSING_NUMBA)
+    if (reason := why_not()) is not None:
+        raise ScenarioError(reason)
     from lossless.simulation.engine import compiled_before, prepare
     from lossless.simulation.grid import checked
     from lossless.simulation.sweep import sweep
@@ -45,9 +45,7 @@ def sweep_fabrics(
 
 
 def _scenario(view: View, ask: Ask) -> Scenario:
-    from lossless.simulation.scenario import scenario
-
-    found = scenario(view, ask.question)
+    found = posed(view, ask.question)
     if isinstance(found, Missing):
         raise ScenarioError(f"nothing to sweep: {found.reason}")
     return found

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from lossless.cli import scenario
-from lossless.simulation import survey
 from lossless.simulation.request import MISSING_NUMBA
 from tests.cli.conftest import Cli
 from tests.cli.inputs import BASES, INTENT, LEAF, intent_with
@@ -90,7 +89,6 @@ def test_standard_input_is_run_too(cli: Cli) -> None:
 
 
 def test_without_numba_it_is_said_and_counted_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "has_numba", lambda: False)
     monkeypatch.setattr("lossless.simulation.answer.has_numba", lambda: False)
     Path("fabric.yaml").write_text(INTENT)
     Path("leaf1.json").write_text(LEAF)
@@ -107,10 +105,10 @@ def test_without_numba_it_is_said_and_counted_once(cli: Cli, monkeypatch: pytest
 
 def test_why_nothing_was_run_is_said_where_it_is_asked_for(cli: Cli) -> None:
     Path("leaf1.json").write_text(
-        json.dumps(patched("leaf.json", {"PORT": {"Ethernet0": {"speed": None}}}).data)
+        json.dumps(patched("leaf.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"size": None}}}).data)
     )
     verbose = cli("lint", "--simulate", "-v", "leaf1.json")
-    assert "not judged: SIM001: the speed of leaf1:Ethernet0 is unknown\n" in verbose.err
+    assert "not judged: SIM001: the size of ingress_lossless_pool is unknown\n" in verbose.err
     assert "SIM001" not in cli("lint", "--simulate", "leaf1.json").err
     assert "SIM001" not in cli("lint", "-v", "leaf1.json").err
 

@@ -43,6 +43,7 @@ def run(**fields: Any) -> dict[str, Any]:
         "headroom_bytes": None,
         "headroom_margin_bytes": None,
         "headroom_at": None,
+        "headroom_ran_out": False,
         "longest_pause_us": 0.0,
         "longest_pause_at": None,
         "pause_goes_on": False,
@@ -140,6 +141,7 @@ def test_drops() -> None:
             "drops": happens(12, 120.6),
             "headroom_bytes": always(16_896),
             "headroom_margin_bytes": 3_584,
+            "headroom_ran_out": True,
             "of_line_rate": 0.914,
         },
     )
@@ -218,7 +220,13 @@ packet-level model: safe
 def test_what_hangs_on_chance_is_called_that() -> None:
     shown = run(
         **PAUSED
-        | {"pfc": happens(8, 114.46), "drops": happens(1, 130.0), "marks_before_pfc": 8, "verdict": "unsafe"}
+        | {
+            "pfc": happens(8, 114.46),
+            "drops": happens(1, 130.0),
+            "marks_before_pfc": 8,
+            "verdict": "unsafe",
+            "headroom_ran_out": True,
+        }
     )
     assert run_text(shown) == snapshot("""\
 packet-level model: unsafe
@@ -305,13 +313,11 @@ def test_links_in_a_row_are_counted(links: int, said: str) -> None:
     assert row("pauses reach", **paused) == f"{said}, 3 of 32 switch ports and 15 of 16 NICs"
 
 
-@pytest.mark.xfail(reason="one queue is called queues")
 def test_one_queue_that_was_stopped_is_a_queue() -> None:
     found = row("watchdog", watchdog=happens(12, 1.8e6), stopped_queues=1, stopped_frames=1)
     assert found.endswith("it stopped 1 queue and dropped 1 frame")
 
 
-@pytest.mark.xfail(reason="whatever drops, headroom is said to have run out")
 def test_headroom_did_not_run_out_where_an_egress_queue_dropped() -> None:
     """WRED dropped; of 231,424 B of headroom 97,152 B were used."""
     assert "ran out" not in row("headroom", **PAUSED | {"drops": happens(12, 13.49)})

@@ -348,12 +348,12 @@ def test_findings_and_the_verdict_agree(case: str) -> None:
 
 
 def test_what_cannot_be_run_is_not_judged_and_says_why() -> None:
-    report = small({"CABLE_LENGTH": {"AZURE": {"Ethernet0": None}}})
+    report = small({"CABLE_LENGTH": None})
     assert gaps(report) == [("the length of the cable at leaf1:Ethernet0 is unknown", 1)]
 
 
 def test_without_numba_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "has_numba", lambda: False)
+    monkeypatch.setattr(survey, "why_not", lambda: MISSING_NUMBA)
     fabrics = [patched("leaf.json", pool(30_000), "leaf1.json"), patched("leaf-spine.yaml", {})]
     before = sum(gap.times for gap in linted(*fabrics, simulate=False).not_judged)
     report = linted(*fabrics)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 G = 10**9
+VENDORS = 231_424
+"""Headroom in bytes that NVIDIA ships for 400G over 5 m."""
 RAISE_XOFF = rf"^raise xoff of {HOST_PROFILE} from [\d,]+ B to at least ([\d,]+) B"
 
 
@@ -106,7 +108,7 @@ def test_less_than_a_frame_left_is_on_the_edge_and_what_is_advised_mends_it() ->
     assert tight.verdict == "on the edge"
     assert tight.reasons == ("1,640 B of headroom were left at leaf1:Ethernet12",)
     need = advised(tight, RAISE_XOFF)
-    assert need == 63_360 + 4096 + 62
+    assert need == VENDORS
     assert judged(deployed(headroom(need))).verdict == "safe"
 
 
@@ -126,8 +128,15 @@ def test_advice_is_for_the_group_that_drops() -> None:
 
 def test_what_is_advised_is_what_ports_of_that_kind_used() -> None:
     """Uplinks of 800G over 40 m use 105,600 B where they may, host ports of 400G over 5 m no more than 71,808 B."""
+    unknown = {"DEVICE_METADATA": {"localhost": {"hwsku": "Some-SKU"}}}
+    short = judged(deployed({**headroom(20_480), **unknown}), size_bytes=64 * MIB)
+    assert advised(short, RAISE_XOFF) < 105_600
+
+
+def test_what_is_advised_is_no_less_than_the_link_needs() -> None:
+    """The vendor's row for 400G over 5 m; this traffic would have been content with a third of it."""
     short = judged(deployed(headroom(20_480)), size_bytes=64 * MIB)
-    assert advised(short, RAISE_XOFF) <= 71_808 + 4158
+    assert advised(short, RAISE_XOFF) == VENDORS
 
 
 def test_advice_on_nvidia_says_that_size_must_hold_the_headroom() -> None:
@@ -216,7 +225,7 @@ def test_a_watchdog_quicker_than_legitimate_pauses_is_unsafe_and_a_slower_one_me
     quick = judged(with_watchdog(1, 1), slow_nic_bps=G)
     assert quick.verdict == "unsafe"
     assert quick.reasons[0] == "the watchdog acts on congestion in 2 of 2 seeds"
-    assert any(change.startswith("raise detection_time of the PFC watchdog") for change in quick.changes)
+    assert quick.changes[0].startswith("find out why the NIC is slow")
     assert quick.stopped_queues > 0
     assert quick.drops.seeds == 0
     slow = judged(with_watchdog(100, 200), slow_nic_bps=G)
@@ -224,10 +233,10 @@ def test_a_watchdog_quicker_than_legitimate_pauses_is_unsafe_and_a_slower_one_me
 
 
 def test_a_pause_of_half_the_detection_time_is_on_the_edge() -> None:
-    """The same receiver under a watchdog that allows 4 ms: twice the 2.1 ms of each of its pauses, and no more."""
-    verdict = judged(with_watchdog(4, 4), slow_nic_bps=G)
+    """The same receiver: the uplinks behind it wait ten times as long as it pauses its own switch."""
+    verdict = judged(with_watchdog(20, 40), slow_nic_bps=G)
     assert verdict.verdict == "on the edge"
-    assert re.match(r"a pause lasted \d\.\d ms of the watchdog's 4 ms", verdict.reasons[0])
+    assert re.match(r"a pause lasted 2\d\.\d ms of the watchdog's 40 ms", verdict.reasons[0])
 
 
 def test_only_pauses_of_switch_ports_are_held_against_the_watchdog() -> None:
@@ -239,7 +248,6 @@ def test_only_pauses_of_switch_ports_are_held_against_the_watchdog() -> None:
     assert (verdict.verdict, verdict.watchdog.seeds) == ("safe", 0)
 
 
-@pytest.mark.xfail(reason="a pause that still stands when nothing grows any more is not followed")
 def test_a_receiver_so_slow_that_the_watchdog_must_act_is_not_safe() -> None:
     """At 1 Mb/s it takes 2.1 s to let its switch go on; the watchdog acts after 1.2 s."""
     assert judged(deployed(), slow_nic_bps=1_000_000).verdict != "safe"

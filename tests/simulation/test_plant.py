@@ -211,12 +211,8 @@ UNKNOWN: tuple[tuple[Patch, str], ...] = (
         {"PORT_QOS_MAP": of_every_port({"pfc_enable": None}, PORTS[1:])},
         "fewer than two ports with PFC lead to a NIC: there is nobody to send to",
     ),
-    ({"PORT": {"Ethernet56": {"speed": None}}}, "the speed of leaf1:Ethernet56 is unknown"),
+    ({"PORT": of_every_port({"speed": None})}, "the speed of leaf1:Ethernet0 is unknown"),
     ({"CABLE_LENGTH": None}, "the length of the cable at leaf1:Ethernet0 is unknown"),
-    (
-        {"CABLE_LENGTH": {"AZURE": {"Ethernet56": "0m"}}},
-        "the length of the cable at leaf1:Ethernet56 is unknown",
-    ),
     ({"BUFFER_POOL": None}, "leaf1 has no buffer pool for the classes that are simulated"),
     (
         {"BUFFER_POOL": {"ingress_lossless_pool": {"size": None}}},
@@ -253,6 +249,15 @@ UNKNOWN: tuple[tuple[Patch, str], ...] = (
 @pytest.mark.parametrize(("patch", "reason"), UNKNOWN, ids=[reason for _, reason in UNKNOWN])
 def test_what_is_unknown_is_named(patch: Patch, reason: str) -> None:
     assert missing(deployed(patch)) == reason
+
+
+@pytest.mark.parametrize(
+    "patch", [{"PORT": {"Ethernet56": {"speed": None}}}, {"CABLE_LENGTH": {"AZURE": {"Ethernet56": "0m"}}}]
+)
+def test_one_port_of_which_too_little_is_known_is_left_out_and_said(patch: Patch) -> None:
+    found = put(deployed(patch))
+    assert found.plant.left_out == 1
+    assert any(said.startswith("1 link is left out") for said in found.assumed)
 
 
 def test_in_the_dynamic_buffer_model_headroom_is_unknown(reference: Path) -> None:
@@ -300,7 +305,10 @@ def test_ports_that_the_switch_does_not_have_are_left_out_and_said() -> None:
     found = put(view)
     assert (unplaced, found.plant.left_out) == (8, 8)
     assert len(found.plant.wires) == len(view.fabric.links) - 8
-    assert "8 links are left out: a switch has no port for them, or no QoS on it" in found.assumed
+    assert (
+        "8 links are left out: a switch has no port there, or no QoS, speed or cable length on it"
+        in found.assumed
+    )
 
 
 def test_hosts_that_no_port_is_left_for_leave_the_fabric_unjudged() -> None:

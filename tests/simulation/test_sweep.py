@@ -372,7 +372,7 @@ def test_chance_is_tried_with_every_seed_and_the_worst_counts() -> None:
 
 def test_where_nothing_is_left_to_chance_one_seed_is_enough() -> None:
     found = scene(Question(size_bytes=1 << 18, nics=3), INTENT.replace("leaves: 2", "leaves: 1"))
-    found = found._replace(dcqcn=None)
+    found = found._replace(dcqcn_of={})
     assert swept(found, Grid(dynamic_th=(0,)), THREE).seeds == 1
 
 
@@ -412,7 +412,7 @@ def test_a_static_threshold_has_no_alpha_to_vary() -> None:
 
 
 def test_without_dcqcn_marks_change_nothing_and_that_is_said() -> None:
-    found = scene()._replace(dcqcn=None)
+    found = scene()._replace(dcqcn_of={})
     first, *others = swept(found, Grid(kmin_bytes=(0, 400_000), pmax_percent=(1, 100))).rows
     for other in others:
         assert other._replace(setting=first.setting, marks=first.marks) == first

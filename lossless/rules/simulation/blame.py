@@ -162,16 +162,6 @@ def _as_the_vendor_has_it(ports: PortSet, profile: BufferProfile, need: Headroom
     return hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
 
 
-def is_half_of_its_pool(profile: BufferProfile | None) -> bool:
-    """Return whether a queue may hold half of its pool: some chips have their buffer in two halves.
-
-    There groups pause earlier than the model of one buffer says, and the queue does not fill (BUF013).
-    """
-    if profile is None or profile.pool is None or not profile.pool.size_bytes or not profile.static_th_bytes:
-        return False
-    return 2 * (profile.reserved_bytes + profile.static_th_bytes) >= profile.pool.size_bytes
-
-
 def _port(run: Run, spot: Spot) -> PortSet | None:
     port = run.view.port(*spot) if run.view is not None else None
     if run.view is None or port is None or port.qos is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from lossless.buffers.marking import holds_half_of_its_pool
 from lossless.buffers.runs import Spot
 from lossless.findings import SEVERITIES
 from lossless.records import NamedTuple
@@ -140,8 +141,8 @@ def _of_pools(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[
 
 def _of_queues(run: Run, cause: Cause) -> Iterator[Found]:
     for blamed, refusals in _grouped(run, run.refusing, blame.queue):
-        if blame.is_half_of_its_pool(blamed.profile):
-            yield Found(cause.verdict, Gap(_HALVES))
+        if blamed.profile is not None and holds_half_of_its_pool(blamed.profile):
+            yield Found("unsafe", Gap(_HALVES))
             continue
         spots = [refusal.spot for refusal in refusals]
         seeds = len(frozenset().union(*(refusal.refused_in for refusal in refusals)))
