@@ -26,6 +26,7 @@ check: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/formats.py
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py

@@ -15,6 +15,8 @@ Path = tuple[str | int, ...]
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["high", "medium", "low"]
 Fixable = Literal["no", "safe", "unsafe"]
+"""Whether edits can mend a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
+Action = Literal["set", "add", "remove", "rename"]
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -56,11 +58,24 @@ class Span(NamedTuple):
     end_column: int
 
 
+class Edit(NamedTuple):
+    """One change that helps to mend a finding, at the place of a value.
+
+    ``set`` gives it a value, in a row that is there; ``add`` does so with the row and table, where they are missing;
+    ``remove`` takes it away; ``rename`` gives its key the name in ``value``.
+    """
+
+    origin: Origin
+    action: Action
+    value: Json = None
+
+
 class Finding(NamedTuple):
     """One cause, found by one rule; ``places`` says on how many elements it shows.
 
     ``elements`` names all of them in a fixed order; reports show the first five. ``via`` is the intent key
-    behind a finding on rendered output, None otherwise.
+    behind a finding on rendered output, None otherwise. ``fix`` are the edits that mend it everywhere it shows; empty
+    where ``fixable`` is no.
     """
 
     code: str
@@ -79,6 +94,7 @@ class Finding(NamedTuple):
     fixable: Fixable = "no"
     via: Origin | None = None
     object_form: Literal["config_db", "intent"] = "intent"
+    fix: tuple[Edit, ...] = ()
 
     @property
     def object(self) -> str:

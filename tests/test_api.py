@@ -9,11 +9,15 @@ from lossless import api
 
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
+        "Baselined",
         "Fabrics",
+        "Fixed",
         "Options",
         "RenderResult",
         "Report",
         "Simulated",
+        "baseline",
+        "fix",
         "lint",
         "lint_documents",
         "lint_text",
@@ -27,7 +31,10 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_the_shape_of_their_results_is_this() -> None:
-    assert api.Options._fields == ("rdma_dscps", "profile_dirs", "simulate")
+    assert api.Options._fields == (
+        *("rdma_dscps", "profile_dirs", "simulate", "select", "ignore"),
+        *("configured", "configuration", "baseline", "today"),
+    )
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
     assert api.RenderResult._fields == ("files", "changed", "notes", "report")
     assert api.Fabrics._fields == ("fabrics", "errors")

@@ -23,6 +23,13 @@ def blocks(path: Path, language: str = "") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
+def shown_by(path: Path, command: str) -> tuple[list[str], str]:
+    """Return the arguments of the one command of a guide that begins so, and what the guide says it prints."""
+    (block,) = (block for block in blocks(path) if block.startswith(f"$ {command}"))
+    first, _, shown = block.partition("\n")
+    return first.split()[2:], shown
+
+
 def test_the_readme_shows_what_lint_prints(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,11 +74,12 @@ def test_the_guide_shows_what_lint_prints_of_a_repository(
     tables["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "1048576"
     leaf.write_text(json.dumps(tables, indent=4))
     monkeypatch.chdir(tmp_path)
-    command, _, shown = blocks(GUIDES / "lint.md")[0].partition("\n")
-    assert main(command.split()[2:]) == 0
-    printed = capsys.readouterr().out
-    assert shown in printed
-    assert "ECN015" not in printed
+    for command in ("lossless lint fabric.yaml", "lossless lint --quiet", "lossless lint --statistics"):
+        arguments, shown = shown_by(GUIDES / "lint.md", command)
+        assert main(arguments) == 0
+        printed = capsys.readouterr().out
+        assert shown in printed
+        assert "ECN015" not in printed
 
 
 def test_the_guide_shows_what_lint_prints_of_traffic(
@@ -85,8 +93,8 @@ def test_the_guide_shows_what_lint_prints_of_traffic(
     tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"] |= short
     leaf.write_text(json.dumps(tables, indent=4))
     monkeypatch.chdir(tmp_path)
-    command, _, shown = blocks(GUIDES / "lint.md")[2].partition("\n")
-    assert main(command.split()[2:]) == 1
+    arguments, shown = shown_by(GUIDES / "lint.md", "lossless lint --simulate")
+    assert main(arguments) == 1
     assert shown in capsys.readouterr().out
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.lint.devices import Settings
+    from lossless.lint.governing import Governing
+    from lossless.lint.keeping import Settled
     from lossless.lint.repository import Declare, Judged
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """What a lint run has to say; ``documents`` by file name, to show excerpts.
 
-    ``suppressed`` and ``baselined`` count findings that are kept back.
+    ``suppressed`` and ``baselined`` count findings that are kept back. ``beside`` is how many documents were not
+    judged, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
+    severity that shall fail the run, or ``never``, where a configuration says so.
     """
 
     findings: tuple[Finding, ...]
@@ -30,25 +35,48 @@ class Report(NamedTuple):
     documents: Mapping[str, Shown]
     suppressed: int = 0
     baselined: int = 0
+    beside: int = 0
+    fail_on: str | None = None
 
     @property
     def files(self) -> int:
         """How many files were judged."""
-        return len(self.documents)
+        return len(self.documents) - self.beside
+
+
+class Run(NamedTuple):
+    """What was judged, before anything is kept back; ``folders`` were judged whole.
+
+    ``governing`` is None where nothing was said of rules and findings.
+    """
+
+    judged: Judged
+    errors: tuple[Problem, ...]
+    governing: Governing | None
+    folders: tuple[str, ...] = ()
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge intents, config_db.json files and directories of them."""
+    return _report(judged_at(paths, options), options)
+
+
+def judged_at(paths: Sequence[str | PathLike[str]], options: Options) -> Run:
+    """Judge what lies at some paths, and keep nothing back yet."""
+    import os
+
     from lossless.lint.collect import search
     from lossless.lint.repository import judge_files
 
     candidates, errors = search(paths)
-    report = _report(judge_files(candidates, _declaring(options), settings_of(options)), errors)
-    if not options.simulate:
-        return report
-    from lossless.lint.collect import collect
+    governing = _governing(options, [candidate.file for candidate in candidates])
+    judged = judge_files(candidates, _declaring(options), _settings(options, governing))
+    if options.simulate:
+        from lossless.lint.collect import collect
 
-    return _with_runs(report, collect(paths)[0], options)
+        judged = _with_runs(judged, collect(paths)[0], options, governing)
+    folders = tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
+    return Run(judged, tuple(errors), governing, folders)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -73,18 +101,48 @@ def lint_documents(
     """Judge documents that are already read; ``errors`` are those of reading them."""
     from lossless.lint.repository import judge_documents
 
-    report = _report(judge_documents(documents, _declaring(options), settings_of(options)), errors)
-    return _with_runs(report, documents, options) if options.simulate else report
+    governing = _governing(options, [document.file for document in documents])
+    judged = judge_documents(documents, _declaring(options), _settings(options, governing))
+    if options.simulate:
+        judged = _with_runs(judged, documents, options, governing)
+    return _report(Run(judged, tuple(errors), governing), options)
 
 
-def _with_runs(report: Report, documents: Sequence[Document], options: Options) -> Report:
-    """Return a report with what runs of traffic show."""
-    from lossless.lint.run import Verdicts
+def _governing(options: Options, files: Sequence[str]) -> Governing | None:
+    """Return the configurations of a run, None where nothing was said of rules and findings anywhere."""
+    asked = bool(options.select or options.ignore)
+    if not (options.configured or options.configuration or options.baseline or asked):
+        return None
+    from lossless.lint.governing import Governing
+
+    choice = None
+    if asked:
+        from lossless.rules.selectors import Choice
+
+        choice = Choice(options.select, options.ignore)
+    found = Governing(searching=options.configured, only=options.configuration, asked=choice)
+    is_needed = options.configuration or options.baseline or asked or any(map(found.is_configured, files))
+    return found if is_needed else None
+
+
+def _settings(options: Options, governing: Governing | None) -> Settings:
+    settings = settings_of(options)
+    return settings if governing is None else settings._replace(chosen=governing.chosen)
+
+
+def _with_runs(
+    judged: Judged, documents: Sequence[Document], options: Options, governing: Governing | None
+) -> Judged:
+    """Return what was judged with what runs of traffic show, where a rule is chosen that asks for them."""
+    from lossless.rules.table import SIMULATED
+
+    choices = {governing.chosen(document.file) for document in documents} if governing else {None}
+    if all(chosen is not None and chosen.isdisjoint(SIMULATED) for chosen in choices):
+        return judged
     from lossless.lint.traffic import with_runs
 
-    judged = Verdicts(report.findings, report.not_judged)
-    verdicts = with_runs(judged, load_fabrics(documents, options).fabrics)
-    return report._replace(findings=verdicts.findings, not_judged=verdicts.not_judged)
+    fabrics = load_fabrics(documents, options).fabrics
+    return judged._replace(verdicts=with_runs(judged.verdicts, fabrics))
 
 
 def _declaring(options: Options) -> Declare:
@@ -99,6 +157,36 @@ def _declaring(options: Options) -> Declare:
     return declare
 
 
-def _report(judged: Judged, errors: Sequence[Problem]) -> Report:
+def _report(run: Run, options: Options) -> Report:
+    """Return the report of a run, without what is suppressed or known."""
+    judged = run.judged
     verdicts = judged.verdicts
-    return Report(verdicts.findings, (*errors, *judged.errors), verdicts.not_judged, judged.documents)
+    report = Report(verdicts.findings, (*run.errors, *judged.errors), verdicts.not_judged, judged.documents)
+    if run.governing is None and not any(map(_may_suppress, judged.documents.values())):
+        return report
+    found = settled_run(run, options)
+    return report._replace(
+        findings=found.findings,
+        errors=(*report.errors, *found.problems),
+        documents={**report.documents, **{one.file: one for one in found.beside}},
+        suppressed=found.suppressed,
+        baselined=found.baselined,
+        beside=len(found.beside),
+        fail_on=found.fail_on,
+    )
+
+
+def _may_suppress(document: Shown) -> bool:
+    """Return whether an intent can hold a suppression: each has the word once, in its first key."""
+    text = getattr(document, "text", "")
+    return text.count("lossless:") > 1 and not document.file.lower().endswith(".json")
+
+
+def settled_run(run: Run, options: Options) -> Settled:
+    """Return what is left of the findings of a run."""
+    from lossless.lint.governing import Governing
+    from lossless.lint.keeping import Terms, settled
+
+    governing = run.governing or Governing(searching=False)
+    terms = Terms(governing, options.baseline, options.today, options.simulate, run.folders, run.errors)
+    return settled(run.judged, terms)

@@ -21,11 +21,22 @@ class Options(NamedTuple):
 
     ``rdma_dscps`` names the DSCPs that must be lossless on devices without an intent; ``profile_dirs`` are
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
+
+    ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: what ``lossless.toml`` or
+    ``pyproject.toml`` above a file says holds for it; ``configuration`` names one that holds for all instead.
+    ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
+    as 2026-12-31, ends suppressions that have a date; without it none ends.
     """
 
     rdma_dscps: tuple[int, ...] = ()
     profile_dirs: tuple[str | PathLike[str], ...] = ()
     simulate: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    configured: bool = False
+    configuration: str | None = None
+    baseline: str | None = None
+    today: str = ""
 
 
 DEFAULT_OPTIONS = Options()

@@ -23,7 +23,9 @@ COMMANDS: dict[str, str] = {
     "rule": "Explain one rule.",
     "rules": "List all rules.",
     "profiles": "Show the hardware that is known, with sources.",
-    "schema": "Print the JSON Schema of an intent, for editors.",
+    "baseline": "Write down what is found today, to be shown no more.",
+    "schema": "Print the JSON Schema of an intent or lossless.toml, for editors.",
+    "lsp": "Judge files in an editor, while they are written.",
 }
 """The first line of each command's help; spelled out so that ``--help`` imports no command."""
 

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.cli.choice import choice_options
+from lossless.cli.fixing import fix_options, fixed, require_files, show_diff
 from lossless.cli.options import api_options, profiles, rdma_dscp
-from lossless.cli.output import report_json, report_text
+from lossless.cli.output import write_report
+from lossless.cli.reporting import report_options
 from lossless.cli.terminal import problem
 from lossless.errors import Problem, UnreadableError
 from lossless.findings import SEVERITIES
 
 if TYPE_CHECKING:
     from lossless.api import Options, Report
+    from lossless.cli.choice import Choice
+    from lossless.cli.reporting import Wanted
+    from lossless.findings import Severity
 
 _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
 
@@ -25,47 +31,54 @@ _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no con
 @rdma_dscp
 @profiles
 @click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How findings are written (default: text).",
-)
-@click.option(
     "--fail-on",
     type=click.Choice([*SEVERITIES, "never"]),
-    default="error",
-    help="Least severity of a finding that makes the exit code 1 (default: error).",
+    help="Least severity of a finding that makes the exit code 1 (default: error, or as configured).",
 )
+@click.option(
+    "--exit-zero", is_flag=True, help="Exit with 0 whatever is found; what cannot be read still exits with 2."
+)
+@choice_options
 @click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
 @click.option(
     "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also say what could not be judged, and why.")
+@fix_options
+@report_options
 def command(
     paths: tuple[str, ...],
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
-    output_format: str,
-    fail_on: str,
+    fail_on: str | None,
+    exit_zero: bool,
+    choice: Choice,
     stdin_filename: str | None,
     simulate: bool,
-    verbose: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    wanted: Wanted,
 ) -> int:
     """Judge intents, config_db.json files and folders of them.
 
     PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
     current folder. All config_db.json files are judged together, as one fabric.
     """
-    options = api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate)
+    options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
+    paths = paths or (".",)
+    require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
+    if diff:
+        return show_diff(paths, options, unsafe=unsafe_fixes)
     if simulate:
         _announce()
-    report, stdin_text = _judge(paths or (".",), stdin_filename, options)
-    if output_format == "json":
-        report_json(report)
+    stdin_text: dict[str, str] = {}
+    if fix:
+        report = fixed(paths, options, unsafe=unsafe_fixes)
     else:
-        report_text(report, stdin_text, verbose=verbose)
-    return exit_code(report, fail_on)
+        report, stdin_text = _judge(paths, stdin_filename, options)
+    severity = fail_on or report.fail_on or SEVERITIES[0]
+    written = write_report(report, stdin_text, wanted, failing(severity))
+    return exit_code(report, "never" if exit_zero else severity) if written else FAILED
 
 
 def _announce() -> None:
@@ -87,10 +100,13 @@ def exit_code(report: Report, fail_on: str) -> int:
     """Return 2 where something could not be read, 1 where a finding is severe enough, else 0."""
     if report.errors:
         return FAILED
-    if fail_on == "never":
-        return OK
-    severe = SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
+    severe = failing(fail_on)
     return FINDINGS if any(finding.severity in severe for finding in report.findings) else OK
+
+
+def failing(fail_on: str) -> tuple[Severity, ...]:
+    """Return the severities that make a run fail, none where it never shall."""
+    return SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
 
 
 def _judge(

@@ -1,8 +1,9 @@
-"""``lossless schema``: what editors complete and check intents by."""
+"""``lossless schema``: what editors complete and check intents and configurations by."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -11,12 +12,24 @@ from lossless.cli.terminal import out
 
 
 @click.command("schema", short_help=COMMANDS["schema"])
-def command() -> None:
-    """Print the JSON Schema of an intent, for editors.
+@click.option("--config", is_flag=True, help="That of lossless.toml instead.")
+def command(config: bool) -> None:
+    """Print the JSON Schema of an intent or lossless.toml, for editors.
 
     For the YAML language server, save it and begin the intent with
-    "# yaml-language-server: $schema=FILE".
+    "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,
+    save it and begin the file with "#:schema FILE".
     """
+    out(json.dumps(_configuration() if config else _intent(), indent=2))
+
+
+def _intent() -> dict[str, Any]:
     from lossless.intent.document import json_schema
 
-    out(json.dumps(json_schema(), indent=2))
+    return json_schema()
+
+
+def _configuration() -> dict[str, Any]:
+    from lossless.api.configuring import configuration_schema
+
+    return configuration_schema()

@@ -94,7 +94,9 @@ def _cable(text: str) -> int:
 
 
 def _schema(description: str, pattern: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "description": description, "pattern": pattern})
+    return WithJsonSchema(
+        {"type": "string", "description": description, "pattern": pattern, "maxLength": _LONGEST_QUANTITY}
+    )
 
 
 def _frame_size(text: str) -> int:
@@ -104,16 +106,33 @@ def _frame_size(text: str) -> int:
     return size_bytes
 
 
-_UNIT_NUMBER = r"^\s*\d+(\.\d+)?\s*[A-Za-zµ]"
-Size = Annotated[int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", _UNIT_NUMBER)]
-Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", _UNIT_NUMBER)]
-Length = Annotated[int, _quantity(_cable, "length"), _schema("metres: 30m", _UNIT_NUMBER)]
-Duration = Annotated[
-    int, _quantity(units.parse_duration, "duration"), _schema("200ms, 4us: nanoseconds inside", _UNIT_NUMBER)
+_NUMBER = r"\d+(\.\d+)?"
+_SIZE = rf"{_NUMBER}\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)"
+_RATE = rf"{_NUMBER}\s*[MGT]\s*(b/s|bps|bit/s|bit)?"
+RATE_PATTERN = rf"^\s*{_RATE}\s*$"
+DURATION_PATTERN = rf"^\s*{_NUMBER}\s*(ns|us|µs|ms|s)\s*$"
+"""What a schema can say of a quantity, as units.py reads it."""
+Size = Annotated[
+    int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", rf"^\s*{_SIZE}\s*$")
 ]
-Percent = Annotated[int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\s*\d{1,3}\s*%\s*$")]
+Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", RATE_PATTERN)]
+Length = Annotated[
+    int,
+    _quantity(_cable, "length"),
+    _schema("metres: 30m", rf"^(?=.*[1-9])\s*{_NUMBER}\s*(m|cm|km)\s*$"),
+]
+Duration = Annotated[
+    int,
+    _quantity(units.parse_duration, "duration"),
+    _schema("200ms, 4us: nanoseconds inside", DURATION_PATTERN),
+]
+Percent = Annotated[
+    int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\s*(100|0?\d{1,2})\s*%\s*$")
+]
 LinkCount = Annotated[
-    tuple[int, int], _quantity(_links, "number of links"), _schema("2 x 400G", r"^\s*\d+\s*[x×]")
+    tuple[int, int],
+    _quantity(_links, "number of links"),
+    _schema("2 x 400G", rf"^\s*0*[1-9]\d*\s*[x×]\s*(?=.*[1-9]){_RATE}\s*$"),
 ]
 FrameSize = Annotated[
     int,
@@ -121,6 +140,7 @@ FrameSize = Annotated[
     WithJsonSchema(
         {
             "type": ["integer", "string"],
+            "pattern": rf"^(\s*{_SIZE}\s*|\d+)$",
             "minimum": LEAST_MTU,
             "maximum": MOST_MTU,
             "description": "bytes: an MTU is always in bytes",

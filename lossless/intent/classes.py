@@ -14,7 +14,18 @@ from pydantic import (
     model_validator,
 )
 
-from lossless.intent.base import Dscp, Model, Percent, Priority, Rate, Size, off_or_mapping, refused, shown
+from lossless.intent.base import (
+    RATE_PATTERN,
+    Dscp,
+    Model,
+    Percent,
+    Priority,
+    Rate,
+    Size,
+    off_or_mapping,
+    refused,
+    shown,
+)
 
 CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
 ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
@@ -168,13 +179,15 @@ _ECN_SCHEMA = {
         {"enum": ["off", False]},
         {
             "type": "object",
+            "minProperties": 1,
             "additionalProperties": False,
             "properties": {
                 **Ecn.model_json_schema()["properties"],
                 "by_speed": {
                     "type": "object",
                     "minProperties": 1,
-                    "additionalProperties": Ecn.model_json_schema(),
+                    "patternProperties": {RATE_PATTERN: Ecn.model_json_schema()},
+                    "additionalProperties": False,
                 },
             },
         },

@@ -43,10 +43,13 @@ class Intent(Model):
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of an intent as people write it, for editors.
 
-    What a preset may supply is not required here, because a schema cannot see presets.
+    What a preset may supply is not required here, because a schema cannot see presets. It is of draft 7 and has no
+    references: editors know no later one well, and drop what stands beside a reference.
     """
+    from lossless.intent.keys import describe  # only a schema needs the words
+
     schema = Intent.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
@@ -55,7 +58,21 @@ def json_schema() -> dict[str, Any]:
         either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
         schema["properties"][section.lower()] = {"anyOf": either}
     _close(schema)
-    return schema
+    whole = _resolved(schema, schema.pop("$defs"))
+    describe(whole)
+    return whole  # type: ignore[no-any-return]
+
+
+def _resolved(schema: Any, parts: dict[str, Any]) -> Any:
+    """Return a schema with the parts that it refers to in their places, each a copy; no model contains itself."""
+    if isinstance(schema, list):
+        return [_resolved(part, parts) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        part = parts[schema["$ref"].rpartition("/")[2]]
+        schema = {**part, **{word: value for word, value in schema.items() if word != "$ref"}}
+    return {word: _resolved(part, parts) for word, part in schema.items()}
 
 
 def _close(schema: Any) -> None:

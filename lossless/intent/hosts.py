@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, WithJsonSchema, field_validator
 
 from lossless.intent.base import (
+    DURATION_PATTERN,
     Byte,
     Duration,
     FrameSize,
@@ -67,6 +68,10 @@ def _prevention(value: Any) -> Any:
     return found_ms
 
 
+_INTERFACE_SCHEMA = {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$"}
+Interface = Annotated[str, WithJsonSchema(_INTERFACE_SCHEMA)]
+
+
 class Hosts(Model):
     """What holds on every host.
 
@@ -90,13 +95,15 @@ class Hosts(Model):
     pfc_prevention: Annotated[
         int | Literal["auto"],
         BeforeValidator(_prevention),
-        WithJsonSchema({"anyOf": [{"enum": ["auto", "off", False]}, {"type": "string"}]}),
+        WithJsonSchema(
+            {"anyOf": [{"enum": ["auto", "off", False]}, {"type": "string", "pattern": DURATION_PATTERN}]}
+        ),
     ] = "auto"
     dcbx: Literal["os", "firmware"] = "os"
     global_pause: OnOff = False
     applied_by: Literal["unit", "other", "hand"] = "unit"
-    interfaces: Annotated[tuple[str, ...] | None, BeforeValidator(listed)] = None
-    rdma_devices: Annotated[tuple[str, ...] | None, BeforeValidator(listed)] = None
+    interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None
+    rdma_devices: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None
     nccl: Nccl = Nccl()
     ucx: Library | None = None
     mori: Library | None = None

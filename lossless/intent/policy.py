@@ -42,7 +42,9 @@ class WatchdogPolicy(Model):
 
 def _watchdog_schema() -> dict[str, Any]:
     """Return the schema of a watchdog of which a preset may supply a part."""
-    return {key: value for key, value in WatchdogPolicy.model_json_schema().items() if key != "required"}
+    schema = WatchdogPolicy.model_json_schema()
+    del schema["required"]
+    return {**schema, "minProperties": 1}
 
 
 class Pfc(Model):

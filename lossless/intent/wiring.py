@@ -103,11 +103,15 @@ class DeviceChoice(Model):
         return self
 
 
+_END_SCHEMA = {"type": "string", "pattern": r"^[^:]*(:[A-Za-z0-9][A-Za-z0-9._-]{0,30})?$"}
+End = Annotated[str, WithJsonSchema(_END_SCHEMA)]
+
+
 class LinkChoice(Model):
     """One bundle of links of an explicit topology, between ``DEVICE`` or ``DEVICE:PORT`` ends."""
 
-    a: str
-    b: str
+    a: End
+    b: End
     links: LinkCount
     cable: Length
 
@@ -138,11 +142,15 @@ class Topology(Model):
         return self
 
 
+_PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"
+Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFIX}$"})]
+
+
 class NetworkChoice(Model):
     """A network: on its own switches, or sharing the fabric in a class of its own."""
 
     on: Literal["separate", "fabric"]
-    prefixes: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    prefixes: Annotated[tuple[Prefix, ...], BeforeValidator(listed)] = ()
     traffic_class: str | None = Field(default=None, alias="class")
 
     @field_validator("prefixes")
@@ -158,7 +166,7 @@ def _check_prefix(text: str, index: int) -> None:
 
     try:
         # netaddr also reads masks, and an address alone as a network of one.
-        network = IPNetwork(text) if re.fullmatch(r"[0-9A-Fa-f:.]+/\d{1,3}", text) else None
+        network = IPNetwork(text) if re.fullmatch(_PREFIX, text) else None
     except (AddrFormatError, ValueError):
         network = None
     if network is None:

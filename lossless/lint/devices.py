@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lossless.fabric.model import Fabric, RepeatedKey, Switch
     from lossless.hardware.model import Hwsku, SwitchProfile
     from lossless.rules.device import Device
+    from lossless.rules.selectors import Codes
     from lossless.rules.table import LoadedRule
     from lossless.sonic.tables import Tables
     from lossless.source.document import Document
@@ -23,13 +24,22 @@ if TYPE_CHECKING:
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
 
 
+def every_rule(_file: str) -> Codes | None:
+    """Choose all rules for every file."""
+    return None
+
+
 class Settings(NamedTuple):
-    """What a run over devices depends on; ``intended`` are switches of intents judged with them, by name."""
+    """What a run over devices depends on; ``intended`` are switches of intents judged with them, by name.
+
+    ``chosen`` says which rules to run on a file.
+    """
 
     rdma_dscps: tuple[int, ...]
     profile_dirs: tuple[str, ...]
     intended: Mapping[str, Switch]
     compared: bool
+    chosen: Callable[[str], Codes | None] = every_rule
 
 
 class Outcome(NamedTuple):
@@ -58,22 +68,24 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
         )
     view = View(fabric)
     device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
+    chosen = settings.chosen(document.file)
     verdicts = (
-        run(view, for_views_of_devices(), "config_db"),
-        run(device, _rules_for(device), "config_db"),
+        run(view, for_views_of_devices(chosen), "config_db"),
+        run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
     )
     return Outcome(document.file, _joined(verdicts), errors, _summary(device) if settings.compared else None)
 
 
-def _rules_for(device: Device) -> tuple[LoadedRule, ...]:
+def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     """Return the rules that can have something to say of a device."""
-    from lossless.rules.table import for_devices, for_intended_devices, for_refused_devices
+    from lossless.rules.table import SCHEMA, for_devices, for_intended_devices, for_refused_devices
 
-    rules = for_devices(device.tables.data.keys())
-    if device.conformity.problems or device.conformity.unknown_tables:
-        rules += for_refused_devices()
-    return rules + for_intended_devices() if device.intended is not None else rules
+    rules = for_devices(device.tables.data.keys(), chosen)
+    wanted = chosen is None or not chosen.isdisjoint(SCHEMA)
+    if wanted and (device.conformity.problems or device.conformity.unknown_tables):
+        rules += for_refused_devices(chosen)
+    return rules + for_intended_devices(chosen) if device.intended is not None else rules
 
 
 def device_fabric(
@@ -108,14 +120,21 @@ def repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
     )
 
 
-def compare(summaries: Sequence[Summary]) -> Verdicts:
-    """Judge all devices together; one alone has nothing to be compared with."""
+def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
+    """Judge all devices together; one alone has nothing to be compared with.
+
+    A rule that was chosen for some of the files only has nothing to say of the others.
+    """
     if len(summaries) < 2:
         return Verdicts()
     from lossless.fabric.across import Across
-    from lossless.rules.table import for_all_devices
+    from lossless.rules.table import ACROSS, for_all_devices
 
-    return run(Across(summaries), for_all_devices(), "config_db")
+    choices = {settings.chosen(summary.file) for summary in summaries}
+    union = frozenset().union(*(ACROSS if chosen is None else chosen for chosen in choices))
+    verdicts = run(Across(summaries), for_all_devices(union.intersection(ACROSS)), "config_db")
+    wanted = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
+    return verdicts._replace(findings=tuple(wanted))
 
 
 def _summary(device: Device) -> Summary:

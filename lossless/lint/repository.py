@@ -45,10 +45,10 @@ def judge_documents(documents: Sequence[Document], declare: Declare, settings: S
     """Judge documents that are already read."""
     intents = declare(documents)
     deployed = [document for document in documents if is_device(document.file)]
-    settings = _completed(settings, intents, compared=len(deployed) > 1)
+    settings = _completed(settings, intents, [document.file for document in deployed])
     find = finder(settings.profile_dirs)
     outcomes = [judge_document(document, settings, find) for document in deployed]
-    return _judged(intents, outcomes, {document.file: document for document in documents})
+    return _judged(intents, outcomes, {document.file: document for document in documents}, settings)
 
 
 def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
@@ -84,32 +84,51 @@ def _judge_apart(
     from lossless.lint.workers import judge_in_processes
 
     intents = declare(documents)
-    work = judge_in_processes(devices, _completed(settings, intents, compared=True))
-    judged = _judged(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts))
+    settings = _completed(settings, intents, [candidate.file for candidate in devices])
+    work = judge_in_processes(devices, settings)
+    judged = _judged(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts), settings)
     return judged._replace(errors=(*work.problems, *judged.errors))
 
 
-def _completed(settings: Settings, intents: Intents, *, compared: bool) -> Settings:
-    """Return settings with the switches that intents name; one that two of them name is not intended."""
+def _completed(settings: Settings, intents: Intents, deployed: Sequence[str]) -> Settings:
+    """Return settings with the switches that intents name, and whether devices are compared.
+
+    A switch that two intents name is not intended.
+    """
     intended: dict[str, Switch | None] = {}
     for switch in (switch for fabric in intents.fabrics for switch in fabric.switches):
         intended[switch.name] = None if switch.name in intended else switch
     known = {name: switch for name, switch in intended.items() if switch is not None}
+    compared = len(deployed) > 1 and _compares(settings, deployed)
     return settings._replace(intended=known, compared=compared)
 
 
-def _judged(intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown]) -> Judged:
-    verdicts = [*_of_intents(intents), *(outcome.verdicts for outcome in outcomes)]
-    verdicts.append(compare([outcome.summary for outcome in outcomes if outcome.summary is not None]))
+def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
+    """Return whether a rule that needs all devices is chosen for any of them."""
+    from lossless.rules.table import ACROSS
+
+    choices = {settings.chosen(file) for file in deployed}
+    return any(chosen is None or not chosen.isdisjoint(ACROSS) for chosen in choices)
+
+
+def _judged(
+    intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown], settings: Settings
+) -> Judged:
+    verdicts = [*_of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
+    summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
+    verdicts.append(compare(summaries, settings))
     errors = (error for outcome in outcomes for error in outcome.errors)
     return Judged(together(verdicts), (*intents.errors, *errors), documents)
 
 
-def _of_intents(intents: Intents) -> list[Verdicts]:
+def _of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
     if not intents.fabrics:
         return []
     from lossless.fabric.view import View
     from lossless.rules.table import for_intents
 
-    rules = for_intents()
-    return [run(View(fabric), rules, "intent") for fabric in intents.fabrics]
+    chosen = [settings.chosen(fabric.sources[0]) for fabric in intents.fabrics]
+    return [
+        run(View(fabric), for_intents(codes), "intent")
+        for fabric, codes in zip(intents.fabrics, chosen, strict=True)
+    ]

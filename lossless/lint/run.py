@@ -52,8 +52,13 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     superseded = frozenset().union(*(verdict.superseded for verdict in verdicts))
     kept = [f for v in verdicts for f in v.findings if (f.code, f.origin) not in superseded]
     graver = {f.origin[:2] for f in kept if not f.code.startswith(LESSER) and f.severity != "info"}
-    findings = sorted((_lessened(finding, graver) for finding in kept), key=_order)
-    return Verdicts(tuple(findings), _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
+    findings = in_order(_lessened(finding, graver) for finding in kept)
+    return Verdicts(findings, _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings by file, errors first, then by rule and place."""
+    return tuple(sorted(findings, key=_order))
 
 
 def _lessened(finding: Finding, graver: set[tuple[str, Path]]) -> Finding:
@@ -74,7 +79,9 @@ def _merged(hits: Iterable[Hit]) -> list[Hit]:
 
 def _added(first: Hit, second: Hit) -> Hit:
     elements = tuple(dict.fromkeys(first.elements + second.elements))
-    return first._replace(elements=elements, places=first.places + second.places)
+    # What cannot be mended everywhere is not mended at all: the finding would stay.
+    fix = tuple(dict.fromkeys(first.fix + second.fix)) if first.fix and second.fix else ()
+    return first._replace(elements=elements, places=first.places + second.places, fix=fix)
 
 
 def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
@@ -92,8 +99,9 @@ def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
         places=hit.places,
         elements=hit.elements,
         data=hit.data,
-        fixable="no",
+        fixable=rule.fixable if hit.fix else "no",
         object_form=form,
+        fix=hit.fix,
     )
 
 

@@ -86,7 +86,8 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     from lossless.source import load
 
     # Read once here, and shared by every copy.
-    for_views_of_devices(), for_devices(ONLY_WITH.values()), for_refused_devices()
+    for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
+        for_views_of_devices(chosen), for_devices(ONLY_WITH.values(), chosen), for_refused_devices(chosen)
     context = multiprocessing.get_context("fork")
     outcomes: list[Outcome] = []
     excerpts: dict[str, Excerpts] = {}

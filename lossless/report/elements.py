@@ -47,39 +47,42 @@ def on(elements: Sequence[str], places: int) -> str:
     return text
 
 
+def ranges(names: Sequence[str]) -> list[str]:
+    """Return names with those that belong together as one range: ``Ethernet0-Ethernet60``."""
+    return [name for run in _runs(names) for name in (run.names() if isinstance(run, _Run) else [run])]
+
+
 def _runs(elements: Sequence[str]) -> Iterator[_Run | str]:
     """Yield names in the order people count, those that belong together as one run."""
-    run: _Run | None = None
-    for element in sorted(elements, key=_natural):
-        head, number = _split(element)
-        if run is not None and number is not None and _continues(run, head, number):
-            run = _Run(head, (*run.numbers, number))
-            continue
-        if run is not None:
-            yield run
-        run = None if number is None else _Run(head, (number,))
-        if run is None:
-            yield element
-    if run is not None:
-        yield run
+    numbers: dict[str, list[int]] = {}
+    alone: set[str] = set()
+    for element in elements:
+        head = element.rstrip("0123456789")
+        digits = element[len(head) :]
+        # A number with a leading 0 stays text.
+        if digits and (digits[0] != "0" or digits == "0"):
+            numbers.setdefault(head, []).append(int(digits))
+        else:
+            numbers.setdefault(element, [])
+            alone.add(element)
+    for head in sorted(numbers, key=_natural) if len(numbers) > 1 else numbers:
+        if head in alone:
+            yield head
+        yield from (_Run(head, run) for run in _even(sorted(numbers[head])))
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield ascending numbers by runs in which each is as far from the next."""
+    start = 0
+    for end in range(1, len(numbers) + 1):
+        length = end - start
+        is_last = end == len(numbers)
+        if is_last or (length > 1 and numbers[end] - numbers[end - 1] != numbers[start + 1] - numbers[start]):
+            yield tuple(numbers[start:end])
+            start = end
+
+
+def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Return what sorts ``leaf2`` before ``leaf10``."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
-
-
-def _continues(run: _Run, head: str, number: int) -> bool:
-    step = number - run.numbers[-1]
-    if head != run.head or step <= 0:
-        return False
-    return len(run.numbers) < 2 or step == run.numbers[-1] - run.numbers[-2]
-
-
-def _split(element: str) -> tuple[str, int | None]:
-    """Return a name as its beginning and the number it ends in; a number with a leading 0 stays text."""
-    head = element.rstrip("0123456789")
-    digits = element[len(head) :]
-    if not digits or (digits[0] == "0" and digits != "0"):
-        return element, None
-    return head, int(digits)
+    parts = re.split(r"(\d+)", name)
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts), name

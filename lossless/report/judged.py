@@ -32,6 +32,10 @@ class Judged(Protocol):
         """The documents by file name."""
 
     @property
+    def files(self) -> int:
+        """How many files were judged; a document more is there where a finding points into a configuration."""
+
+    @property
     def suppressed(self) -> int:
         """How many findings the user has suppressed."""
 

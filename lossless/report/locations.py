@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.errors import Problem
-    from lossless.findings import Finding, Origin, Span
+    from lossless.findings import Finding, Origin, Path, Span
     from lossless.report.judged import Judged
     from lossless.source.excerpts import Shown
 
@@ -26,23 +26,23 @@ class Locations:
 
     def __init__(self, documents: Mapping[str, Shown], findings: Iterable[Finding]) -> None:
         self._documents = documents
-        self._keys: dict[tuple[str, object], Span] = {}
-        self._values: dict[tuple[str, object], Span] = {}
-        paths: dict[str, dict[tuple[str | int, ...], None]] = {}
+        self._keys: dict[str, dict[Path, Span]] = {}
+        self._values: dict[str, dict[Path, Span]] = {}
+        paths: dict[str, dict[Path, None]] = {}
         for finding in findings:
             for origin in _origins(finding):
                 paths.setdefault(origin.file, {})[origin.path] = None
         for file in paths.keys() & documents.keys():
-            document = documents[file]
-            self._keys |= {
-                (file, path): span for path, span in document.locate_many(paths[file], "key").items()
-            }
-            self._values |= {(file, path): span for path, span in document.locate_many(paths[file]).items()}
+            self._keys[file] = documents[file].locate_many(paths[file], "key")
+            self._values[file] = documents[file].locate_many(paths[file])
 
     def span(self, origin: Origin) -> Span | None:
         """Return where an origin stands, None in a file that was not read."""
-        key, value = self._keys.get(origin[:2]), self._values.get(origin[:2])
-        if origin.mark == "key" or key is None or value is None:
+        file, path, mark = origin
+        if file not in self._keys or path not in self._keys[file]:
+            return None
+        key, value = self._keys[file][path], self._values[file][path]
+        if mark == "key":
             return key
         beside_key = value.line == value.end_line == key.line and value.column < value.end_column
         return value if beside_key else key

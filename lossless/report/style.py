@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _RESET = "\x1b[0m"
 _CODES = {
+    "plain": "",
     "place": "\x1b[1m",
     "error": "\x1b[1;31m",
     "warning": "\x1b[1;33m",
@@ -16,17 +17,29 @@ NARROWEST = 40
 
 
 class Style:
-    """How text is shown: with colour or without, and how many columns a line may have."""
+    """How text is shown: with colour or without, how many columns a line may have, and how much of it.
 
-    __slots__ = ("_colour", "columns")
+    ``source`` shows the line that is meant; ``brief`` leaves one line of every finding.
+    """
 
-    def __init__(self, *, colour: bool = False, columns: int = 120) -> None:
+    __slots__ = ("_colour", "brief", "columns", "source")
+
+    def __init__(
+        self, *, colour: bool = False, columns: int = 120, source: bool = True, brief: bool = False
+    ) -> None:
         self._colour = colour
         self.columns = max(columns, NARROWEST)
+        self.source = source and not brief
+        self.brief = brief
+
+    def showing(self, *, source: bool, brief: bool) -> Style:
+        """Return the same colours and width, with more or less to see."""
+        return Style(colour=self._colour, columns=self.columns, source=source, brief=brief)
 
     def paint(self, text: str, role: str) -> str:
         """Return text in the colour of its role; as it is where there are no colours."""
-        return f"{_CODES[role]}{text}{_RESET}" if self._colour and text else text
+        code = _CODES[role] if self._colour else ""
+        return f"{code}{text}{_RESET}" if code and text else text
 
 
 def visible(text: str) -> str:

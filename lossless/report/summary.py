@@ -32,7 +32,7 @@ def summarise(judged: Judged) -> Summary:
         suppressed=judged.suppressed,
         baselined=judged.baselined,
         not_judged=sum(gap.times for gap in judged.not_judged),
-        files=len(judged.documents),
+        files=judged.files,
     )
 
 

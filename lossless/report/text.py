@@ -2,16 +2,16 @@
 
 The first line of each is ``file:line:column: CODE name: message``, which editors and terminals can follow; a
 severity other than error stands in brackets behind it. In a CONFIG_DB the object comes before the message.
-Below come the line it is about, with a caret, and what explains and mends it.
+Below come the line it is about, with a caret, and what explains and mends it; a style can leave both out.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.report.elements import on
 from lossless.report.excerpt import excerpt
 from lossless.report.locations import located, ordered, shown_file
+from lossless.report.remarks import other_places, remarks, what
 from lossless.report.style import Style, visible
 from lossless.report.summary import counted, summarise
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.errors import Problem
-    from lossless.findings import Finding, NotJudged, Origin, Related, Span
+    from lossless.findings import Finding, NotJudged, Origin, Span
     from lossless.report.judged import Judged
     from lossless.report.locations import Locations
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     """Gives a line of a file, None where there is no such text."""
 
 PLAIN = Style()
-_LONGEST_OBJECT = 60
 
 
 def findings_text(judged: Judged, style: Style = PLAIN) -> Iterator[str]:
@@ -42,10 +41,8 @@ def problems_text(problems: Iterable[Problem], line_text: LineText, style: Style
     for problem in ordered(problems):
         place = _place(problem.file, problem.line, problem.column)
         lines = [f"{style.paint(place, 'place')}: {visible(problem.message)}"]
-        line = line_text(problem.file, problem.line) if problem.line is not None else None
-        if line is not None and problem.line is not None and problem.column is not None:
-            start = problem.column - 1
-            lines += _excerpt(line, problem.line, start, _word_end(line, start), "error", style)
+        if style.source and problem.line is not None and problem.column is not None:
+            lines += _word(problem.line, problem.column - 1, line_text(problem.file, problem.line), style)
         yield "\n".join(lines)
 
 
@@ -57,11 +54,11 @@ def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
         yield f"not judged: {rule}{visible(gap.reason)}{times}"
 
 
-def summary_text(judged: Judged) -> str:
+def summary_text(judged: Judged, style: Style = PLAIN) -> str:
     """Return the last line of a report: every count, also those that are zero."""
     counts = summarise(judged)
     found = ", ".join(
-        counted(number, noun)
+        style.paint(counted(number, noun), noun if number else "plain")
         for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
     )
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
@@ -73,12 +70,13 @@ def _finding(finding: Finding, locations: Locations, style: Style) -> str:
     span = locations.span(finding.origin)
     lines = [_first_line(finding, span, style)]
     margin = 0
-    if span is not None:
+    if span is not None and style.source:
         line = locations.line_text(finding.origin.file, span.line)
         end = span.end_column - 1 if span.end_line == span.line else len(line)
         lines += _excerpt(line, span.line, span.column - 1, end, finding.severity, style)
         margin = len(str(span.line))
-    for label, text in _remarks(finding, locations):
+    others = other_places(finding, locations, shown_file)
+    for label, text in () if style.brief else remarks(finding, others):
         lines += _remark(label, text, margin, style)
     return "\n".join(lines)
 
@@ -86,36 +84,9 @@ def _finding(finding: Finding, locations: Locations, style: Style) -> str:
 def _first_line(finding: Finding, span: Span | None, style: Style) -> str:
     place = style.paint(_place_of(finding.origin, span), "place")
     name = f"{style.paint(finding.code, finding.severity)} {finding.name}"
-    what = visible(finding.message.replace("\n", " "))
-    if finding.object_form == "config_db" and finding.origin.path:
-        what = f"{_shortened(visible(finding.object))}: {what}"
     doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
     is_plain = finding.severity == "error" and not doubt
-    return f"{place}: {name}: {what}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
-
-
-def _shortened(text: str) -> str:
-    """Return an object without the middle of a key that names dozens of ports."""
-    half = (_LONGEST_OBJECT - 3) // 2
-    return text if len(text) <= _LONGEST_OBJECT else f"{text[:half]}...{text[-half:]}"
-
-
-def _remarks(finding: Finding, locations: Locations) -> Iterator[tuple[str, str]]:
-    if finding.elements:
-        yield "on", on(finding.elements, finding.places)
-    if finding.note:
-        yield "note", finding.note
-    for related in finding.related:
-        yield "also", _related(related, locations)
-    if finding.via is not None:
-        place = _place_of(finding.via, locations.span(finding.via))
-        yield "from", f"{place}: {'.'.join(map(str, finding.via.path))}"
-    if finding.help:
-        yield "help", finding.help
-
-
-def _related(related: Related, locations: Locations) -> str:
-    return f"{_place_of(related.origin, locations.span(related.origin))}: {related.message}"
+    return f"{place}: {name}: {what(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
 
 
 def _remark(label: str, text: str, margin: int, style: Style) -> list[str]:
@@ -144,6 +115,11 @@ def _place_of(origin: Origin, span: Span | None) -> str:
 def _place(file: str, line: int | None, column: int | None) -> str:
     parts = [visible(shown_file(file)), *(str(number) for number in (line, column) if number is not None)]
     return ":".join(parts)
+
+
+def _word(number: int, start: int, line: str | None, style: Style) -> list[str]:
+    """Return the lines that show the word a problem is about; none where there is no text."""
+    return [] if line is None else _excerpt(line, number, start, _word_end(line, start), "error", style)
 
 
 def _word_end(line: str, start: int) -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from lossless.findings import Confidence, Fixable, Json, Origin, Related, Severity
+from lossless.findings import Confidence, Edit, Fixable, Json, Origin, Related, Severity
 from lossless.records import NamedTuple
 
-Subject = Literal["fabric", "tables", "intent", "hosts"]
+Subject = Literal["fabric", "tables", "intent", "hosts", "suppressions"]
 
 
 class Hit(NamedTuple):
@@ -21,6 +21,7 @@ class Hit(NamedTuple):
 
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
     ``supersedes`` names rules whose finding at the same origin this one replaces: it knows more of the cause.
+    ``fix`` are edits that mend it in every place it shows; its rule says whether they are safe.
     """
 
     origin: Origin
@@ -34,6 +35,7 @@ class Hit(NamedTuple):
     severity: Severity | None = None
     confidence: Confidence | None = None
     supersedes: tuple[str, ...] = ()
+    fix: tuple[Edit, ...] = ()
 
 
 class Gap(NamedTuple):

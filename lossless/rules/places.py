@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Related
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.fabric.qos import PortQos
+    from lossless.fabric.qos import BufferProfile, PortQos
     from lossless.fabric.view import PortSet
     from lossless.findings import Origin
 
@@ -15,6 +17,21 @@ if TYPE_CHECKING:
 def below(origin: Origin, *keys: str) -> Origin:
     """Return where a key below a value stands; the value's own place where a preset or a default gave it."""
     return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
+
+
+def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ...]:
+    """Return the other places that have a part in a finding: not its own again, and none that nobody wrote."""
+    others: dict[Origin, Related] = {}
+    for origin, message in found:
+        written = origin is not None and origin.path and origin.path != ("preset",)
+        if origin is not None and written and origin[:2] != here[:2]:
+            others.setdefault(origin, Related(origin, message))
+    return tuple(others.values())
+
+
+def row_of(profile: BufferProfile) -> Origin | None:
+    """Return the row that a buffer profile was written as, None where the switch or an intent made it."""
+    return profile.origin if profile.origin.path[:1] == ("BUFFER_PROFILE",) else None
 
 
 def elements(sets: Sequence[PortSet]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from lossless.rules.base import Gap, Hit, Rule
+    from lossless.rules.selectors import Codes
 
 FABRIC: dict[str, str] = {
     "BUF001": "buffers.buf001_headroom_below_cable",
@@ -202,8 +203,15 @@ SIMULATED: dict[str, str] = {
 }
 """Rules that are given what runs of the packet-level model showed."""
 
+KEPT: dict[str, str] = {
+    "SUP001": "suppressions.sup001_suppression_unused",
+    "SUP002": "suppressions.sup002_suppression_expired",
+    "SUP003": "suppressions.sup003_baseline_stale",
+}
+"""Rules that are given what keeps findings back: suppressions and baselines."""
+
 MODULES: dict[str, str] = dict(
-    sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS, **SIMULATED}.items())
+    sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS, **SIMULATED, **KEPT}.items())
 )
 
 
@@ -233,53 +241,62 @@ def load_all(codes: Iterable[str] | None = None) -> tuple[LoadedRule, ...]:
 
 
 @cache
-def for_intents() -> tuple[LoadedRule, ...]:
-    """Return the rules that are given the view of an intent."""
-    return _loaded({**FABRIC, **INTENT})
+def for_intents(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given the view of an intent; of those ``chosen``, here and below."""
+    return _loaded({**FABRIC, **INTENT}, chosen)
 
 
 @cache
-def for_views_of_devices() -> tuple[LoadedRule, ...]:
+def for_views_of_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given the view of one deployed device."""
-    return _loaded(FABRIC)
+    return _loaded(FABRIC, chosen)
 
 
-def for_devices(tables: Collection[str]) -> tuple[LoadedRule, ...]:
+def for_devices(tables: Collection[str], chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given one deployed device with its rows, by the tables it has."""
-    return _for_devices(tuple(code for code, table in ONLY_WITH.items() if table not in tables))
+    return _for_devices(tuple(code for code, table in ONLY_WITH.items() if table not in tables), chosen)
 
 
 @cache
-def _for_devices(without: tuple[str, ...]) -> tuple[LoadedRule, ...]:
-    return _loaded({code: module for code, module in DEVICE.items() if code not in without})
+def _for_devices(without: tuple[str, ...], chosen: Codes | None) -> tuple[LoadedRule, ...]:
+    return _loaded({code: module for code, module in DEVICE.items() if code not in without}, chosen)
 
 
 @cache
-def for_refused_devices() -> tuple[LoadedRule, ...]:
+def for_refused_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device which SONiC's models refuse in part."""
-    return _loaded(SCHEMA)
+    return _loaded(SCHEMA, chosen)
 
 
 @cache
-def for_intended_devices() -> tuple[LoadedRule, ...]:
+def for_intended_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device together with its intent."""
-    return _loaded(INTENDED)
+    return _loaded(INTENDED, chosen)
 
 
 @cache
-def for_runs() -> tuple[LoadedRule, ...]:
+def for_runs(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given what runs of the packet-level model showed."""
-    return _loaded(SIMULATED)
+    return _loaded(SIMULATED, chosen)
 
 
 @cache
-def for_all_devices() -> tuple[LoadedRule, ...]:
+def for_kept(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given what keeps findings back."""
+    return _loaded(KEPT, chosen)
+
+
+@cache
+def for_all_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given all deployed devices together."""
-    return tuple(_load(module, "across") for _, module in sorted(ACROSS.items()))
+    return _loaded(ACROSS, chosen, "across")
 
 
-def _loaded(modules: Mapping[str, str]) -> tuple[LoadedRule, ...]:
-    return tuple(_load(module, "check") for _, module in sorted(modules.items()))
+def _loaded(
+    modules: Mapping[str, str], chosen: Codes | None, function: str = "check"
+) -> tuple[LoadedRule, ...]:
+    wanted = sorted(code for code in modules if chosen is None or code in chosen)
+    return tuple(_load(modules[code], function) for code in wanted)
 
 
 def _load(name: str, function: str) -> LoadedRule:

@@ -69,6 +69,11 @@ class Document:
         self._lines = Lines(text)
         self._places: dict[Path, Place] = {}
 
+    @property
+    def locator(self) -> Locator:
+        """What finds offsets by path."""
+        return self._locator
+
     def exists(self, path: Path) -> bool:
         """Return whether the data holds something at this path."""
         value: Any = self.data

@@ -157,7 +157,7 @@ class JsonLocator:
 
     def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
         hits = self._only_ones(wanted) if not path else {}
-        for key, place in self._children(start) if len(hits) < len(wanted) else ():
+        for key, place in self.children(start) if len(hits) < len(wanted) else ():
             if key in wanted:
                 hits[key] = place
                 if self._unique is not None and len(hits) == len(wanted):
@@ -183,7 +183,8 @@ class JsonLocator:
             hits[key] = Place(start, start + len(quoted), value_start, -1)
         return hits
 
-    def _children(self, start: int) -> Iterator[tuple[str | int, Place]]:
+    def children(self, start: int) -> Iterator[tuple[str | int, Place]]:
+        """Yield what the object or list at an offset holds, by key or index, with its place."""
         if self._text[start] == "{":
             return self._members(start)
         if self._text[start] == "[":

@@ -24,7 +24,7 @@ _FOREIGN_MARKS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def read_text(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> str:
@@ -47,9 +47,9 @@ def decode(raw: bytes, file: str, limit_bytes: int = MAX_BYTES) -> str:
         _refuse(file, "the file is empty")
     _refuse_foreign(raw, file)
     try:
-        text = raw.removeprefix(_UTF8_MARK).decode("utf-8")
+        text = raw.removeprefix(UTF8_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
-        _refuse_byte(raw, file, error.start + len(raw) - len(raw.removeprefix(_UTF8_MARK)))
+        _refuse_byte(raw, file, error.start + len(raw) - len(raw.removeprefix(UTF8_MARK)))
     if text.isspace() or not text:
         _refuse(file, "the file is blank")
     return text
@@ -95,7 +95,7 @@ def _refuse_byte(raw: bytes, file: str, offset: int) -> NoReturn:
 
 
 def _place(raw: bytes, offset: int) -> tuple[int, int]:
-    before = raw[:offset].removeprefix(_UTF8_MARK).decode("utf-8", "replace")
+    before = raw[:offset].removeprefix(UTF8_MARK).decode("utf-8", "replace")
     return Lines(before).place(len(before))
 
 

@@ -45,11 +45,19 @@ class YamlLocator:
         """Return, for each path, the place of its deepest prefix that exists."""
         return {path: self._place(path) for path in paths}
 
+    def node(self, path: Path) -> Node:
+        """Return the composed value at a path, or at its deepest prefix that exists."""
+        return self._found(path)[1]
+
     def _place(self, path: Path) -> Place:
+        key, node = self._found(path)
+        return node.place(key)
+
+    def _found(self, path: Path) -> tuple[Node, Node]:
         key, node = self._root, self._root
         for step in path:
             child = node.child(step)
             if child is None:
                 break
             key, node = child
-        return node.place(key)
+        return key, node

@@ -69,6 +69,11 @@ class Sample(NamedTuple):
     suppressed: int = 0
     baselined: int = 0
 
+    @property
+    def files(self) -> int:
+        """How many files were judged."""
+        return len(self.documents)
+
 
 def finding(origin: Origin, **fields: Any) -> Finding:
     """Return a finding; what does not matter is the same in all."""

@@ -75,8 +75,8 @@ def test_other_places_have_their_own_location() -> None:
     )
     found = on_switch("PORT", "Ethernet0", "mtu", related=related)
     assert shown(found).splitlines()[-2:] == [
-        "  = also: leaf1.json:7:14: the other end has 1,500 B",
-        "  = also: gone.json: and so has this",
+        "  = also: leaf1.json:7:14: PORT|Ethernet4|mtu: the other end has 1,500 B",
+        "  = also: gone.json: PORT: and so has this",
     ]
 
 
@@ -98,12 +98,20 @@ def test_lines_of_a_note_stand_below_each_other() -> None:
     ]
 
 
-def test_a_key_that_names_dozens_of_ports_is_shortened() -> None:
-    ports = ",".join(f"Ethernet{number}" for number in range(64))
+def test_a_key_that_names_dozens_of_ports_is_shown_as_their_range() -> None:
+    ports = ",".join(f"Ethernet{number}" for number in [*range(0, 128, 4), 200])
     first = shown(on_switch("QUEUE", f"{ports}|3", message="no scheduler")).splitlines()[0]
     assert first == (
+        "leaf1.json:1:1: WD001 watchdog-missing: QUEUE|Ethernet0-Ethernet124,Ethernet200|3: no scheduler"
+    )
+
+
+def test_a_key_that_names_dozens_of_unlike_things_is_shortened() -> None:
+    names = ",".join(f"{first}{last}" for first in "abcdefg" for last in "xyz")
+    first = shown(on_switch("QUEUE", f"{names}|3", message="no scheduler")).splitlines()[0]
+    assert first == (
         "leaf1.json:1:1: WD001 watchdog-missing: "
-        "QUEUE|Ethernet0,Ethernet1,Et...et61,Ethernet62,Ethernet63|3: no scheduler"
+        "QUEUE|ax,ay,az,bx,by,bz,cx,c...ex,ey,ez,fx,fy,fz,gx,gy,gz|3: no scheduler"
     )
 
 
@@ -181,3 +189,21 @@ def test_the_summary_has_every_count() -> None:
         "not judged: CLS001: no map (3 times)",
         "not judged: WD001: no speed",
     ]
+
+
+def test_a_style_can_leave_out_the_line_or_all_but_the_first() -> None:
+    run = sample(on_switch("PORT", "Ethernet0", note="n"), oversubscribed(note="", help="h"))
+
+    def lines(style: Style) -> list[str]:
+        return [line for block in findings_text(run, style) for line in block.splitlines()]
+
+    whole, bare, brief = lines(Style()), lines(Style(source=False)), lines(Style(brief=True))
+    first = [line for line in whole if line.startswith(("leaf1.json:", "fabric.yaml:"))]
+    assert brief == first
+    assert bare == [first[0], " = help: h", first[1], " = note: n"]
+    assert len(whole) > len(bare)
+
+
+def test_the_counts_that_matter_are_coloured() -> None:
+    run = sample(oversubscribed())
+    assert summary_text(run, Style(colour=True)).startswith("\x1b[1;31m1 error\x1b[0m, 0 warnings, 0 infos")

@@ -6,11 +6,14 @@ A snippet is a fenced block whose first line says what it is::
     ```json config_db base=leaf rdma-dscp=26
     ```json config_db base=wired-leaf beside=wired-spine
     ```json config_db base=leaf simulate=yes
+    ```yaml intent base=none today=2026-12-31
+    ```json baseline base=none beside=leaf-spine.yaml
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
 null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
-(``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too. The line that ends in ``<- here`` (behind ``#``
-in YAML, ``//`` in JSON) is where the finding must point.
+(``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
+judged but counts for what is beside it. The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is
+where the finding must point.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint_documents
@@ -28,7 +32,9 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 BASES = Path(__file__).parent / "bases"
-_FENCE = re.compile(r"^```(yaml intent|json config_db)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^```(yaml intent|json config_db|json baseline)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
 
 
@@ -40,6 +46,7 @@ class Snippet(NamedTuple):
     beside: tuple[str, ...]
     rdma_dscps: tuple[int, ...]
     simulate: bool
+    today: str
     text: str
     marked_line: int | None
 
@@ -108,6 +115,7 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
         beside=tuple(name for name in given.pop("beside", "").split(",") if name),
         rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
         simulate=given.pop("simulate", "no") == "yes",
+        today=given.pop("today", ""),
         text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
         marked_line=marked[0] if marked else None,
     )
@@ -115,5 +123,10 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
 
 def judge(snippet: Snippet) -> Report:
     """Return what the linter says of a snippet on its base."""
-    documents = [snippet.document(), *snippet.companions()]
-    return lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate))
+    options = Options(rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate, today=snippet.today)
+    if snippet.kind == "json baseline":
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "baseline.json"
+            file.write_text(snippet.text)
+            return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
+    return lint_documents([snippet.document(), *snippet.companions()], options)

@@ -73,6 +73,7 @@ from lossless.buffers.port import LinkNeed, given_headroom
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.buffers.shared import (
     fresh_row,
+    headroom_beside,
     headroom_data,
     headroom_origin,
     hollow_help,
@@ -129,6 +130,7 @@ def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
         elements=ports.elements,
         places=ports.places,
         data=headroom_data(ports, profile, link),
+        related=headroom_beside(ports, profile),
         severity="error" if certain else "warning",
     )
 

@@ -72,6 +72,7 @@ from typing import TYPE_CHECKING
 from lossless.buffers.marking import DYNAMIC_TH
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside, row_of
 from lossless.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
@@ -191,6 +192,11 @@ def _hit(device: Device, like: _Like, these: list[_Member], usual: list[_Member]
         elements=tuple(f"{device.switch.name}:{member.port.name}" for member in these),
         places=len(these),
         data={"priority": like.priority, "profile": first.profile.name, "usual": other.profile.name},
+        related=beside(
+            origin,
+            (row_of(first.profile), "the profile of these ports"),
+            (row_of(other.profile), "the profile of the others"),
+        ),
     )
 
 

@@ -50,7 +50,7 @@ from lossless.fabric.qos import UNREADABLE
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import is_lossy
-from lossless.rules.places import below, elements, places
+from lossless.rules.places import below, beside, elements, places, row_of
 from lossless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -181,8 +181,9 @@ def _hit(view: View, egress: _Egress, held: _Held, limit: float, *, senders: int
     amount = int(held.one_bytes if senders == 1 else held.two_bytes)
     who = "one ingress group holds" if senders == 1 else "two ingress groups hold"
     field = "dynamic_th" if profile.dynamic_th is not None else "static_th"
+    origin = profile.origin if view.fabric.declared else below(profile.origin, field)
     return Hit(
-        origin=profile.origin if view.fabric.declared else below(profile.origin, field),
+        origin=origin,
         message=f"{profile.name} lets a lossless queue hold {format_bytes(int(limit))}, and {who} "
         f"{format_bytes(amount)} for it before its sender stops",
         note=f"{held.profile.name}: threshold and headroom of each group; the queue drops first, without a pause",
@@ -198,5 +199,6 @@ def _hit(view: View, egress: _Egress, held: _Held, limit: float, *, senders: int
             "priority": egress.priority,
             "ingress_profile": held.profile.name,
         },
+        related=beside(origin, (row_of(held.profile), "threshold and headroom of the groups")),
         severity=None if senders == 1 else "warning",
     )

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import is_lossy
+from lossless.rules.places import beside
 from lossless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
     room = sum((pool.size_bytes or 0) + (pool.shared_headroom_bytes or 0) for pool in ingress.values())
     for pool in egress.values():
         if pool.size_bytes is not None and pool.size_bytes > room > 0:
-            yield _hit(pool, pool.size_bytes, sorted(ingress), room)
+            yield _hit(pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room)
 
 
 def _pools_of_lossy(device: Device) -> tuple[dict[str, Pool], dict[str, Pool]]:
@@ -95,8 +96,8 @@ def _note(pools: dict[str, Pool], buffer: BufferProfile, kind: str) -> None:
         pools[buffer.pool.name] = buffer.pool
 
 
-def _hit(pool: Pool, size: int, ingress: list[str], room: int) -> Hit:
-    names = " and ".join(ingress)
+def _hit(pool: Pool, size: int, ingress: list[Pool], room: int) -> Hit:
+    names = " and ".join(one.name for one in ingress)
     return Hit(
         origin=pool.origin.at("size"),
         message=f"{pool.name} lets lossy queues hold {format_bytes(size)}, and {names} "
@@ -104,4 +105,5 @@ def _hit(pool: Pool, size: int, ingress: list[str], room: int) -> Hit:
         note="lossy traffic is to be dropped at egress, before it fills the ingress buffer",
         help=f"set the size of {pool.name} to {room} or less",
         data={"egress_bytes": size, "ingress_bytes": room},
+        related=beside(pool.origin, *((one.origin.at("size"), f"the size of {one.name}") for one in ingress)),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.buffers.port import Missing, given_headroom, link_need, lossless_profile
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap
+from lossless.rules.places import beside, row_of
 from lossless.sonic.read import pg_profile_name
 from lossless.units import format_bytes
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.buffers.port import LinkNeed
     from lossless.fabric.qos import BufferProfile
     from lossless.fabric.view import PortSet, View
-    from lossless.findings import Json, Origin
+    from lossless.findings import Json, Origin, Related
 
 
 class Measured(NamedTuple):
@@ -97,6 +98,19 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
     stale = stale_row(ports, profile)
     hollow = given_headroom(ports.switch, profile) < (profile.headroom_bytes or 0)
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
+
+
+def headroom_beside(ports: PortSet, profile: BufferProfile) -> tuple[Related, ...]:
+    """Return the other rows that decide about a headroom: the one that sets xoff, and the length it is for."""
+    row, cable = row_of(profile), ports.cable
+    return beside(
+        headroom_origin(ports, profile),
+        (
+            row.at("xoff") if row else None,
+            f"xoff of {profile.name}, {format_bytes(profile.headroom_bytes or 0)}",
+        ),
+        (cable.origin if cable.configured_m else None, f"the length it is for, {cable.configured_m} m"),
+    )
 
 
 def hollow_note(ports: PortSet, profile: BufferProfile) -> str:

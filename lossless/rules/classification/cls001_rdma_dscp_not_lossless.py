@@ -56,7 +56,7 @@ from lossless.fabric.qos import DSCPS, UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.rules.pfc.masks import by_switch, remapped
-from lossless.rules.places import elements, places
+from lossless.rules.places import beside, elements, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -219,4 +219,5 @@ def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) 
         elements=ports.elements,
         places=ports.places,
         data={"dscp": dscp, "traffic_class": found, "lossless": list(wanted)},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
     )

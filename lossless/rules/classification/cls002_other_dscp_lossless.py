@@ -63,6 +63,7 @@ from lossless.fabric.qos import DSCPS
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.rules.classification.marking import spell_dscps
+from lossless.rules.places import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,4 +115,5 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
         elements=ports.elements,
         places=ports.places,
         data={"dscps": list(others), "traffic_classes": list(shared), "rdma_dscps": [*sorted(named)]},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
     )

@@ -61,6 +61,7 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import Origin
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,6 +119,7 @@ def _default_dscp(ports: PortSet) -> Iterator[Hit]:
         elements=ports.elements,
         places=ports.places,
         data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": found},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
         severity="warning",
         confidence="medium",
     )

@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.rules.classification.marking import spell_dscps
+from lossless.rules.places import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +95,7 @@ def _dscp(dcqcn: Dcqcn, dscp: int, cls: TrafficClass, meant: TrafficClass, hosts
         elements=hosts,
         places=len(hosts),
         data={"nic_dscp": dscp, "class_dscps": list(meant.dscps), "class": cls.name},
+        related=beside(dcqcn.origin, (meant.origin, f"class {meant.name}")),
     )
 
 
@@ -113,5 +115,6 @@ def _priority(dcqcn: Dcqcn, cls: TrafficClass, classes: ClassSet, hosts: tuple[s
         elements=hosts,
         places=len(hosts),
         data={"nic_priority": found, "class_priority": cls.priority},
+        related=beside(dcqcn.origin, (cls.origin, f"class {cls.name}")),
         severity=None if paused else "warning",
     )

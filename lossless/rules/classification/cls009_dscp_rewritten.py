@@ -60,6 +60,7 @@ from lossless.fabric.qos import UNREADABLE
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.marking import spell_dscps
 from lossless.rules.pfc.masks import remapped
+from lossless.rules.places import beside
 from lossless.sonic.rewrites import rewrite_of
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _hit(device: Device, ports: PortSet, rewrite: Rewrite, found: tuple[int, int
     named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]
     usual = f" (DSCP {spell_dscps(named)})" if named else ""
     origin = device.tables.origin("TC_TO_DSCP_MAP").at(rewrite.map_name)
+    taken_in = ports.qos.dscp_to_tc
     return Hit(
         origin=origin.at(str(tc)),
         message=f"lossless TC {tc}{usual} leaves with DSCP {dscp}, which this switch itself takes in as TC {back}",
@@ -126,4 +128,11 @@ def _hit(device: Device, ports: PortSet, rewrite: Rewrite, found: tuple[int, int
         elements=ports.elements,
         places=ports.places,
         data={"traffic_class": tc, "dscp": dscp, "taken_in_as": back},
+        related=beside(
+            origin,
+            (
+                taken_in.entry_origin(dscp) if taken_in and taken_in.targets[dscp] is not None else None,
+                f"DSCP {dscp} is taken in as TC {back}",
+            ),
+        ),
     )

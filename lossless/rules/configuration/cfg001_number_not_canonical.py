@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.maps import Entry, odd_entries
 from lossless.rules.sonic.reading import INT_MAX, UINT64_MAX, gathered, is_canonical, known, read_number
@@ -75,6 +76,7 @@ RULE = Rule(
         "sonic-buildimage device/** @086b03b",
     ),
     subject="tables",
+    fixable="safe",
 )
 
 _COLOURS = ("green", "yellow", "red")
@@ -121,13 +123,14 @@ def _index(device: Device, entry: Entry, index: int) -> Hit:
     twin = entry.row.fields.get(plain)
     hit = _hit(device, entry.table, entry.row, entry.source_text, entry.source_text, index)
     if twin is None:
-        return hit
+        return hit._replace(fix=(Edit(hit.origin, "rename", plain),))
     kind = entry.kind
     return hit._replace(
         message=f"{entry.table} {entry.row.key} has {kind.source} {index} twice, as {entry.source_text!r} to "
         f"{kind.target} {entry.target_text} and as {plain!r} to {kind.target} {twin}",
         help=f"remove {entry.source_text!r}",
         severity="warning",
+        fix=(),
     )
 
 
@@ -155,4 +158,5 @@ def _hit(device: Device, table: str, row: Row, field: str, text: str, number: in
         help=f"write {number}" if severity == "info" else "write the digits alone",
         data={"text": text, "number": number},
         severity=severity,
+        fix=(Edit(device.tables.origin(table, row, field), "set", str(number)),),
     )

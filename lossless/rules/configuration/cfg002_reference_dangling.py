@@ -53,6 +53,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import known
@@ -60,7 +61,7 @@ from lossless.sonic.read import pg_profile_name
 from lossless.sonic.tables import plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from lossless.findings import Severity
     from lossless.rules.device import Device
@@ -79,6 +80,7 @@ RULE = Rule(
         "sonic-net/sonic-utilities issue 4107",
     ),
     subject="tables",
+    fixable="unsafe",
 )
 
 
@@ -207,7 +209,18 @@ def _dangling(device: Device, reference: Reference, name: str, found: list[tuple
         elements=_elements(device, reference, found),
         places=len(found),
         data={"name": name, "table": reference.target, "rows": len(found)},
+        fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in found) if blank else (),
     )
+
+
+def _rewritten(device: Device, reference: Reference, row: Row, name_of: Callable[[str], str]) -> Edit:
+    """Return the edit that writes the names of a field anew."""
+    names = ",".join(map(name_of, row.fields[reference.field].split(",")))
+    return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
+
+
+def _without_brackets(name: str) -> str:
+    return plain_name(name.strip()) if name.strip()[:1] == _BRACKET else name
 
 
 def _old_form(device: Device, old: list[_Old]) -> Hit:
@@ -230,6 +243,12 @@ def _old_form(device: Device, old: list[_Old]) -> Hit:
         places=sum(len(rows) for _, rows in old),
         data={"references": sum(len(rows) for _, rows in old)},
         severity=severity,
+        # A release that reads brackets may know no other form.
+        fix=()
+        if severity == "info"
+        else tuple(
+            _rewritten(device, used, other, _without_brackets) for used, rows in old for _, other in rows
+        ),
     )
 
 

@@ -58,6 +58,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside
 from lossless.rules.sonic.reading import gathered, known
 
 if TYPE_CHECKING:
@@ -165,6 +166,14 @@ def _model(device: Device, signs: list[Hit], written: list[str]) -> Hit:
         note="; ".join(says),
         help='set "buffer_model": "dynamic", or write the tables of the traditional model',
         data={"signs": [hit.message for hit in signs]},
+        related=beside(
+            _model_origin(device),
+            *(
+                (hit.origin, "what only the dynamic model computes")
+                for hit in {hit.origin.path[0]: hit for hit in reversed(signs)}.values()
+            ),
+            *((device.tables.origin(table).key(), "for the dynamic model") for table in written),
+        ),
     )
 
 

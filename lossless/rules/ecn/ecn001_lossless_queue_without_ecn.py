@@ -77,6 +77,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import UNREADABLE
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.ecn.marking import Use, distinct_sets, in_reach, lossless_queues, numbers, pfc_only, uses
 from lossless.rules.places import below, elements, places
@@ -99,6 +100,7 @@ RULE = Rule(
         "sonic-buildimage issue 4545",
         "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024, 5.2.1",
     ),
+    fixable="unsafe",
 )
 _WHY = "without marks PFC is the only control, and every congestion pauses whole links"
 
@@ -138,6 +140,7 @@ def _drops(use: Use) -> Hit:
         places=use.places,
         data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes, "queues": list(use.numbers)},
         severity="error",
+        fix=(Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),),
     )
 
 

@@ -63,6 +63,7 @@ from lossless.buffers.port import Missing
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
 from lossless.rules.ecn.thresholds import threshold_origin
+from lossless.rules.places import beside, row_of
 from lossless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def _hit(view: View, use: Use, buffer: BufferProfile, limit: int, end: str, what
             "min_bytes": use.wred.green.min_bytes,
             "max_bytes": use.wred.green.max_bytes,
         },
+        related=beside(use.wred.origin, (row_of(buffer), "what limits the queue")),
         # The queue's own limit holds whatever other ports do; that PFC comes first adds nothing to it.
         supersedes=("ECN004", "ECN005"),
     )

@@ -59,11 +59,13 @@ from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import by_switch, gathered, in_service, remapped, spell, uncovered
+from lossless.rules.places import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.fabric.view import PortSet, View
+    from lossless.findings import Origin
 
 RULE = Rule(
     code="PFC001",
@@ -118,6 +120,12 @@ def _claim(ports: PortSet) -> str:
     return "lossless buffers" if inferred or not ports.qos.pfc.priorities else "RDMA traffic"
 
 
+def _pausing(device: Sequence[PortSet], priority: int) -> Origin | None:
+    """Return the mask of a port that pauses a priority, None where none does."""
+    masks = (ports.qos.pfc for ports in device)
+    return next((mask.origin for mask in masks if priority in mask.priorities), None)
+
+
 def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
     missing = uncovered(device, ports)
     serving = in_service(ports) if missing else None
@@ -136,5 +144,8 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
         elements=serving.elements,
         places=serving.places,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
+        related=beside(
+            qos.pfc.origin, (_pausing(device, missing[0]), f"a port that pauses {spell(missing[:1])}")
+        ),
         severity=None if ports.switch.classes.knowledge != "inferred" else "warning",
     )

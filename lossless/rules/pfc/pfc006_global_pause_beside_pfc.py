@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import spell
 
@@ -49,6 +50,7 @@ RULE = Rule(
         "Mellanox/nic-configuration-operator @8bfbeb3",
     ),
     subject="intent",
+    fixable="unsafe",
 )
 
 
@@ -64,4 +66,5 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 elements=names,
                 places=len(names),
                 data={"priorities": list(host.pfc_priorities)},
+                fix=(Edit(host.at("global_pause"), "remove"),),
             )

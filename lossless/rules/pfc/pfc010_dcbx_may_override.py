@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ RULE = Rule(
         "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
     ),
     subject="intent",
+    fixable="unsafe",
 )
 
 
@@ -63,4 +65,5 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 help="leave hosts.dcbx out: the rendered script then gives DCBX to the host",
                 elements=names,
                 places=len(names),
+                fix=(Edit(host.at("dcbx"), "remove"),),
             )

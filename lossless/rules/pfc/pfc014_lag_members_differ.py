@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING
 from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import remapped, spell
+from lossless.rules.places import beside
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
     full = max((_mask(port) for port in members), key=len)
     short = [port for port in members if _mask(port) != full]
     qos = short[0].qos
+    whole = next(port for port in members if _mask(port) == full)
     missing = sorted(set(full) - set(_mask(short[0])))
     return Hit(
         origin=qos.pfc.origin if qos else short[0].origin,
@@ -109,6 +111,10 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         elements=tuple(f"{device.switch.name}:{port.name}" for port in short),
         places=len(short),
         data={"lag": lag, "members": [port.name for port in members], "missing": [*missing]},
+        related=beside(
+            short[0].origin,
+            (whole.qos.pfc.origin if whole.qos else None, f"{whole.name} has {spell(full)}"),
+        ),
         # It knows that the same flows use both ports; but other ports may lack PFC for reasons of their own.
         supersedes=("PFC001",) if _only_members(device, short) else (),
     )
@@ -125,9 +131,11 @@ def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
     known = [port for port in members if port.speed_bps]
     slow = min(known, key=lambda port: port.speed_bps or 0)
     fast = max(known, key=lambda port: port.speed_bps or 0)
-    row = device.tables.row("PORT", slow.name)
+    origin, other = (
+        device.tables.origin("PORT", device.tables.row("PORT", port.name), "speed") for port in (slow, fast)
+    )
     return Hit(
-        origin=device.tables.origin("PORT", row, "speed"),
+        origin=origin,
         message=f"{slow.name} is a member of {lag} at {format_rate(slow.speed_bps or 0)}, "
         f"{fast.name} at {format_rate(fast.speed_bps or 0)}",
         note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
@@ -135,5 +143,6 @@ def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         elements=tuple(f"{device.switch.name}:{port.name}" for port in members),
         places=len(members),
         data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
+        related=beside(origin, (other, "the faster member")),
         severity="warning",
     )

@@ -63,6 +63,6 @@ def gathered(hits: Iterable[Hit]) -> Iterator[Hit]:
         found.setdefault((hit.message, hit.severity), []).append(hit)
     for alike in found.values():
         elements = tuple(dict.fromkeys(element for hit in alike for element in hit.elements))
-        yield alike[0]._replace(
-            elements=elements, places=len(elements) if elements else sum(hit.places for hit in alike)
-        )
+        fix = tuple(edit for hit in alike for edit in hit.fix) if all(hit.fix for hit in alike) else ()
+        places = len(elements) if elements else sum(hit.places for hit in alike)
+        yield alike[0]._replace(elements=elements, places=places, fix=fix)

@@ -50,6 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside
 from lossless.rules.sonic.reading import gathered, known, own_rows
 from lossless.sonic.tables import Overlap
 
@@ -71,6 +72,8 @@ RULE = Rule(
     ),
     subject="tables",
 )
+_SHOWN = 3
+"""Rows beside a joined one that a finding points at; its message names them all."""
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:
@@ -117,6 +120,10 @@ def _hit(device: Device, table: str, overlaps: list[Overlap]) -> Hit:
         help="keep one of the rows, or make their numbers disjoint",
         elements=(known(device, overlaps[0].port),),
         data={"numbers": [*numbers], "rows": [_index(wider), *others]},
+        related=beside(
+            device.tables.origin(table, wider),
+            *((device.tables.origin(table, o.earlier), f"row {_index(o.earlier)!r}") for o in overlaps),
+        ),
     )
 
 
@@ -144,4 +151,8 @@ def _joined(device: Device) -> Iterator[Hit]:
                 help="keep one row for each port",
                 elements=tuple(known(device, port) for port in ports),
                 data={"rows": ", ".join(own)},
+                related=beside(
+                    device.tables.origin(table, row),
+                    *((device.tables.origin(table).at(key), "a row of its own") for key in own[:_SHOWN]),
+                ),
             )

@@ -41,8 +41,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit, Origin
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import known, own_rows
+from lossless.sonic.tables import single_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +63,7 @@ RULE = Rule(
         "sonic-buildimage src/sonic-yang-models/yang-models/sonic-port-qos-map.yang @086b03b",
     ),
     subject="tables",
+    fixable="unsafe",
 )
 
 
@@ -91,7 +94,17 @@ def _hit(device: Device, table: str, rows: list[Row]) -> Hit:
         places=len(ports),
         data={"rows": len(rows)},
         severity="error" if bare else None,
+        fix=tuple(edit for row in rows for edit in _apart(device, table, row)),
     )
+
+
+def _apart(device: Device, table: str, row: Row) -> Iterator[Edit]:
+    """Yield edits that write one row for each port that a key joins."""
+    origin = device.tables.origin(table, row)
+    for key in single_keys(row.key):
+        for field, value in row.fields.items():
+            yield Edit(Origin(origin.file, (*origin.path[:-1], key, field)), "add", value)
+    yield Edit(origin, "remove")
 
 
 def _without_groups(device: Device, name: str) -> bool:

@@ -41,6 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.fabric.qos import PRIORITIES
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import gathered, known, read_number
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from lossless.findings import Severity
     from lossless.rules.device import Device
+    from lossless.sonic.tables import Row
 
 RULE = Rule(
     code="SWS009",
@@ -61,6 +63,7 @@ RULE = Rule(
         "sonic-swss-common common/converter.h @07a03cb",
     ),
     subject="tables",
+    fixable="unsafe",
 )
 
 _MASKS = ("pfc_enable", "pfcwd_sw_enable")
@@ -88,7 +91,18 @@ def _hits(device: Device, field: str, odd: dict[str, list[tuple[str, Severity]]]
                     elements=(known(device, port),),
                     data={"value": row.fields[field]},
                     severity=severity,
+                    fix=_fix(device, row, field),
                 )
+
+
+def _fix(device: Device, row: Row, field: str) -> tuple[Edit, ...]:
+    """Return the edit that writes the same priorities plainly, where all of them can be read."""
+    numbers = {read_number(part) for part in row.fields[field].removesuffix(",").split(",")}
+    priorities = sorted(number for number in numbers if number is not None and number in PRIORITIES)
+    if len(priorities) < len(numbers):
+        return ()
+    origin = device.tables.origin("PORT_QOS_MAP", row, field)
+    return (Edit(origin, "set", ",".join(map(str, priorities))),)
 
 
 def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
+from lossless.rules.mend import key, port_rows
 from lossless.rules.places import below, elements, places
 from lossless.sonic.read import DEFAULT_POLL_MS
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.fabric.model import Switch
     from lossless.fabric.qos import Watchdog
     from lossless.fabric.view import PortSet, View
-    from lossless.findings import Origin
+    from lossless.findings import Edit, Origin
 
 DETECTION_MS = range(100, 5000 + 1)
 RESTORATION_MS = range(100, 60000 + 1)
@@ -55,6 +56,12 @@ class Rows(NamedTuple):
     def at(self, field: str) -> Origin:
         """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
         return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
+
+    def mended(self, field: str, value_ms: int) -> tuple[Edit, ...]:
+        """Return edits that give all these watchdogs another time, as their door writes it."""
+        if self.declared:
+            return key(self.at(field), f"{value_ms}ms")
+        return port_rows(self.sets, self.watchdog.origin, field, str(value_ms))
 
     @property
     def poll_origin(self) -> Origin:

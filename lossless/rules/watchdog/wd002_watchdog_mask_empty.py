@@ -55,7 +55,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Origin
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.mend import port_rows
 from lossless.rules.places import counted_lossy, elements, places
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ RULE = Rule(
         "sonic-utilities scripts/db_migrator.py @691b1bb",
         "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
     ),
+    fixable="unsafe",
 )
 _FILLED_IN_BEFORE = (3, 0, 5)
 _REMAPPED = (2, 6)
@@ -146,6 +149,12 @@ def _hit(sets: list[PortSet]) -> Hit:
         places=places(sets),
         data={"pfc": list(qos.pfc.priorities), "watched": list(_mask(qos)), "unwatched": list(left_out)},
         confidence=None if version else "medium",
+        fix=port_rows(
+            sets,
+            Origin(qos.pfc.origin.file, qos.pfc.origin.path[:-1]),
+            "pfcwd_sw_enable",
+            ",".join(map(str, _to_watch(qos))),
+        ),
     )
 
 

@@ -86,6 +86,7 @@ RULE = Rule(
         "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
         "dellemc.enterprise_sonic 2.5.1, module sonic_qos_pfc",
     ),
+    fixable="unsafe",
 )
 _DELL_POLL_MS = range(100, 3000 + 1)
 _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
@@ -132,6 +133,7 @@ def _timer(rows: Rows, field: str, value_ms: int, accepted: range) -> Hit:
         elements=rows.elements,
         places=rows.places,
         data={f"{name}_ms": value_ms, "minimum_ms": accepted[0], "maximum_ms": accepted[-1]},
+        fix=rows.mended(field, nearest_ms),
     )
 
 

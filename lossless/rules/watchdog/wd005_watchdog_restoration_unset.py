@@ -71,6 +71,7 @@ RULE = Rule(
         "sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b",
         "sonic-utilities pfcwd/main.py @691b1bb",
     ),
+    fixable="unsafe",
 )
 _AFTER = {
     "drop": "drops its packets until an operator acts",
@@ -96,4 +97,5 @@ def _hit(rows: Rows) -> Hit:
         places=rows.places,
         data={"action": action, "detection_ms": detection_ms},
         severity="warning" if action == "forward" else None,
+        fix=rows.mended("restoration_time", 2 * detection_ms),
     )

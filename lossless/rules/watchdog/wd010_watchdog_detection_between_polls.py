@@ -53,6 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside
 from lossless.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _between(rows: Rows, detection_ms: int) -> Hit:
         elements=rows.elements,
         places=rows.places,
         data={"detection_ms": detection_ms, "poll_ms": poll_ms, "seen_ms": first_ms, "at_latest_ms": last_ms},
+        related=beside(rows.at("detection_time"), (rows.poll_origin, f"polled every {poll_ms} ms")),
     )
 
 
@@ -111,4 +113,5 @@ def _one_look(rows: Rows, detection_ms: int) -> Hit:
         elements=rows.elements,
         places=rows.places,
         data={"detection_ms": detection_ms, "poll_ms": rows.poll_ms},
+        related=beside(rows.at("detection_time"), (rows.poll_origin, "the poll interval")),
     )

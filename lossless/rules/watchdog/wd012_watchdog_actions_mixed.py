@@ -45,6 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.places import beside
 from lossless.rules.watchdog.rows import by_switch, watched
 
 if TYPE_CHECKING:
@@ -93,15 +94,16 @@ def _odd_ones(found: Sequence[Rows]) -> Iterator[Hit]:
         by_action.setdefault(rows.watchdog.action, []).append(rows)
     usual, *others = sorted(by_action, key=lambda action: -_ports(by_action[action]))
     for action in others:
-        yield _hit(by_action[action], usual, _ports(by_action[usual]))
+        yield _hit(by_action[action], by_action[usual])
 
 
 def _ports(alike: Sequence[Rows]) -> int:
     return sum(rows.places for rows in alike)
 
 
-def _hit(odd: Sequence[Rows], usual: str, ports: int) -> Hit:
-    action = odd[0].watchdog.action
+def _hit(odd: Sequence[Rows], others: Sequence[Rows]) -> Hit:
+    action, usual = odd[0].watchdog.action, others[0].watchdog.action
+    ports = _ports(others)
     return Hit(
         origin=odd[0].at("action"),
         message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
@@ -110,4 +112,5 @@ def _hit(odd: Sequence[Rows], usual: str, ports: int) -> Hit:
         elements=tuple(name for rows in odd for name in rows.elements),
         places=_ports(odd),
         data={"action": action, "usual": usual, "usual_ports": ports},
+        related=beside(odd[0].at("action"), (others[0].at("action"), f"action {usual}")),
     )

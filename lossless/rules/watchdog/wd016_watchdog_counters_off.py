@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.findings import Edit
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.places import elements, places
 
@@ -51,6 +52,7 @@ RULE = Rule(
     summary="The counters that the watchdog looks at must be polled",
     sources=("sonic-swss orchagent/flexcounterorch.cpp @005cc73", "sonic-utilities pfcwd/main.py @015521a"),
     subject="tables",
+    fixable="unsafe",
 )
 _FIELD = "FLEX_COUNTER_STATUS"
 
@@ -69,4 +71,5 @@ def check(device: Device) -> Iterator[Hit | Gap]:
             help="pfcwd counter_poll enable, and save the configuration",
             elements=elements(blind),
             places=places(blind),
+            fix=(Edit(device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD), "set", "enable"),),
         )

@@ -1,0 +1,63 @@
+"""Fix: findings mended in the files they stand in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.api.linting import Report, lint_documents
+from lossless.api.loading import DEFAULT_OPTIONS, Options
+from lossless.findings import Finding
+from lossless.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.source.document import Document
+
+
+class Fixed(NamedTuple):
+    """What a fix did: the text of each file it changes, before and after, what it mended, and what is left to say.
+
+    ``refused`` are findings that were not mended, as that would have drawn another one, with its code.
+    """
+
+    changed: dict[str, tuple[str, str]]
+    findings: tuple[Finding, ...]
+    refused: tuple[tuple[Finding, str], ...]
+    report: Report
+
+
+def fix(
+    paths: Sequence[str | PathLike[str]],
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    unsafe: bool = False,
+    write: bool = True,
+) -> Fixed:
+    """Mend what can be mended by editing files; ``unsafe`` also what changes what a device does.
+
+    Every byte but those of the mended values stays. Without ``write`` it is only said what would change.
+
+    Raises:
+        LosslessError: a file has changed meanwhile, or cannot be written.
+    """
+    from lossless.lint.collect import collect
+    from lossless.lint.fix import mended
+    from lossless.source.rewrite import rewrite
+
+    documents, errors = collect(paths)
+
+    def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
+        return lint_documents(some, options).findings
+
+    found = mended(documents, judge, unsafe=unsafe)
+    before = {document.file: document.text for document in documents}
+    changed = {
+        document.file: (before[document.file], document.text)
+        for document in found.documents
+        if document.text != before[document.file]
+    }
+    for file, texts in changed.items() if write else ():
+        rewrite(file, *texts)
+    return Fixed(changed, found.findings, found.refused, lint_documents(found.documents, options, errors))

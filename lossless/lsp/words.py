@@ -1,0 +1,127 @@
+"""What an editor shows beside a text: the documentation of a rule or a key, and what can be written at a place."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol.types import CompletionItem, CompletionItemKind, MarkupContent, MarkupKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.lsp.cursor import Cursor, Path
+
+Schema = dict[str, Any]
+
+
+def of_rule(code: str) -> str | None:
+    """Return the documentation of a rule as Markdown, None where there is none of that code."""
+    from lossless.rules.table import MODULES, load
+
+    if code not in MODULES:
+        return None
+    rule, _, documentation = load(code)
+    return f"# {rule.code} {rule.name} ({rule.severity})\n\n{documentation.strip()}"
+
+
+def of_key(path: Path) -> str | None:
+    """Return what the key of an intent means as Markdown; of a name, what is named there; None for no such key."""
+    if not path:
+        return None
+    parts = _at(path[:-1])
+    above = [part for part in parts if path[-1] in part.get("properties", {})]
+    if not above:
+        return of_key(path[:-1]) if any(True for part in parts for _ in _below(part, path[-1])) else None
+    said = above[0]["properties"][path[-1]]
+    name = ".".join(str(key) for key in path if not isinstance(key, int))
+    return "\n\n".join([f"**{name}**", said["description"], *_facts(said)])
+
+
+def completions(cursor: Cursor) -> list[CompletionItem]:
+    """Return what can be written at a place of an intent."""
+    return list(_values(cursor.path) if cursor.in_value else _keys(cursor.path))
+
+
+@cache
+def _schema() -> Schema:
+    from lossless.intent.document import json_schema
+
+    return json_schema()
+
+
+def _facts(said: Schema) -> Iterator[str]:
+    if "default" in said:
+        yield f"Default: `{_written(said['default'])}`"
+    words = [f"`{word}`" for form in _forms(said) for word in _words(form)]
+    if words:
+        yield f"One of: {', '.join(words)}"
+    if "examples" in said:
+        yield f"Example: {', '.join(f'`{_written(example)}`' for example in said['examples'])}"
+
+
+def _written(value: Any) -> str:
+    """Return a value as YAML has it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_written(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _words(form: Schema) -> list[str]:
+    """Return the words that a value may be; ``off`` stands for false."""
+    if form.get("type") == "boolean":
+        return ["true", "false"]
+    words = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
+    return [word for word in words if isinstance(word, str)]
+
+
+def _forms(part: Schema) -> Iterator[Schema]:
+    """Yield the schemas of all forms that a value can have."""
+    if "anyOf" not in part:
+        yield part
+    for one in part.get("anyOf", ()):
+        yield from _forms(one)
+
+
+def _at(path: Path) -> list[Schema]:
+    """Return the forms of the value at a path, none where nothing can be there."""
+    found = [_schema()]
+    for key in path:
+        found = [form for part in found for inner in _below(part, key) for form in _forms(inner)]
+    return found
+
+
+def _below(part: Schema, key: str | int) -> Iterator[Schema]:
+    if isinstance(key, int):
+        if "items" in part:
+            yield part["items"]
+    elif key in part.get("properties", {}):
+        yield part["properties"][key]
+    else:
+        yield from (
+            inner for name, inner in part.get("patternProperties", {}).items() if re.search(name, key)
+        )
+
+
+def _keys(path: Path) -> Iterator[CompletionItem]:
+    seen = set()
+    for part in _at(path):
+        for name, said in part.get("properties", {}).items():
+            if name not in seen:
+                seen.add(name)
+                words = MarkupContent(MarkupKind.Markdown, of_key((*path, name)) or said["description"])
+                kind = CompletionItemKind.Property
+                yield CompletionItem(name, kind=kind, documentation=words, insert_text=f"{name}: ")
+
+
+def _values(path: Path) -> Iterator[CompletionItem]:
+    words = dict.fromkeys(word for form in _at(path) for word in _words(form))
+    yield from (CompletionItem(word, kind=CompletionItemKind.EnumMember) for word in words)
+    for part in _at(path[:-1]):
+        for example in part.get("properties", {}).get(path[-1] if path else "", {}).get("examples", ()):
+            if _written(example) not in words:
+                yield CompletionItem(_written(example), kind=CompletionItemKind.Value, detail="an example")

@@ -1,0 +1,41 @@
+"""What reports for other programs are told about the run: names from its root, and words for its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.findings import Confidence, Severity
+
+
+class RuleText(NamedTuple):
+    """What a report says of a rule: one sentence, the whole documentation as Markdown, and how it is graded."""
+
+    summary: str
+    documentation: str
+    severity: Severity
+    confidence: Confidence
+
+
+class Setting(NamedTuple):
+    """Where a run happened and what it counts as a failure.
+
+    ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
+    gives the words for a rule's code, None where there are none. ``failing`` are the severities that make a run fail.
+    """
+
+    folder: str
+    root: str
+    describe: Callable[[str], RuleText | None]
+    failing: tuple[Severity, ...]
+
+
+class Rendered(NamedTuple):
+    """A report as text, and what it had to leave out, in words for whoever waits for it."""
+
+    text: str
+    notices: tuple[str, ...] = ()

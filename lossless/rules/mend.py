@@ -1,0 +1,33 @@
+"""Edits that rules offer: of every row that a finding counts, or of one key of an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.findings import Edit, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.fabric.view import PortSet
+    from lossless.findings import Json
+
+
+def port_rows(sets: Iterable[PortSet], row: Origin, field: str, value: str) -> tuple[Edit, ...]:
+    """Return edits that set a field in the rows of all ports, where ``row`` is where one of them stands.
+
+    A row that stands under another key (several ports joined) is not there for an edit, and the finding stays.
+    """
+    table = row.path[:-1]
+    return tuple(
+        Edit(Origin(row.file, (*table, port.name, field)), "set", value)
+        for ports in sets
+        for port in ports.ports
+    )
+
+
+def key(origin: Origin, value: Json) -> tuple[Edit, ...]:
+    """Return the edit that sets one key of an intent; none where a preset or a default gave the value."""
+    if origin.mark == "key" or len(origin.path) < 2 or origin.path == ("preset",):
+        return ()
+    return (Edit(origin, "set", value),)

@@ -1,0 +1,243 @@
+"""An edit changes what it is asked to change, and no other byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from lossless.source import load_text
+from lossless.source.edits import Change, changed, edited
+
+CONFIG = """\
+{
+    "PFC_WD": {
+        "Ethernet0": {"action": "drop", "detection_time": "200"},
+        "GLOBAL": {
+            "POLL_INTERVAL": "100"
+        }
+    },
+    "PORT": {}
+}
+"""
+INTENT = """\
+# A fabric, and why.
+lossless: v1
+classes:
+  rdma: {dscp: 26, priority: 3, lossless: true}   # the one that must not drop
+  cnp:
+    dscp: "48"
+    scheduling: strict   # before all else
+pfc:
+  watchdog: {poll: 600ms, detection: 1200ms}
+
+hosts:
+  trust: pcp
+"""
+
+
+def json_after(*changes: Change, text: str = CONFIG) -> str | None:
+    return edited(load_text(text, "config_db.json"), changes)
+
+
+def yaml_after(*changes: Change, text: str = INTENT) -> str | None:
+    return edited(load_text(text, "fabric.yaml"), changes)
+
+
+def lines_that_differ(before: str, after: str | None) -> list[str]:
+    assert after is not None
+    return [line for line in after.splitlines() if line not in before.splitlines()]
+
+
+# --- JSON ---
+
+
+def test_a_value_is_replaced_and_nothing_else() -> None:
+    after = json_after(Change(("PFC_WD", "GLOBAL", "POLL_INTERVAL"), "set", "200"))
+    assert after == CONFIG.replace('"100"', '"200"')
+
+
+def test_a_field_is_added_as_its_row_is_laid_out() -> None:
+    after = json_after(
+        Change(("PFC_WD", "Ethernet0", "restoration_time"), "set", "400"),
+        Change(("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"), "set", "disable"),
+    )
+    assert lines_that_differ(CONFIG, after) == snapshot(
+        [
+            '        "Ethernet0": {"action": "drop", "detection_time": "200", "restoration_time": "400"},',
+            '            "POLL_INTERVAL": "100",',
+            '            "BIG_RED_SWITCH": "disable"',
+        ]
+    )
+
+
+def test_rows_and_tables_that_are_missing_are_added_whole() -> None:
+    after = json_after(
+        Change(("PORT", "Ethernet0", "fec"), "add", "rs"),
+        Change(("QUEUE", "Ethernet0|3", "scheduler"), "add", "scheduler.1"),
+        Change(("QUEUE", "Ethernet0|3", "wred_profile"), "add", "AZURE_LOSSLESS"),
+    )
+    assert lines_that_differ(CONFIG, after) == snapshot(
+        [
+            '    "PORT": {',
+            '        "Ethernet0": {',
+            '            "fec": "rs"',
+            '    "QUEUE": {',
+            '        "Ethernet0|3": {',
+            '            "scheduler": "scheduler.1",',
+            '            "wred_profile": "AZURE_LOSSLESS"',
+            "    }",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [
+        (("action",), {"detection_time": "200"}),
+        (("detection_time",), {"action": "drop"}),
+        (("action", "detection_time"), {}),
+    ],
+)
+def test_fields_are_taken_out_with_their_comma(gone: tuple[str, ...], left: dict[str, str]) -> None:
+    after = json_after(*(Change(("PFC_WD", "Ethernet0", field), "remove") for field in gone))
+    assert after is not None
+    assert json.loads(after)["PFC_WD"]["Ethernet0"] == left
+    assert [line for line in after.splitlines() if "Ethernet0" not in line] == [
+        line for line in CONFIG.splitlines() if "Ethernet0" not in line
+    ]
+
+
+def test_a_value_is_set_only_in_a_row_that_is_there() -> None:
+    """The row may stand under another key, or in another form: a second one would not mend it."""
+    assert json_after(Change(("PORT", "Ethernet0", "fec"), "set", "rs")) is None
+
+
+def test_a_key_is_renamed_where_it_stands() -> None:
+    after = json_after(Change(("PFC_WD", "Ethernet0"), "rename", "Ethernet4"))
+    assert after == CONFIG.replace('"Ethernet0"', '"Ethernet4"')
+
+
+def test_a_key_that_is_taken_is_no_name_to_give() -> None:
+    assert json_after(Change(("PFC_WD", "Ethernet0"), "rename", "GLOBAL")) is None
+
+
+def test_windows_line_ends_stay() -> None:
+    text = CONFIG.replace("\n", "\r\n")
+    after = json_after(Change(("PFC_WD", "GLOBAL", "B"), "set", "1"), text=text)
+    assert after is not None
+    assert after.replace("\r\n", "").count("\n") == 0
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=4)
+PLAIN = st.one_of(NAMES, st.integers(-(10**6), 10**6), st.booleans(), st.none())
+DATA = st.recursive(
+    st.dictionaries(NAMES, PLAIN, max_size=4),
+    lambda below: st.dictionaries(NAMES, below | PLAIN | st.lists(PLAIN, max_size=3), max_size=4),
+    max_leaves=12,
+)
+
+
+def paths(data: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return every path of a value, its own left out."""
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [path for key, value in pairs for path in ((*here, key), *paths(value, (*here, key)))]
+
+
+@st.composite
+def data_and_changes(draw: st.DrawFn) -> tuple[dict[str, Any], list[Change]]:
+    """Return data, and changes of some of its paths of which none lies below another; some are new."""
+    data = draw(DATA)
+    known = paths(data)
+    chosen = draw(st.lists(st.sampled_from(known), max_size=4, unique=True)) if known else []
+    free = [one for one in chosen if not any(one != other and one[: len(other)] == other for other in chosen)]
+    found = [
+        Change(path, draw(st.sampled_from(("set", "remove"))), draw(PLAIN))
+        if not isinstance(path[-1], int) or isinstance(path[-1], bool)
+        else Change(path, "set", draw(PLAIN))
+        for path in free
+    ]
+    if draw(st.booleans()):
+        found.append(
+            Change((*draw(st.sampled_from([(), *(p for p in known if p not in chosen)])), "new"), "set", "x")
+        )
+    return data, found
+
+
+@given(data_and_changes(), st.sampled_from([None, 1, 4, "\t"]))
+def test_whatever_is_asked_of_json_is_done_or_has_no_meaning(
+    given_: tuple[dict[str, Any], list[Change]], indent: int | str | None
+) -> None:
+    data, wanted = given_
+    text = json.dumps(data, indent=indent, ensure_ascii=False)
+    expected = changed(load_text(text, "x.json").data, wanted)
+    after = edited(load_text(text, "x.json"), wanted)
+    assert (after is None) == (expected is None)
+    if after is not None:
+        assert json.loads(after) == expected
+
+
+# --- YAML ---
+
+
+def test_a_yaml_value_keeps_its_quotes_and_comments() -> None:
+    after = yaml_after(
+        Change(("classes", "cnp", "dscp"), "set", "46"), Change(("classes", "rdma", "dscp"), "set", 24)
+    )
+    assert after == INTENT.replace('"48"', '"46"').replace("dscp: 26", "dscp: 24")
+
+
+def test_a_key_is_added_where_its_neighbors_stand() -> None:
+    after = yaml_after(
+        Change(("pfc", "watchdog", "restoration"), "set", "2400ms"),
+        Change(("classes", "cnp", "priority"), "set", 6),
+        Change(("telemetry", "interval"), "add", "10s"),
+    )
+    assert lines_that_differ(INTENT, after) == snapshot(
+        [
+            "    priority: 6",
+            "  watchdog: {poll: 600ms, detection: 1200ms, restoration: 2400ms}",
+            "telemetry: {interval: 10s}",
+        ]
+    )
+
+
+def test_a_key_is_taken_out_with_its_line() -> None:
+    after = yaml_after(Change(("classes", "cnp", "scheduling"), "remove"))
+    assert after == INTENT.replace("    scheduling: strict   # before all else\n", "")
+    assert yaml_after(Change(("pfc", "watchdog", "poll"), "remove")) == INTENT.replace("poll: 600ms, ", "")
+    assert yaml_after(Change(("pfc", "watchdog", "detection"), "remove")) == INTENT.replace(
+        ", detection: 1200ms", ""
+    )
+
+
+def test_the_only_key_leaves_an_empty_mapping() -> None:
+    after = yaml_after(Change(("hosts", "trust"), "remove"))
+    assert after == INTENT.replace("trust: pcp", "{}")
+
+
+def test_a_text_that_would_be_read_as_something_else_is_quoted() -> None:
+    after = yaml_after(Change(("hosts", "trust"), "set", "true"))
+    assert after is not None
+    assert load_text(after, "fabric.yaml").data["hosts"]["trust"] == "true"
+
+
+def test_what_others_share_by_alias_or_merge_is_left_alone() -> None:
+    text = "lossless: v1\nbase: &b {mtu: 9000}\nhosts: {<<: *b}\n"
+    assert yaml_after(Change(("hosts", "mtu"), "set", 4200), text=text) is None
+
+
+@given(st.data())
+def test_whatever_is_done_to_an_intent_is_what_was_asked(data: st.DataObject) -> None:
+    known = paths(load_text(INTENT, "fabric.yaml").data)
+    path = data.draw(st.sampled_from(known))
+    wanted = data.draw(st.sampled_from([Change(path, "remove"), Change(path, "set", data.draw(PLAIN))]))
+    after = yaml_after(wanted)
+    expected = changed(load_text(INTENT, "fabric.yaml").data, [wanted])
+    assert after is not None
+    assert load_text(after, "fabric.yaml").data == expected
+    assert after.startswith("# A fabric, and why.\n")
