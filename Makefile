@@ -17,7 +17,7 @@ demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -46,7 +46,7 @@ def fix(
     from lossless.lint.fix import mended
     from lossless.source.rewrite import rewrite
 
-    documents, errors = collect(paths)
+    documents, errors = collect(paths, lenient=options.each)
 
     def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
         return lint_documents(some, options).findings

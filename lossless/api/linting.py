@@ -10,9 +10,11 @@ from lossless.findings import Finding, NotJudged
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
+    from lossless.api.changing import Change
+    from lossless.lint.collect import Candidate
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
@@ -20,13 +22,16 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
 
+    JudgeFiles = Callable[[Sequence[Candidate], Declare, Settings], Judged]
+
 
 class Report(NamedTuple):
     """What a lint run has to say; ``documents`` by file name, to show excerpts.
 
     ``suppressed`` and ``baselined`` count findings that are kept back. ``beside`` is how many documents were not
     judged, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
-    severity that shall fail the run, or ``never``, where a configuration says so.
+    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
+    are only those that a change adds.
     """
 
     findings: tuple[Finding, ...]
@@ -37,6 +42,7 @@ class Report(NamedTuple):
     baselined: int = 0
     beside: int = 0
     fail_on: str | None = None
+    change: Change | None = None
 
     @property
     def files(self) -> int:
@@ -58,24 +64,25 @@ class Run(NamedTuple):
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge intents, config_db.json files and directories of them."""
-    return _report(judged_at(paths, options), options)
+    return report_of(judged_at(paths, options), options)
 
 
-def judged_at(paths: Sequence[str | PathLike[str]], options: Options) -> Run:
-    """Judge what lies at some paths, and keep nothing back yet."""
+def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: JudgeFiles | None = None) -> Run:
+    """Judge what lies at some paths, and keep nothing back yet; ``judge`` may know some of it from before."""
     import os
 
     from lossless.lint.collect import search
     from lossless.lint.repository import judge_files
 
-    candidates, errors = search(paths)
+    candidates, errors = search(paths, lenient=options.each)
     governing = _governing(options, [candidate.file for candidate in candidates])
-    judged = judge_files(candidates, _declaring(options), _settings(options, governing))
+    judged = (judge or judge_files)(candidates, _declaring(options), _settings(options, governing))
     if options.simulate:
         from lossless.lint.collect import collect
 
-        judged = _with_runs(judged, collect(paths)[0], options, governing)
-    folders = tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
+        judged = _with_runs(judged, collect(paths, lenient=options.each)[0], options, governing)
+    # What compares files did not run where each is judged by itself: no folder was judged whole.
+    folders = () if options.each else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     return Run(judged, tuple(errors), governing, folders)
 
 
@@ -105,7 +112,7 @@ def lint_documents(
     judged = judge_documents(documents, _declaring(options), _settings(options, governing))
     if options.simulate:
         judged = _with_runs(judged, documents, options, governing)
-    return _report(Run(judged, tuple(errors), governing), options)
+    return report_of(Run(judged, tuple(errors), governing), options)
 
 
 def _governing(options: Options, files: Sequence[str]) -> Governing | None:
@@ -126,7 +133,7 @@ def _governing(options: Options, files: Sequence[str]) -> Governing | None:
 
 
 def _settings(options: Options, governing: Governing | None) -> Settings:
-    settings = settings_of(options)
+    settings = settings_of(options)._replace(apart=options.each, tell=options.tell)
     return settings if governing is None else settings._replace(chosen=governing.chosen)
 
 
@@ -147,17 +154,18 @@ def _with_runs(
 
 def _declaring(options: Options) -> Declare:
     """Return what makes fabrics of the intents among documents."""
-    from lossless.lint.repository import Intents
+    from lossless.lint.repository import Intents, counted
 
     def declare(documents: Sequence[Document]) -> Intents:
         errors: list[Problem] = []
-        fabrics = [intent_fabric(document, options, errors) for document in documents if is_intent(document)]
+        intents = counted([document for document in documents if is_intent(document)], options.tell)
+        fabrics = [intent_fabric(document, options, errors) for document in intents]
         return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
 
     return declare
 
 
-def _report(run: Run, options: Options) -> Report:
+def report_of(run: Run, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
     judged = run.judged
     verdicts = judged.verdicts
@@ -177,9 +185,12 @@ def _report(run: Run, options: Options) -> Report:
 
 
 def _may_suppress(document: Shown) -> bool:
-    """Return whether an intent can hold a suppression: each has the word once, in its first key."""
-    text = getattr(document, "text", "")
-    return text.count("lossless:") > 1 and not document.file.lower().endswith(".json")
+    """Return whether a file can hold a suppression; JSON has no comments."""
+    if document.file.lower().endswith(".json"):
+        return False
+    import re
+
+    return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
 
 
 def settled_run(run: Run, options: Options) -> Settled:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 """The first is for people; each of the others is written by the module of ``lossless.report`` that has its name."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lossless.lint.collect import read
 from lossless.lint.devices import Settings, compare, finder, judge_document
@@ -11,6 +11,8 @@ from lossless.lint.run import Verdicts, run, together
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.errors import Problem
     from lossless.fabric.model import Fabric, Switch
     from lossless.lint.collect import Candidate
@@ -37,6 +39,8 @@ class Judged(NamedTuple):
     documents: Mapping[str, Shown]
 
 
+_Counted = TypeVar("_Counted")
+
 Declare = Callable[[Sequence["Document"]], Intents]
 """Makes fabrics of those documents that are intents."""
 
@@ -45,10 +49,10 @@ def judge_documents(documents: Sequence[Document], declare: Declare, settings: S
     """Judge documents that are already read."""
     intents = declare(documents)
     deployed = [document for document in documents if is_device(document.file)]
-    settings = _completed(settings, intents, [document.file for document in deployed])
+    settings = completed(settings, intents, [document.file for document in deployed])
     find = finder(settings.profile_dirs)
-    outcomes = [judge_document(document, settings, find) for document in deployed]
-    return _judged(intents, outcomes, {document.file: document for document in documents}, settings)
+    outcomes = [judge_document(document, settings, find) for document in counted(deployed, settings.tell)]
+    return joined(intents, outcomes, {document.file: document for document in documents}, settings)
 
 
 def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
@@ -61,6 +65,19 @@ def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Set
     judged = judged or judge_documents(documents, declare, settings)
     problems = tuple(problem for one in found for problem in one.problems)
     return judged._replace(errors=(*problems, *judged.errors))
+
+
+def counted(
+    things: Sequence[_Counted], tell: Callable[[int, int], None] | None
+) -> Sequence[_Counted] | Iterator[_Counted]:
+    """Return things, and say how many of them are done while they are worked on."""
+    return things if tell is None else _telling(things, tell)
+
+
+def _telling(things: Sequence[_Counted], tell: Callable[[int, int], None]) -> Iterator[_Counted]:
+    for done, thing in enumerate(things):
+        tell(done, len(things))
+        yield thing
 
 
 def is_device(file: str) -> bool:
@@ -84,17 +101,19 @@ def _judge_apart(
     from lossless.lint.workers import judge_in_processes
 
     intents = declare(documents)
-    settings = _completed(settings, intents, [candidate.file for candidate in devices])
+    settings = completed(settings, intents, [candidate.file for candidate in devices])
     work = judge_in_processes(devices, settings)
-    judged = _judged(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts), settings)
+    judged = joined(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts), settings)
     return judged._replace(errors=(*work.problems, *judged.errors))
 
 
-def _completed(settings: Settings, intents: Intents, deployed: Sequence[str]) -> Settings:
+def completed(settings: Settings, intents: Intents, deployed: Sequence[str]) -> Settings:
     """Return settings with the switches that intents name, and whether devices are compared.
 
     A switch that two intents name is not intended.
     """
+    if settings.apart:
+        return settings
     intended: dict[str, Switch | None] = {}
     for switch in (switch for fabric in intents.fabrics for switch in fabric.switches):
         intended[switch.name] = None if switch.name in intended else switch
@@ -111,9 +130,10 @@ def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
     return any(chosen is None or not chosen.isdisjoint(ACROSS) for chosen in choices)
 
 
-def _judged(
+def joined(
     intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown], settings: Settings
 ) -> Judged:
+    """Return what is said of intents and devices together."""
     verdicts = [*_of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
     summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
     verdicts.append(compare(summaries, settings))

@@ -32,7 +32,9 @@ class Work(NamedTuple):
     problems: list[Problem]
 
 
-class _Judged(NamedTuple):
+class JudgedFile(NamedTuple):
+    """What came of one file: no outcome where it is none of ours, or cannot be read."""
+
     outcome: Outcome | None
     problems: tuple[Problem, ...]
     shown: Places
@@ -94,7 +96,9 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     problems: list[Problem] = []
     try:
         with ProcessPoolExecutor(processors(), context, _begin, (settings,)) as pool:
-            for judged in pool.map(_judge, candidates, chunksize=_CHUNK):
+            for done, judged in enumerate(pool.map(_judge, candidates, chunksize=_CHUNK), 1):
+                if settings.tell is not None:
+                    settings.tell(done, len(candidates))
                 problems += judged.problems
                 if judged.outcome is not None:
                     outcomes.append(judged.outcome)
@@ -115,12 +119,17 @@ def _begin(settings: Settings) -> None:
     _state[:] = [_State(settings, finder(settings.profile_dirs))]
 
 
-def _judge(candidate: Candidate) -> _Judged:
+def _judge(candidate: Candidate) -> JudgedFile:
+    return judge_file(candidate, *_state[0])
+
+
+def judge_file(candidate: Candidate, settings: Settings, find: FindHardware) -> JudgedFile:
+    """Judge one file, and keep of it only what reports may show."""
     found = read(candidate)
     if found.document is None:
-        return _Judged(None, found.problems, Places({}, {}, {}))
-    outcome = judge_document(found.document, *_state[0])
-    return _Judged(outcome, (), places(found.document, _paths(outcome)))
+        return JudgedFile(None, found.problems, Places({}, {}, {}))
+    outcome = judge_document(found.document, settings, find)
+    return JudgedFile(outcome, (), places(found.document, _paths(outcome)))
 
 
 def _paths(outcome: Outcome) -> Iterator[Path]:
