@@ -1,10 +1,13 @@
-"""The public face: load, lint, render, simulate, sweep, trace. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace. A test pins these names.
 
-Nothing here prints or exits; :func:`render` is the only one that writes.
+Nothing here prints or exits; :func:`render` and :func:`write_import` alone write.
 """
 
 from __future__ import annotations
 
+from lossless.api.diffing import Drift, diff
+from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
+from lossless.api.importing import Imported, import_configs, write_import
 from lossless.api.linting import Report, lint, lint_documents, lint_text
 from lossless.api.loading import Fabrics, Options, load_fabrics
 from lossless.api.rendering import RenderResult, render
@@ -12,11 +15,19 @@ from lossless.api.simulating import Simulated, simulate, sweep
 from lossless.api.tracing import trace
 
 __all__ = [
+    "Drift",
     "Fabrics",
+    "HeadroomInputs",
+    "Headrooms",
+    "Imported",
     "Options",
     "RenderResult",
     "Report",
     "Simulated",
+    "diff",
+    "headroom_of_link",
+    "headroom_of_ports",
+    "import_configs",
     "lint",
     "lint_documents",
     "lint_text",
@@ -25,4 +36,5 @@ __all__ = [
     "simulate",
     "sweep",
     "trace",
+    "write_import",
 ]

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.lint.repository import Declare, Judged
+    from lossless.fabric.model import Fabric
+    from lossless.lint.repository import Declare, Intents, Judged
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
 
@@ -43,22 +44,21 @@ def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTION
     from lossless.lint.repository import judge_files
 
     candidates, errors = search(paths)
-    report = _report(judge_files(candidates, _declaring(options), settings_of(options)), errors)
+    judged = judge_files(candidates, _declaring(options), settings_of(options))
     if not options.simulate:
-        return report
+        return _report(judged, errors)
     from lossless.lint.collect import collect
 
-    return _with_runs(report, collect(paths)[0], options)
+    return _report(_with_runs(judged, collect(paths)[0], options), errors)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
     from lossless.lint.collect import foreign
-    from lossless.source import load_text
-    from lossless.source.text import decode
+    from lossless.source import load_bytes
 
     try:
-        document = load_text(decode(raw, file), file)
+        document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return lint_documents([], options, error.problems)
     reason = foreign(document)
@@ -71,20 +71,37 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
+    return _report(judge(documents, options), errors)
+
+
+def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
+    """Judge one intent, and return its fabric as well, so that it is made once; None where it has none."""
     from lossless.lint.repository import judge_documents
 
-    report = _report(judge_documents(documents, _declaring(options), settings_of(options)), errors)
-    return _with_runs(report, documents, options) if options.simulate else report
+    made: list[Fabric] = []
+
+    def declare(documents: Sequence[Document]) -> Intents:
+        intents = _declaring(options)(documents)
+        made.extend(intents.fabrics)
+        return intents
+
+    report = _report(judge_documents([document], declare, settings_of(options)), ())
+    return report, (made[0] if made else None)
 
 
-def _with_runs(report: Report, documents: Sequence[Document], options: Options) -> Report:
-    """Return a report with what runs of traffic show."""
-    from lossless.lint.run import Verdicts
+def judge(documents: Sequence[Document], options: Options) -> Judged:
+    """Judge documents; origins name documents, which may be parts of files."""
+    from lossless.lint.repository import judge_documents
+
+    judged = judge_documents(documents, _declaring(options), settings_of(options))
+    return _with_runs(judged, documents, options) if options.simulate else judged
+
+
+def _with_runs(judged: Judged, documents: Sequence[Document], options: Options) -> Judged:
+    """Return what is judged with what runs of traffic show."""
     from lossless.lint.traffic import with_runs
 
-    judged = Verdicts(report.findings, report.not_judged)
-    verdicts = with_runs(judged, load_fabrics(documents, options).fabrics)
-    return report._replace(findings=verdicts.findings, not_judged=verdicts.not_judged)
+    return judged._replace(verdicts=with_runs(judged.verdicts, load_fabrics(documents, options).fabrics))
 
 
 def _declaring(options: Options) -> Declare:
@@ -100,5 +117,9 @@ def _declaring(options: Options) -> Declare:
 
 
 def _report(judged: Judged, errors: Sequence[Problem]) -> Report:
-    verdicts = judged.verdicts
-    return Report(verdicts.findings, (*errors, *judged.errors), verdicts.not_judged, judged.documents)
+    findings, not_judged = judged.verdicts[:2]
+    if judged.layouts:
+        from lossless.source.layout import as_written
+
+        findings = as_written(findings, judged.layouts)
+    return Report(findings, (*errors, *judged.errors), not_judged, judged.documents)
