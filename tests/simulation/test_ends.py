@@ -95,7 +95,10 @@ def ports_and_ends(found: Scenario) -> Iterator[tuple[Port, End]]:
 
 
 def group_of(port: Port, priority: int) -> Group:
-    """Return the group of a lossless class, read off the fabric: an intent counts priority p in group p."""
+    """Return the group of a lossless class, read off the fabric: an intent counts priority p in group p.
+
+    On ports without PFC it is lossy, and may draw on a second pool.
+    """
     group = port.qos.groups[priority] if port.qos is not None else None
     assert group is not None
     profile = group.buffer
@@ -106,6 +109,7 @@ def group_of(port: Port, priority: int) -> Group:
         xon_bytes=profile.xon_bytes or 0,
         xon_offset_bytes=profile.xon_offset_bytes or 0,
         static_bytes=profile.static_th_bytes,
+        pool=int(profile.pool is not None and profile.pool.name != "ingress_lossless_pool"),
     )
 
 

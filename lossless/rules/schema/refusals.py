@@ -31,8 +31,11 @@ _OF_TABLE = ("has no ", "is unknown ")
 """What a message says of the table itself, and so needs its name."""
 
 
+_ELSEWHERE = "in part of a configuration such rows may lie in another file"
+
+
 class Cause(NamedTuple):
-    """Problems that are one mistake, in the order of their places."""
+    """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
 
     message: str
     problems: tuple[Problem, ...]
@@ -40,6 +43,7 @@ class Cause(NamedTuple):
     origin: Origin | None = None
     help: str = ""
     severity: Severity | None = None
+    who: str = ""
 
 
 def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
@@ -48,7 +52,7 @@ def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
     if not found.problems:
         return
     problems = sorted((p for p in found.problems if p.flaw.kind == kind), key=_place)
-    if kind == "reference" and found.context.fragment:
+    if kind == "reference" and found.context.fragment and len(device.tables.data) == 1:
         yield from _elsewhere([problem for problem in problems if _may_lie_elsewhere(device, problem)])
         problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
     causes = _references(device, problems) if kind == "reference" else _alike(device, problems)
@@ -106,7 +110,7 @@ def _references(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
         if _is_in_brackets(alike[0]):
             yield _in_brackets(tuple(alike))
         elif target not in device.tables.data:
-            yield _without_table(target, tuple(alike))
+            yield _without_table(device, target, tuple(alike))
         else:
             yield _without_rows(device, target, tuple(alike))
 
@@ -130,7 +134,7 @@ def _named(problems: tuple[Problem, ...]) -> list[str]:
     return list(dict.fromkeys(problem.flaw.value for problem in problems))
 
 
-def _without_table(target: str, problems: tuple[Problem, ...]) -> Cause:
+def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
     tables = ", ".join(sorted({problem.table for problem in problems}))
     count = len(_named(problems))
     rows = f"{count} row" + ("s" if count > 1 else "")
@@ -138,6 +142,8 @@ def _without_table(target: str, problems: tuple[Problem, ...]) -> Cause:
         f"{tables}: {rows} of {target} {'are' if count > 1 else 'is'} named, and the file has no table {target}",
         problems,
         help=f"add {target}, or take these rows away",
+        severity="info" if device.conformity.context.fragment else None,
+        who=_ELSEWHERE if device.conformity.context.fragment else "",
     )
 
 
@@ -189,6 +195,8 @@ def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
 
 
 def _who_refuses(cause: Cause) -> str:
+    if cause.who:
+        return cause.who
     if cause.problems[0].flaw.kind == "release":
         return REFUSED if cause.problems[0].flaw.sure else "the file does not say the release of the device"
     return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"

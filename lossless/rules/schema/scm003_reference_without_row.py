@@ -4,7 +4,7 @@
 Looks up each name of a row in another table: the map, scheduler, profile or pool that a field names, and the port
 that a key names. Names in brackets, the form of before 202111, lead nowhere either. Ports that have no row are one
 finding for each table that names them. In part of a configuration, which has neither `PORT` nor `DEVICE_METADATA`,
-what is named in tables that are missing altogether is not judged.
+tables that are missing altogether are an info.
 
 ## Why it breaks a lossless fabric
 orchagent keeps the row waiting, and with a dangling map of `PORT_QOS_MAP` the whole port waits, PFC with it. The
