@@ -97,7 +97,7 @@ def ports_and_ends(found: Scenario) -> Iterator[tuple[Port, End]]:
 def group_of(port: Port, priority: int) -> Group:
     """Return the group of a lossless class, read off the fabric: an intent counts priority p in group p.
 
-    On ports without PFC it is lossy, and may draw on a second pool.
+    Of two pools the lossless one is the first; a switch on which no port pauses has only one.
     """
     group = port.qos.groups[priority] if port.qos is not None else None
     assert group is not None
@@ -109,7 +109,6 @@ def group_of(port: Port, priority: int) -> Group:
         xon_bytes=profile.xon_bytes or 0,
         xon_offset_bytes=profile.xon_offset_bytes or 0,
         static_bytes=profile.static_th_bytes,
-        pool=int(profile.pool is not None and profile.pool.name != "ingress_lossless_pool"),
     )
 
 
@@ -134,7 +133,9 @@ def test_every_group_and_queue_of_an_intent_is_as_its_ports_have_it(data: dict[s
         return
     priority = found.classes[0].priority
     for port, end in ports_and_ends(found):
-        assert end.groups == (group_of(port, priority),)
+        (group,) = end.groups
+        assert group._replace(pool=0) == group_of(port, priority)
+        assert group.pool == 0 or group.headroom_bytes is None
         assert [queue.wred for queue in end.queues] == [curve_of(port, priority)]
 
 
