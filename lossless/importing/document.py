@@ -186,7 +186,9 @@ def _topology(draft: Draft) -> Iterator[str]:
     last = ""
     for name, known in draft.outside.items():
         yield from _comments([known] if known != last else [], "    ")
-        yield f"    {_text(name)}: {{role: host}}"
+        role = draft.switches_outside.get(name)
+        what = f"role: {role}, outside: true" if role else "role: host"
+        yield f"    {_text(name)}: {{{what}}}"
         last = known
     yield "  links:" if draft.links else "  links: []"
     yield from (line for link in draft.links for line in _link(link))

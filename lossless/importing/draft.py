@@ -11,6 +11,7 @@ from lossless.importing.classes import find_classes, find_watchdog
 from lossless.importing.devices import is_dual_tor
 from lossless.importing.links import neighbor_claims, wire
 from lossless.importing.model import Draft
+from lossless.importing.outside import roles, switches_outside
 from lossless.importing.tiers import find_tiers
 from lossless.importing.votes import most, said
 
@@ -36,15 +37,17 @@ def draft_of(
     """
     wiring = wire(devices, (*claims, *neighbor_claims(devices)))
     placed = _with_roles(devices, wiring.links)
-    dual_tors = _dual_tors(placed, wiring.links)
-    tiers = find_tiers(placed, wiring.links)
+    beyond = switches_outside(placed, wiring)
+    role_of = roles(placed, beyond)
+    dual_tors = _dual_tors(placed, role_of, wiring.links)
+    tiers = find_tiers(placed, role_of, wiring.links)
     classes, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
     if not classes:
         raise InputError([_nothing(device) for device in devices])
     buffers = find_buffers(placed)
     watchdog, watchdog_notes = find_watchdog(devices)
     mtu_bytes, mtu_notes = _mtu(devices)
-    chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring)
+    chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring, beyond)
     return Draft(
         name=name,
         devices=placed,
@@ -54,11 +57,12 @@ def draft_of(
         asymmetric=_asymmetric(placed),
         links=wiring.links,
         outside=wiring.outside,
+        switches_outside=beyond,
         nic=chosen,
         mtu_bytes=mtu_bytes,
         buffers=buffers,
         dual_tors=dual_tors,
-        oversubscription=_oversubscription(placed, wiring.links),
+        oversubscription=_oversubscription(role_of, placed, wiring.links),
         notes={
             "classes": class_notes,
             "pfc": watchdog_notes,
@@ -82,10 +86,12 @@ def _asymmetric(devices: Sequence[Device]) -> bool:
     return winner is True
 
 
-def _dual_tors(devices: Sequence[Device], links: Sequence[Cabled]) -> frozenset[str]:
+def _dual_tors(
+    devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]
+) -> frozenset[str]:
     """Return the leaves that tunnel to a peer through spines that are declared as well."""
     tors = {device.name for device in devices if is_dual_tor(device)}
-    spines = {device.name for device in devices if device.role == "spine"}
+    spines = {name for name, role in role_of.items() if role == "spine"}
     ends = ((link.a.device, link.b.device) for link in links)
     return frozenset(name for pair in ends for name in pair if name in tors and spines.intersection(pair))
 
@@ -109,9 +115,12 @@ def _mtu(devices: Sequence[Device]) -> tuple[int, tuple[str, ...]]:
     )
 
 
-def _nic(nics: Sequence[NicProfile], wiring: Wiring) -> tuple[str, tuple[str, ...]]:
-    """Return an adapter that has the speeds of the links that lead outside."""
-    speeds = {link.speed_bps for link in wiring.links if link.b.device in wiring.outside}
+def _nic(
+    nics: Sequence[NicProfile], wiring: Wiring, beyond: Mapping[str, str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return an adapter that has the speeds of the links that lead to hosts."""
+    hosts = wiring.outside.keys() - beyond.keys()
+    speeds = {link.speed_bps for link in wiring.links if link.b.device in hosts}
     fitting = [nic.name for nic in nics if speeds <= set(nic.rates_bps)]
     names = fitting or [nic.name for nic in nics]
     chosen = PREFERRED_NIC if PREFERRED_NIC in names or not names else names[0]
@@ -133,18 +142,22 @@ def _with_roles(devices: Sequence[Device], links: Sequence[Cabled]) -> tuple[Dev
     return tuple(device if device.role else device._replace(role=role_of(device)) for device in devices)
 
 
-def _oversubscription(devices: Sequence[Device], links: Sequence[Cabled]) -> float | None:
-    """Return what leaves have more below than above, at its highest, in hundredths; None for 1:1 and less."""
-    roles = {device.name: device.role for device in devices}
-    worst = max((_ratio(name, roles, links) for name, role in roles.items() if role == "leaf"), default=1.0)
+def _oversubscription(
+    role_of: Mapping[str, str], devices: Sequence[Device], links: Sequence[Cabled]
+) -> float | None:
+    """Return what switches have more below than above, at its highest, in hundredths; None for 1:1 and less."""
+    worst = max((_ratio(device.name, role_of, links) for device in devices), default=1.0)
     return math.ceil(worst * 100) / 100 if worst > 1 else None
 
 
-def _ratio(leaf: str, roles: Mapping[str, str], links: Sequence[Cabled]) -> float:
-    up = down = 0
+_RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
+
+
+def _ratio(name: str, role_of: Mapping[str, str], links: Sequence[Cabled]) -> float:
+    up, down, own = 0, 0, _RANKS[role_of[name]]
     for link in links:
-        if leaf in (link.a.device, link.b.device):
-            far = roles.get(link.b.device if link.a.device == leaf else link.a.device)
-            up += link.speed_bps if far == "spine" else 0
-            down += link.speed_bps if far is None else 0
+        if name in (link.a.device, link.b.device):
+            far = _RANKS.get(role_of.get(link.b.device if link.a.device == name else link.a.device, ""), 0)
+            up += link.speed_bps if far > own else 0
+            down += link.speed_bps if far < own else 0
     return down / up if up and down else 1.0

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.importing.model import Cabled, Claim, End
+from lossless.importing.outside import neighbor_kind
 from lossless.importing.votes import most
 from lossless.records import NamedTuple
 from lossless.sonic.read import natural_key
@@ -187,10 +188,8 @@ def _covers(device: Device, speed_bps: int, cable_m: int) -> int | None:
 
 def _kind(device: Device, neighbor: str) -> str:
     """Return what a device holds a neighbour for, as the beginning of a remark; empty where it does not say."""
-    rows = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
-    row = rows.get(neighbor) if isinstance(rows, dict) else None
-    kind = row.get("type") if isinstance(row, dict) else None
-    return f"a {kind} " if isinstance(kind, str) and kind else ""
+    kind = neighbor_kind(device, neighbor)
+    return f"a {kind} " if kind else ""
 
 
 def heard_claims(device: str, heard: Iterable[Heard], devices: Sequence[Device]) -> Iterable[Claim]:

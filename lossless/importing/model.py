@@ -95,7 +95,8 @@ class DraftWatchdog(NamedTuple):
 class Draft(NamedTuple):
     """Everything an intent is written from.
 
-    ``outside`` are the far ends that no file was given for, each with what is known of it. ``dual_tors`` are leaves
+    ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
+    roles of those that are switches. ``dual_tors`` are leaves
     that share their hosts in pairs. ``tiers`` are those with PFC where not all have it.
     ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``, ``topology``, ``mtu``.
     """
@@ -108,6 +109,7 @@ class Draft(NamedTuple):
     asymmetric: bool
     links: tuple[Cabled, ...]
     outside: dict[str, str]
+    switches_outside: dict[str, str]
     nic: str
     mtu_bytes: int
     buffers: DraftBuffers

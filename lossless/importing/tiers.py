@@ -8,7 +8,7 @@ from lossless.importing.votes import most
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.fabric.model import Port
     from lossless.importing.model import Cabled, Device, End
@@ -23,9 +23,9 @@ class Tiers(NamedTuple):
     silent: frozenset[End]
 
 
-def find_tiers(devices: Sequence[Device], links: Sequence[Cabled]) -> Tiers:
-    """Return the tiers on most of whose ports PFC is on."""
-    ports = _ports_by_tier(devices, links)
+def find_tiers(devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]) -> Tiers:
+    """Return the tiers on most of whose ports PFC is on; ``role_of`` names the role of every switch."""
+    ports = _ports_by_tier(devices, role_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):
         return Tiers(None, frozenset())
@@ -38,21 +38,22 @@ def _pause(ports: dict[End, Port]) -> bool:
     return winner is True
 
 
-def _ports_by_tier(devices: Sequence[Device], links: Sequence[Cabled]) -> dict[str, dict[End, Port]]:
+def _ports_by_tier(
+    devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]
+) -> dict[str, dict[End, Port]]:
     by_name = {device.name: device for device in devices}
     found: dict[str, dict[End, Port]] = {}
     for link in links:
-        tier = _tier(
-            {device.role for end in (link.a, link.b) if (device := by_name.get(end.device))}, link, by_name
-        )
+        tier = _tier(link, role_of)
         for end in (link.a, link.b):
             if end.device in by_name and end.port in (used := by_name[end.device].used):
                 found.setdefault(tier, {})[end] = used[end.port]
     return found
 
 
-def _tier(roles: set[str], link: Cabled, devices: dict[str, Device]) -> str:
-    """Return the tier of a link by its lower end; what is not among the devices is declared as a host."""
-    if not {link.a.device, link.b.device} <= devices.keys():
+def _tier(link: Cabled, role_of: Mapping[str, str]) -> str:
+    """Return the tier of a link by its lower end; what is no switch is declared as a host."""
+    ends = {role_of.get(link.a.device), role_of.get(link.b.device)}
+    if None in ends:
         return "hosts"
-    return "uplinks" if "leaf" in roles else "spine_uplinks"
+    return "uplinks" if "leaf" in ends else "spine_uplinks"

@@ -158,12 +158,24 @@ def _refuse_too_many(links: int) -> None:
 class DeviceChoice(Model):
     """One device of an explicit topology; ``hardware`` of a switch and ``nic`` of a host differ from those
     of the fabric only where stated.
+
+    ``outside``: it is configured elsewhere. Links to it count for the devices that are declared; nothing is rendered
+    or judged for it.
     """
 
     role: Literal["leaf", "spine", "super-spine", "host"]
     hardware: SwitchField | None = None
     nic: str | None = None
     dual_tor: OnOff = False
+    outside: OnOff = False
+
+    @model_validator(mode="after")
+    def _outside_nothing_is_chosen(self) -> DeviceChoice:
+        if self.outside and (self.hardware is not None or self.nic is not None):
+            raise refused(
+                "a device outside has its hardware stated elsewhere", "hardware" if self.hardware else "nic"
+            )
+        return self
 
     @model_validator(mode="after")
     def _only_leaves_are_dual_tor(self) -> DeviceChoice:

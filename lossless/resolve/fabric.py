@@ -56,7 +56,8 @@ class _Resolver:
 
     def fabric(self) -> Fabric:
         bundles = _bundles_by_node(self.plan)
-        own = [node for node in self.plan.nodes if node.role != "host"]
+        inside = [node for node in self.plan.nodes if not node.outside]
+        own = [node for node in inside if node.role != "host"]
         devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
         switches = tuple(self._switch(node, unit) for node in own for unit in devices[node.name].units)
         return Fabric(
@@ -65,7 +66,7 @@ class _Resolver:
             classes=self.classes,
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
-            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role == "host"),
+            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
             links=tuple(_links(self.plan, devices)),
             networks=tuple(self._networks()),
             capacities=tuple(self._capacities(bundles, devices)),
@@ -164,7 +165,7 @@ class _Resolver:
         """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
         alike: dict[tuple[object, ...], list[Node]] = {}
         for node in self.plan.nodes:
-            if node.role in ("leaf", "spine"):
+            if node.role in ("leaf", "spine") and not node.outside:
                 found = bundles.get(node.name, [])
                 wiring = tuple((b.links, b.speed_bps, self._far(node, b), b.origin) for b in found)
                 alike.setdefault((node.role, wiring), []).append(node)
@@ -210,10 +211,18 @@ def _with_uplinks(device: Device) -> str:
 
 
 def _links(wiring: Plan, devices: dict[str, Device]) -> Iterator[Link]:
-    """Yield every link; ports of a switch are used up in the order its layout was asked for them."""
+    """Yield every link between devices that are declared; ports of a switch are used up in the order its layout was
+    asked for them, those to devices outside among them.
+    """
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _host_port_numbers(wiring)
+    outside = {node.name for node in wiring.nodes if node.outside}
     for bundle in wiring.bundles:
+        if outside & {bundle.a, bundle.b}:
+            for name in {bundle.a, bundle.b} - outside & unused.keys():
+                for _ in range(bundle.links):
+                    next(unused[name])
+            continue
         to_host = bundle.to_host
         for _ in range(bundle.links):
             near = next(unused[bundle.a])

@@ -52,7 +52,7 @@ def find_hardware(
     nic = finder.nic(loaded.intent.hardware.nic, "hardware", "nic")
     devices = loaded.intent.topology.devices or {}
     others = {n: finder.nic(d.nic, "topology", "devices", n, "nic") for n, d in devices.items() if d.nic}
-    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host"}
+    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
     other_nics = {name: found for name, found in others.items() if found}

@@ -121,7 +121,7 @@ def _explicit(loaded: LoadedIntent) -> Plan:
 
 def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> Node:
     origin = loaded.origin("topology", "devices", name)
-    return Node(name, device.role, name if device.hardware else None, origin, device.dual_tor)
+    return Node(name, device.role, name if device.hardware else None, origin, device.dual_tor, device.outside)
 
 
 def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[Bundle]) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ class Node(NamedTuple):
     """A switch or host by name. ``hardware`` names a choice of its own, None for that of its role.
 
     ``dual_tor``: a leaf that shares its hosts with another, and sends back in a tunnel what it cannot deliver.
+    ``outside``: it is configured elsewhere.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Node(NamedTuple):
     hardware: str | None
     origin: Origin
     dual_tor: bool = False
+    outside: bool = False
 
 
 class Bundle(NamedTuple):
