@@ -10,14 +10,22 @@ from lossless import api
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
         "Baselined",
+        "Drift",
         "Fabrics",
         "Fixed",
+        "HeadroomInputs",
+        "Headrooms",
+        "Imported",
         "Options",
         "RenderResult",
         "Report",
         "Simulated",
         "baseline",
+        "diff",
         "fix",
+        "headroom_of_link",
+        "headroom_of_ports",
+        "import_configs",
         "lint",
         "lint_documents",
         "lint_text",
@@ -26,6 +34,7 @@ def test_the_public_names_are_these() -> None:
         "simulate",
         "sweep",
         "trace",
+        "write_import",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 
@@ -36,5 +45,12 @@ def test_the_shape_of_their_results_is_this() -> None:
         *("configured", "configuration", "baseline", "today"),
     )
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
-    assert api.RenderResult._fields == ("files", "changed", "notes", "report")
+    assert api.RenderResult._fields == (
+        "files",
+        "changed",
+        "notes",
+        "report",
+        "plans",
+        "differences",
+    )
     assert api.Fabrics._fields == ("fabrics", "errors")

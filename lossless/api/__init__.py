@@ -1,12 +1,15 @@
-"""The public face: load, lint, render, simulate, sweep, trace. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace. A test pins these names.
 
-Nothing here prints or exits; :func:`render` is the only one that writes.
+Nothing here prints or exits; :func:`render` and :func:`write_import` alone write.
 """
 
 from __future__ import annotations
 
 from lossless.api.baselining import Baselined, baseline
+from lossless.api.diffing import Drift, diff
 from lossless.api.fixing import Fixed, fix
+from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
+from lossless.api.importing import Imported, import_configs, write_import
 from lossless.api.linting import Report, lint, lint_documents, lint_text
 from lossless.api.loading import Fabrics, Options, load_fabrics
 from lossless.api.rendering import RenderResult, render
@@ -15,14 +18,22 @@ from lossless.api.tracing import trace
 
 __all__ = [
     "Baselined",
+    "Drift",
     "Fabrics",
     "Fixed",
+    "HeadroomInputs",
+    "Headrooms",
+    "Imported",
     "Options",
     "RenderResult",
     "Report",
     "Simulated",
     "baseline",
+    "diff",
     "fix",
+    "headroom_of_link",
+    "headroom_of_ports",
+    "import_configs",
     "lint",
     "lint_documents",
     "lint_text",
@@ -31,4 +42,5 @@ __all__ = [
     "simulate",
     "sweep",
     "trace",
+    "write_import",
 ]

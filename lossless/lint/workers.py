@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lossless.errors import LosslessError
-from lossless.lint.collect import read
+from lossless.lint.collect import load_configuration, read
 from lossless.lint.devices import Outcome, finder, judge_document
 from lossless.records import NamedTuple
 from lossless.source.excerpts import Excerpts, Places, places
@@ -33,7 +33,7 @@ class Work(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    outcome: Outcome | None
+    outcomes: tuple[Outcome, ...]
     problems: tuple[Problem, ...]
     shown: Places
 
@@ -83,7 +83,6 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     from concurrent.futures.process import BrokenProcessPool
 
     from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
-    from lossless.source import load
 
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
@@ -96,10 +95,9 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
         with ProcessPoolExecutor(processors(), context, _begin, (settings,)) as pool:
             for judged in pool.map(_judge, candidates, chunksize=_CHUNK):
                 problems += judged.problems
-                if judged.outcome is not None:
-                    outcomes.append(judged.outcome)
-                    file = judged.outcome.file
-                    excerpts[file] = Excerpts(file, judged.shown, load)
+                outcomes += judged.outcomes
+                for outcome in judged.outcomes[:1]:
+                    excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
     except BrokenProcessPool as error:
         raise LosslessError(
             "a process that judged files was ended from outside; is there enough memory?"
@@ -117,13 +115,19 @@ def _begin(settings: Settings) -> None:
 
 def _judge(candidate: Candidate) -> _Judged:
     found = read(candidate)
-    if found.document is None:
-        return _Judged(None, found.problems, Places({}, {}, {}))
-    outcome = judge_document(found.document, *_state[0])
-    return _Judged(outcome, (), places(found.document, _paths(outcome)))
+    if not found.documents:
+        return _Judged((), found.problems, Places({}, {}, {}))
+    outcomes = tuple(judge_document(document, *_state[0]) for document in found.documents)
+    paths = (path for outcome in outcomes for path in _paths(outcome))
+    return _Judged(outcomes, found.problems, places(found.documents[0].whole, paths))
 
 
 def _paths(outcome: Outcome) -> Iterator[Path]:
+    """Yield where the file of a device has what is said of it."""
+    layout = outcome.layout
     for finding in outcome.verdicts.findings:
-        yield finding.origin.path
-        yield from (related.origin.path for related in finding.related if related.origin.file == outcome.file)
+        for origin in (finding.origin, *(related.origin for related in finding.related)):
+            if origin.file == outcome.name:
+                yield origin.path if layout is None else layout.written(origin.path)
+            elif origin.file == outcome.file:
+                yield origin.path
