@@ -81,13 +81,13 @@ def test_releases_are_numbers_or_text() -> None:
 
 
 def test_editors_are_told_the_words() -> None:
-    known = json_schema()["$defs"]
-    words = {"enum": ["traditional", "dynamic"]}
-    each = {"properties": dict.fromkeys(("leaf", "spine", "super-spine"), words), "type": "object"}
-    assert known["Buffers"]["properties"]["model"]["anyOf"] == [
-        words,
-        {**each, "additionalProperties": False},
-    ]
-    releases = known["Sonic"]["properties"]["release"]["anyOf"][0]["enum"]
+    known = json_schema()["properties"]
+    one, each = known["buffers"]["properties"]["model"]["anyOf"]
+    assert one == {"enum": ["traditional", "dynamic"]}
+    assert {role: part["enum"] for role, part in each["properties"].items()} == dict.fromkeys(
+        ("leaf", "spine", "super-spine"), one["enum"]
+    )
+    assert each["additionalProperties"] is False
+    releases = known["sonic"]["properties"]["release"]["anyOf"][0]["enum"]
     assert releases == ["202305", "202311", "202405", "202411", "master", 202305, 202311, 202405, 202411]
-    assert {"pools", "unused_ports", "lossless_mtu", "small_packets"} <= set(known["Buffers"]["properties"])
+    assert {"pools", "unused_ports", "lossless_mtu", "small_packets"} <= set(known["buffers"]["properties"])
