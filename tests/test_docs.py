@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint_documents, render
-from lossless.cli import main
+from lossless.cli import choice, main
 from lossless.source import load_text
 from tests.rules.snippets import merge
 from tools import headroom_guide
@@ -144,6 +144,34 @@ def test_the_manifest_of_the_guide_is_as_it_is_written(tmp_path: Path) -> None:
     shown = json.loads(blocks(GUIDES / "render.md", "json")[0])
     listed = {entry["path"]: entry for entry in json.loads((tmp_path / "manifest.json").read_text())["files"]}
     assert {**listed[shown["path"]], "sha256": ".."} == shown
+
+
+def test_the_guide_shows_what_is_left_after_suppressing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files of the guide are put where it says, and its commands are run, in its order."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(choice, "today", lambda: "2026-06-15")
+    (tmp_path / ".git").mkdir()
+    settings, intent = tmp_path / "lossless.toml", tmp_path / "fabric.yaml"
+    settings.touch()
+    intent.write_text((ROOT / "examples" / "roce-256-as-published" / "fabric.yaml").read_text())
+    guide = (GUIDES / "suppress.md").read_text()
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert [language for language, _ in fences] == ["toml", "", "", "toml", "", "yaml", ""]
+    for language, text in fences:
+        if language == "toml":
+            settings.write_text(text + settings.read_text())
+        elif language == "yaml":
+            key = text.partition(":")[0]
+            before, _, after = intent.read_text().partition(f"\n{key}:")
+            intent.write_text(f"{before}\n{text}{after.partition(chr(10))[2]}")
+        else:
+            command, _, shown = text.partition("\n")
+            main(command.split()[2:])
+            printed = "".join(capsys.readouterr())
+            for part in filter(None, shown.split("...\n")):
+                assert part in printed
 
 
 def intents() -> list[str]:

@@ -64,4 +64,6 @@ def fix(
     }
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
-    return Fixed(changed, found.findings, found.refused, lint_documents([*found.documents, *apart], options, errors))
+    return Fixed(
+        changed, found.findings, found.refused, lint_documents([*found.documents, *apart], options, errors)
+    )

@@ -207,9 +207,12 @@ def _as_written(judged: Judged) -> Judged:
 
 
 def _may_suppress(document: Shown) -> bool:
-    """Return whether an intent can hold a suppression: each has the word once, in its first key."""
-    text = getattr(document, "text", "")
-    return text.count("lossless:") > 1 and not document.file.lower().endswith(".json")
+    """Return whether a file can hold a suppression; JSON has no comments."""
+    if document.file.lower().endswith(".json"):
+        return False
+    import re
+
+    return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
 
 
 def settled_run(run: Run, options: Options) -> Settled:

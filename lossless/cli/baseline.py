@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("baseline", short_help=COMMANDS["baseline"])
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option(
     "-o",
     "--output",
@@ -44,14 +44,15 @@ def command(
     code, never by line. What the baseline lists of other files stays.
     """
     from lossless import api
+    from lossless.report.locations import ordered, shown_file
     from lossless.source.atomic import require_writable
 
     options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
     if output is not None:
         require_writable(output)
     done = api.baseline(paths or (".",), output, options, prune=prune)
-    for error in done.errors:
-        problem(str(error))
+    for error in ordered(done.errors):
+        problem(str(error._replace(file=shown_file(error.file))))
     problem(_told(done, prune=prune))
     return FAILED if done.errors else OK
 

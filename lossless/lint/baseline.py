@@ -54,7 +54,7 @@ def read_baseline(file: str) -> Baseline:
     try:
         document = load_json(read_text(file), file)
     except InputError as error:
-        return Baseline(file, folder, None, {}, {}, tuple(error.problems))
+        return Baseline(file, folder, None, {}, {}, tuple(map(_with_help, error.problems)))
     problems: list[Problem] = []
     counts: dict[Known, int] = {}
     places: dict[Known, int] = {}
@@ -63,6 +63,11 @@ def read_baseline(file: str) -> Baseline:
         counts[known] = max(count, counts.get(known, 0))
         places.setdefault(known, number)
     return Baseline(file, folder, document, counts, places, tuple(problems))
+
+
+def _with_help(problem: Problem) -> Problem:
+    is_missing = problem.message == "no such file"
+    return problem._replace(message="no such file; lossless baseline writes it") if is_missing else problem
 
 
 def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, Known, int]]:

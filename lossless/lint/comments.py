@@ -35,8 +35,8 @@ _FORM = "# lossless: ignore[CODE] -- reason"
 
 
 def has_marker(text: str) -> bool:
-    """Return whether an intent can hold a suppression: its first key has the word once."""
-    return text.count("lossless:") > 1
+    """Return whether an intent can hold a suppression."""
+    return _COMMENT.search(text) is not None
 
 
 def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:

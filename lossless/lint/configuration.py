@@ -6,6 +6,7 @@ What has a meaning holds even where something else in the file has none.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.errors import InputError, Problem
@@ -54,15 +55,12 @@ class Configuration(NamedTuple):
     entries: tuple[Entry, ...] = ()
 
 
-def is_configuration(file: str) -> bool:
-    """Return whether a ``pyproject.toml`` has anything for us; what others have broken in theirs is no matter."""
+def has_table(text: str, file: str) -> bool:
+    """Return whether the text of a ``pyproject.toml`` has our table; what others broke in theirs is no matter."""
     try:
-        text = read_text(file)
-        if "lossless" not in text:
-            return False
         tools = load_toml(text, file).data.get("tool")
     except InputError:
-        return _has_header(file)
+        return re.search(r"^\s*\[+\s*tool\s*\.\s*lossless\b", text, re.MULTILINE) is not None
     return isinstance(tools, dict) and "lossless" in tools
 
 
@@ -79,14 +77,6 @@ def read_configuration(file: str) -> Configuration:
             folder, None, tuple(p._replace(message=p.message + told) for p in error.problems)
         )
     return _Reader(document, _TABLE if os.path.basename(file) == "pyproject.toml" else ()).read(folder)
-
-
-def _has_header(file: str) -> bool:
-    try:
-        text = read_text(file)
-    except InputError:
-        return False
-    return any(line.lstrip(" [").startswith("tool.lossless") for line in text.splitlines())
 
 
 class _Reader:

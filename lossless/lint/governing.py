@@ -96,10 +96,27 @@ def _in(folder: str) -> str | None:
     if os.path.isfile(own):
         return own
     if os.path.isfile(shared):
-        from lossless.lint.configuration import is_configuration
-
-        return shared if is_configuration(shared) else None
+        return shared if _is_ours(shared) else None
     return None
+
+
+def _is_ours(file: str) -> bool:
+    """Return whether a ``pyproject.toml`` is a configuration; most are not, and are not read as TOML for that."""
+    import re
+
+    from lossless.errors import UnreadableError
+    from lossless.source.text import read_text
+
+    try:
+        text = read_text(file)
+    except UnreadableError:
+        return False
+    # Our table, or a key of our name in another one.
+    if not re.search(r"tool\W+lossless|^[ \t]*lossless[ \t]*[.=]", text, re.MULTILINE):
+        return False
+    from lossless.lint.configuration import has_table
+
+    return has_table(text, file)
 
 
 def shown_path(file: str) -> str:
