@@ -43,8 +43,9 @@ def _blocks(kinds: Sequence[Data], *, sums: bool) -> Iterator[str]:
             yield from (_sum(kind, key) for key in _WHAT)
     if not kinds:
         yield "no port in service has PFC on: nothing is lossless here"
-    if kinds and not sums:
-        yield _sources(kinds)
+    order = [] if sums else _sources(kinds)
+    if order:
+        yield "sources\n" + _laid_out(order, "  ", figures=())
     if any(kind["configured"] for kind in kinds):
         yield _LEGEND
 
@@ -199,12 +200,12 @@ def _bytes(size_bytes: float) -> str:
     return format_bytes(int(whole)) if whole == int(whole) else f"{whole:,.1f} B"
 
 
-def _sources(kinds: Sequence[Data]) -> str:
+def _sources(kinds: Sequence[Data]) -> list[tuple[str, str]]:
+    """Return the sources of the methods that gave a figure; none, where nothing is known of any port."""
     found = {
         (method["name"], method["source"])
         for kind in kinds
         for method in kind["methods"].values()
         if method["source"] and method["headroom_bytes"] is not None
     }
-    order = sorted(found, key=lambda one: (one[0] == "floor", one))
-    return "sources\n" + _laid_out(order, "  ", figures=())
+    return sorted(found, key=lambda one: (one[0] == "floor", one))

@@ -265,3 +265,12 @@ def test_options_that_play_no_part_are_named(cli: Cli) -> None:
     barefoot = ("--profile", "accton-as9516", "--speed", "400G", "--cable", "40m")
     outcome = cli("headroom", *barefoot, "--no-shared-headroom", "--gearbox", "0ns")
     assert outcome.err == "--shared-headroom: plays no part here, by any method\n"
+
+
+@pytest.mark.parametrize("folder", ["full", "partial"])
+def test_no_real_configuration_ends_in_a_traceback(folder: str, cli: Cli, reference: Path) -> None:
+    """Of a part like qos.json neither speed nor cable is known: no method has a figure, and none a source."""
+    for path in sorted((reference / "corpus" / folder).glob("*.json")):
+        outcome = cli("headroom", str(path))
+        assert outcome.code in (0, 1, 2), path.name
+        assert "Traceback" not in outcome.err, path.name
