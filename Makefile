@@ -2,7 +2,7 @@
 # make test    install what tests need and run them all
 # make check   the static checks: formatting, lint, types
 # make bench   the benchmarks, as ratios to a bare interpreter
-# make corpus  what the rules say of upstream's configurations, and of what is on record
+# make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation anew
 # make lock    write the locked requirements anew from pyproject.toml
 
@@ -28,6 +28,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/formats.py
 	$(BIN)/python benchmarks/render.py
+	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/sweep.py
@@ -35,10 +36,12 @@ bench: $(VENV)/dev.stamp
 
 corpus: $(VENV)/dev.stamp
 	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
+	$(BIN)/python tools/corpus_import.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
+	$(BIN)/python tools/headroom_guide.py
 	$(BIN)/python tools/compile_profiles.py
 
 $(VENV)/python.stamp:

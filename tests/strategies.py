@@ -19,7 +19,7 @@ from lossless.intent.load import LoadedIntent, load_intent
 from lossless.resolve.fabric import resolve
 from lossless.resolve.placement import Placement
 from lossless.source import load_text
-from lossless.units import format_rate
+from tests.shapes import bundle, explicit, leaf_spines, three_tiers, tiers_of, with_dual_tors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +101,10 @@ def intents(draw: Draw, *, renderable: bool = False) -> Data:
     preset = draw(st.sampled_from([None, None, "azure", "nvidia", "pfc-only"]))
     nic = draw(st.sampled_from([name for name in nic_names() if load_nic(name).dcqcn or not renderable]))
     pfc_only = draw(st.booleans()) if preset is None else preset == "pfc-only"
+    dual_tor = False
     if preset is None:
-        data["classes"] = draw(classes(pfc_only))
+        dual_tor = draw(st.integers(0, 3)) == 0
+        data["classes"] = draw(classes(pfc_only, dual_tor=dual_tor))
         data["congestion_control"] = "pfc-only" if pfc_only else draw(dcqcn(nic))
     else:
         data["preset"] = preset
@@ -112,7 +114,15 @@ def intents(draw: Draw, *, renderable: bool = False) -> Data:
     leaf, spine = draw(st.sampled_from(_pairs(nic)))
     data["hardware"] = {"leaf": draw(chosen(leaf)), "spine": draw(chosen(spine)), "nic": nic}
     data["topology"] = draw(topologies(leaf, spine, nic))
+    if "spine_uplinks" in tiers_of(data["topology"]):
+        data["hardware"]["super-spine"] = draw(chosen(spine))
+    if dual_tor:
+        data["topology"] = with_dual_tors(data["topology"])
+    if "pfc" in data:
+        data["pfc"] |= draw(tier_choices(data["topology"], with_uplinks=dual_tor))
     data |= draw(extras([*data.get("classes", {})]))
+    if draw(st.integers(0, 3)) == 0:
+        data = draw(cages(data))
     order = draw(st.permutations([*data]))
     return {key: data[key] for key in order}
 
@@ -164,11 +174,20 @@ def ecn(draw: Draw) -> Any:
 
 
 @st.composite
-def classes(draw: Draw, pfc_only: bool) -> Data:
-    """Draw traffic classes: one to three lossless ones, CNPs, lossy ones with and without their own group."""
-    lossless, lossy = draw(st.integers(1, 3)), draw(st.integers(0, 2))
-    priorities = iter(draw(st.permutations(range(8))))
-    dscps = iter(draw(st.permutations([dscp for dscp in range(64) if dscp != 48])))
+def classes(draw: Draw, pfc_only: bool, *, dual_tor: bool = False) -> Data:
+    """Draw traffic classes: one to three lossless ones, CNPs, lossy ones with and without their own group.
+
+    Those for dual ToRs leave room for the second priorities of SONiC's remapping.
+    """
+    lossless, lossy = draw(st.integers(1, 2 if dual_tor else 3)), draw(st.integers(0, 2))
+    by_class = (
+        [*draw(st.permutations([3, 4]))[:lossless], *draw(st.permutations([0, 1, 5, 7]))]
+        if dual_tor
+        else draw(st.permutations(range(8)))
+    )
+    priorities = iter(by_class)
+    second = {2, 6} if dual_tor else set()
+    dscps = iter(draw(st.permutations([dscp for dscp in range(64) if dscp not in second | {48}])))
     found: Data = {}
     for number in range(lossless + lossy):
         several = draw(st.integers(1, 3))
@@ -183,7 +202,7 @@ def classes(draw: Draw, pfc_only: bool) -> Data:
     found["cnp"] = {"dscp": 48, "priority": next(priorities), "scheduling": "strict"}
     found["default"] = {"dscp": "rest", "priority": next(priorities)}
     taken = {cls["priority"] for cls in found.values() if cls.get("lossless")}
-    _share_out(draw, found, sorted(set(range(8)) - taken))
+    _share_out(draw, found, sorted(set(range(8)) - taken - second))
     order = draw(st.permutations([*found]))
     return {name: found[name] for name in order}
 
@@ -290,103 +309,41 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
 
 
 def topologies(leaf: Product, spine: Product, nic: str) -> st.SearchStrategy[Data]:
-    """Draw a topology in either form."""
-    return leaf_spines(leaf, spine, nic) | explicit(leaf, spine, nic)
+    """Draw a topology in any form."""
+    return leaf_spines(leaf, spine, nic) | three_tiers(leaf, spine, nic) | explicit(leaf, spine, nic)
 
 
-class _Links(NamedTuple):
-    down: tuple[int, int]
-    up: tuple[int, int]
-    host_cable_m: int
-    uplink_cable_m: int
-
-
-@st.composite
-def _links(draw: Draw, leaf: Product, spine: Product, nic: str) -> _Links:
-    down_bps = draw(st.sampled_from(sorted(set(load_nic(nic).rates_bps) & leaf.reach.keys())))
-    up_bps = draw(st.sampled_from(sorted(leaf.reach.keys() & spine.reach.keys())))
-    longest = min(leaf.reach[up_bps], spine.reach[up_bps])
-    return _Links(
-        (draw(st.integers(1, 2)), down_bps),
-        (draw(st.integers(1, 4)), up_bps),
-        draw(st.integers(1, leaf.reach[down_bps])),
-        draw(st.integers(1, longest)),
+def tier_choices(topology: Data, *, with_uplinks: bool) -> st.SearchStrategy[Data]:
+    """Draw which links have PFC, where it is said at all."""
+    wanted = st.sets(st.sampled_from(tiers_of(topology)), min_size=1).map(
+        lambda chosen: sorted(chosen | {"uplinks"} if with_uplinks else chosen)
     )
+    return st.fixed_dictionaries({}, optional={"tiers": wanted, "asymmetric": st.booleans()})
 
 
 @st.composite
-def leaf_spines(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
-    """Draw a two-tier Clos; where it is oversubscribed, it says so."""
-    links = draw(_links(leaf, spine, nic))
-    leaves, spines, hosts = draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    ratio = hosts * links.down[0] * links.down[1] / (spines * links.up[0] * links.up[1])
-    shape: Data = {
-        "leaves": leaves,
-        "spines": spines,
-        "hosts_per_leaf": hosts,
-        "host_links": _bundle(*links.down),
-        "uplinks": _bundle(*links.up),
-        "cables": {"host": f"{links.host_cable_m}m", "uplink": f"{links.uplink_cable_m} m"},
-    }
-    if ratio <= 1:
-        return {"leaf_spine": shape}
-    accepted = {"oversubscription": ratio}
-    return {"leaf_spine": shape | accepted} if draw(st.booleans()) else {"leaf_spine": shape} | accepted
-
-
-def _bundle(count: int, rate_bps: int) -> str:
-    return f"{count} x {format_rate(rate_bps)}"
-
-
-@st.composite
-def explicit(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
-    """Draw devices and links by name, some of them with the ports they use."""
-    links = draw(_links(leaf, spine, nic))
-    device_names = draw(st.lists(names(), min_size=3, max_size=8, unique_by=str.casefold))
-    leaves = device_names[: max(1, len(device_names) // 3)]
-    spines, hosts = device_names[len(leaves) : len(leaves) + 1], device_names[len(leaves) + 1 :]
-    devices = {name: {"role": "leaf"} for name in leaves} | {name: {"role": "spine"} for name in spines}
-    for name in leaves:
-        if draw(st.booleans()):
-            devices[name]["hardware"] = draw(chosen(leaf))
-    devices |= {name: {"role": "host"} for name in hosts}
-    pairs = [(name, host, links.down, links.host_cable_m) for host in hosts for name in leaves[:2]]
-    pairs += [(name, top, links.up, links.uplink_cable_m) for name in leaves for top in spines]
-    ports = {name: Placement(*_hardware(spine if name in spines else leaf)) for name in (*leaves, *spines)}
-    found = [entry for pair in pairs for entry in _entries(draw, pair, ports)]
-    order = draw(st.permutations([*devices]))
-    topology = {"devices": {name: devices[name] for name in order}, "links": found}
-    down_bps = len(hosts) * links.down[0] * links.down[1]
-    ratio = down_bps / (links.up[0] * links.up[1])
-    return {**topology, "oversubscription": ratio} if ratio > 1 else topology
-
-
-def _hardware(product: Product) -> Any:
-    profile = load_switch(product.profile)
-    return profile, profile.hwsku(product.hwsku)
-
-
-def _entries(
-    draw: Draw, pair: tuple[str, str, tuple[int, int], int], ports: dict[str, Placement]
-) -> list[Data]:
-    """Return a bundle as one entry, or as an entry a link with the ports that placement would choose."""
-    near, far, (count, speed_bps), cable_m = pair
-    if draw(st.booleans()):
-        near, far = far, near
-    places = [{n: ports[n].take(speed_bps) for n in (near, far) if n in ports} for _ in range(count)]
-    plain = {"a": near, "b": far, "links": _bundle(count, speed_bps), "cable": f"{cable_m}m"}
-    if draw(st.booleans()):
-        return [plain]
-    entries = []
-    for place in places:
-        ends = {side: _end(plain[side], place, draw(st.booleans())) for side in ("a", "b")}
-        entries.append({**plain, **ends, "links": _bundle(1, speed_bps)})
-    return entries
-
-
-def _end(name: str, place: dict[str, Any], with_port: bool) -> str:
-    spec = place.get(name)
-    return f"{name}:{spec.name}" if spec is not None and with_port else name
+def cages(draw: Draw, data: Data) -> Data:
+    """Draw, for one role of an intent, cages to split and ports to keep down, of those that no link needs."""
+    try:
+        fabric = fabric_of(data)
+    except InputError:
+        return data
+    role = draw(st.sampled_from(sorted(data["hardware"].keys() - {"nic"})))
+    switches = [switch for switch in fabric.switches if switch.role == role]
+    choice = data["hardware"][role]
+    choice = {"profile": choice} if isinstance(choice, str) else choice
+    profile = load_switch(choice["profile"])
+    taken = {lane for switch in switches for port in switch.ports if port.spec for lane in port.spec.lanes}
+    free = [cage for cage in profile.cages if not taken.intersection(cage.lanes) and len(cage.lanes) > 1]
+    if not free:
+        return data
+    split = {}
+    for cage in draw(st.lists(st.sampled_from(free), max_size=3, unique_by=lambda cage: cage.name)):
+        mode = draw(st.sampled_from(cage.modes))
+        split[cage.name] = bundle(mode.count, draw(st.sampled_from(mode.speeds_bps)))
+    down = draw(st.sets(st.sampled_from([cage.name for cage in free]), max_size=2))
+    stated = {"breakout": split, "down": sorted(down)}
+    return {**data, "hardware": {**data["hardware"], role: {**choice, **stated}}}
 
 
 def shuffled(value: Any, random: Random) -> Any:

@@ -11,15 +11,23 @@ def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
         "Baselined",
         "Change",
+        "Drift",
         "Fabrics",
         "Fixed",
+        "HeadroomInputs",
+        "Headrooms",
+        "Imported",
         "Options",
         "RenderResult",
         "Report",
         "Simulated",
         "Watch",
         "baseline",
+        "diff",
         "fix",
+        "headroom_of_link",
+        "headroom_of_ports",
+        "import_configs",
         "lint",
         "lint_documents",
         "lint_since",
@@ -29,6 +37,7 @@ def test_the_public_names_are_these() -> None:
         "simulate",
         "sweep",
         "trace",
+        "write_import",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 
@@ -39,5 +48,12 @@ def test_the_shape_of_their_results_is_this() -> None:
         *("configured", "configuration", "baseline", "today", "each", "tell"),
     )
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
-    assert api.RenderResult._fields == ("files", "changed", "notes", "report")
+    assert api.RenderResult._fields == (
+        "files",
+        "changed",
+        "notes",
+        "report",
+        "plans",
+        "differences",
+    )
     assert api.Fabrics._fields == ("fabrics", "errors")

@@ -13,6 +13,7 @@ from lossless.cli import main, options
 from lossless.source import load_text
 from tests.cli.repositories import repository, write
 from tests.rules.snippets import merge
+from tools import headroom_guide
 from tools.rule_pages import pages
 
 ROOT = Path(__file__).parent.parent
@@ -61,6 +62,21 @@ def test_the_guide_shows_what_simulate_prints(
     command, _, shown = blocks(GUIDES / "simulate.md")[number].partition("\n")
     assert main(command.split()[2:]) == 0
     assert shown.removeprefix("...\n") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_guide_shows_what_headroom_prints(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, _, shown = blocks(GUIDES / "headroom.md")[number].partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert shown == capsys.readouterr().out
+
+
+def test_the_comparison_of_headroom_methods_is_what_the_program_says() -> None:
+    assert headroom_guide.GUIDE.read_text() == headroom_guide.with_table(headroom_guide.GUIDE.read_text())
+    assert headroom_guide.PICTURE.read_text() == headroom_guide.picture()
 
 
 def test_the_guide_shows_what_lint_prints_of_a_repository(
@@ -112,6 +128,38 @@ def test_the_guide_shows_what_lint_prints_of_traffic(
     arguments, shown = shown_by(GUIDES / "lint.md", "lossless lint --simulate")
     assert main(arguments) == 1
     assert shown in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_the_guide_shows_what_diff_prints(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ROOT / "examples" / "roce-256"
+    render(example, tmp_path, base_dir=example / "base")
+    (tmp_path / "fabric.yaml").write_bytes((example / "fabric.yaml").read_bytes())
+    leaf = tmp_path / "leaf1" / "config_db.json"
+    tables = json.loads(leaf.read_text())
+    tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]["dynamic_th"] = "3"
+    tables["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
+    tables["QUEUE"]["Ethernet8|7"] = {"scheduler": "scheduler.old"}
+    for port in range(4, 44, 4):
+        tables["CABLE_LENGTH"]["AZURE"][f"Ethernet{port}"] = "40m"
+    leaf.write_text(json.dumps(tables, indent=4))
+    monkeypatch.chdir(tmp_path)
+    command, _, shown = blocks(GUIDES / "diff.md")[number].partition("\n")
+    assert main(command.split()[2:]) == 1
+    printed = capsys.readouterr()
+    for part in filter(None, shown.split("...\n")):
+        assert part in printed.out
+    assert blocks(GUIDES / "diff.md")[1] in printed.err
+
+
+def test_the_manifest_of_the_guide_is_as_it_is_written(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "roce-256"
+    render(example, tmp_path, base_dir=example / "base")
+    shown = json.loads(blocks(GUIDES / "render.md", "json")[0])
+    listed = {entry["path"]: entry for entry in json.loads((tmp_path / "manifest.json").read_text())["files"]}
+    assert {**listed[shown["path"]], "sha256": ".."} == shown
 
 
 def test_the_guide_shows_what_is_left_after_suppressing(

@@ -32,8 +32,9 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
     number = fabric.switches.index(switch) + 1
     peers = {port: (node, far) for port, node, far in _peers(fabric, switch)}
     specs = sorted(_specs(switch), key=lambda spec: natural_key(spec.name))
-    used = {port.name: port for port in switch.ports}
-    return {
+    ports = {port.name: port for port in switch.ports}
+    used = {name for name, port in ports.items() if port.admin_up}
+    return _tunnels(switch) | {
         "AAA": {"authentication": {"login": "local,tacacs+"}},
         "BGP_NEIGHBOR": _sessions(fabric, switch, number),
         "DEVICE_METADATA": {"localhost": _metadata(switch, number)},
@@ -50,11 +51,11 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
             "PORT_RATES": {"FLEX_COUNTER_STATUS": "enable"},
             "PORT": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"},
         },
-        "INTERFACE": {spec.name: {} for spec in specs if spec.name in used},
+        "INTERFACE": {spec.name: {} for spec in specs if spec.name in used and not ports[spec.name].lag},
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{_loopback(number)}/32": {}},
         "MGMT_INTERFACE": {f"eth0|10.10.{number // 250}.{10 + number % 240}/20": {"gwaddr": "10.10.0.1"}},
         "NTP_SERVER": {"10.10.0.2": {}},
-        "PORT": {spec.name: _port_row(spec, used.get(spec.name), peers.get(spec.name)) for spec in specs},
+        "PORT": {spec.name: _port_row(spec, ports.get(spec.name), peers.get(spec.name)) for spec in specs},
         "SYSLOG_SERVER": {"10.10.0.3": {}},
         "VERSIONS": {"DATABASE": {"VERSION": "version_202411_01"}},
     }
@@ -70,12 +71,38 @@ def _metadata(switch: Switch, number: int) -> dict[str, str]:
         "buffer_model": "traditional",
         "default_bgp_status": "up",
         "docker_routing_config_mode": "split",
-        "hostname": switch.name,
+        "hostname": switch.device,
         "hwsku": str(switch.hwsku_name),
         "mac": f"00:00:5e:00:53:{number % 256:02x}",
         "platform": switch.profile.platform if switch.profile else "",
-        "type": "ToRRouter" if switch.role == "leaf" else "LeafRouter",
+        "type": _TYPES[switch.role or "leaf"],
+        **({"subtype": "DualToR"} if switch.qos.tunnel else {}),
+        **({"asic_name": switch.asic, "sub_role": "FrontEnd"} if switch.asic else {}),
     }
+
+
+_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "super-spine": "SpineRouter"}
+_TUNNEL = {
+    "tunnel_type": "IPINIP",
+    "dst_ip": "10.1.0.32",
+    "dscp_mode": "pipe",
+    "ecn_mode": "copy_from_outer",
+    "encap_ecn_mode": "standard",
+    "ttl_mode": "pipe",
+}
+_TUNNEL_MAPS = ("decap_dscp_to_tc_map", "decap_tc_to_pg_map", "encap_tc_to_dscp_map", "encap_tc_to_queue_map")
+
+
+def _tunnels(switch: Switch) -> Tables:
+    """Return the tunnel of a dual ToR to its peer, as upstream's minigraph writes it, and the LAGs of a switch."""
+    found: Tables = {}
+    if switch.qos.tunnel:
+        found["TUNNEL"] = {"MuxTunnel0": _TUNNEL | dict.fromkeys(_TUNNEL_MAPS, "AZURE_TUNNEL")}
+    members = [(port.lag, port.name) for port in switch.ports if port.lag]
+    if members:
+        found["PORTCHANNEL"] = {lag: {"admin_status": "up", "mtu": "9100"} for lag, _ in members}
+        found["PORTCHANNEL_MEMBER"] = {f"{lag}|{port}": {} for lag, port in members}
+    return found
 
 
 def _peers(fabric: Fabric, switch: Switch) -> Iterator[tuple[str, str, str]]:
@@ -103,7 +130,7 @@ def _sessions(fabric: Fabric, switch: Switch, number: int) -> dict[str, dict[str
 
 def _port_row(spec: PortSpec, port: Port | None, peer: tuple[str, str] | None) -> dict[str, str]:
     row = {
-        "admin_status": "up" if port else "down",
+        "admin_status": "up" if port and port.admin_up else "down",
         "alias": spec.alias,
         "index": str(spec.index),
         "lanes": ",".join(map(str, spec.lanes)),
@@ -118,35 +145,11 @@ def _port_row(spec: PortSpec, port: Port | None, peer: tuple[str, str] | None) -
 
 
 def _specs(switch: Switch) -> Iterator[PortSpec]:
-    """Yield the ports in use as they are broken out, and of the other cages what the HWSKU has."""
-    if switch.profile is None or switch.hwsku is None:
-        return
-    taken: set[int] = set()
-    for port in switch.ports:
-        spec = port_spec(switch, port)
-        taken.update(spec.lanes)
-        yield spec
-    for spec in switch.hwsku.ports:
-        if not taken & set(spec.lanes):
-            yield spec
-
-
-def port_spec(switch: Switch, port: Port) -> PortSpec:
-    """Return lanes, alias and index of a port in use."""
-    assert switch.profile is not None
-    assert switch.hwsku is not None
-    native = [
-        spec for spec in switch.hwsku.ports if (spec.name, spec.speed_bps) == (port.name, port.speed_bps)
-    ]
-    split = (
-        spec
-        for cage in switch.profile.cages
-        for mode in cage.modes
-        if port.speed_bps in mode.speeds_bps
-        for spec in switch.profile.breakout(cage, mode, port.speed_bps)
-        if spec.name == port.name and len(spec.lanes) == port.lanes
-    )
-    return native[0] if native else next(split)
+    """Yield the ports in use as they are broken out, and those that no link uses."""
+    yield from (port.spec for port in switch.ports if port.spec is not None)
+    # Ports that give their buffer back are among the ports of the switch.
+    named = {port.name for port in switch.ports}
+    yield from (spec for spec in switch.unused if spec.name not in named)
 
 
 def main(folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""The public face: load, lint, render, simulate, sweep, trace. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace. A test pins these names.
 
-Nothing here prints or exits; only :func:`render`, :func:`fix` and :func:`baseline` write.
+Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline` and :func:`write_import` write.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossless.api.baselining import Baselined, baseline
     from lossless.api.changing import Change, lint_since
+    from lossless.api.diffing import Drift, diff
     from lossless.api.fixing import Fixed, fix
+    from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
+    from lossless.api.importing import Imported, import_configs, write_import
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
     from lossless.api.rendering import RenderResult, render
@@ -21,15 +24,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Baselined",
     "Change",
+    "Drift",
     "Fabrics",
     "Fixed",
+    "HeadroomInputs",
+    "Headrooms",
+    "Imported",
     "Options",
     "RenderResult",
     "Report",
     "Simulated",
     "Watch",
     "baseline",
+    "diff",
     "fix",
+    "headroom_of_link",
+    "headroom_of_ports",
+    "import_configs",
     "lint",
     "lint_documents",
     "lint_since",
@@ -39,20 +50,29 @@ __all__ = [
     "simulate",
     "sweep",
     "trace",
+    "write_import",
 ]
 
 _HOMES = {
     "Baselined": "baselining",
     "Change": "changing",
+    "Drift": "diffing",
     "Fabrics": "loading",
     "Fixed": "fixing",
+    "HeadroomInputs": "headroom",
+    "Headrooms": "headroom",
+    "Imported": "importing",
     "Options": "loading",
     "RenderResult": "rendering",
     "Report": "linting",
     "Simulated": "simulating",
     "Watch": "watching",
     "baseline": "baselining",
+    "diff": "diffing",
     "fix": "fixing",
+    "headroom_of_link": "headroom",
+    "headroom_of_ports": "headroom",
+    "import_configs": "importing",
     "lint": "linting",
     "lint_documents": "linting",
     "lint_since": "changing",
@@ -62,6 +82,7 @@ _HOMES = {
     "simulate": "simulating",
     "sweep": "simulating",
     "trace": "tracing",
+    "write_import": "importing",
 }
 """The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""
 

@@ -98,17 +98,16 @@ def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
     from lossless.source.text import decode
 
     def load(file: str) -> Document:
-        return load_text(decode(texts[file], file), file)
+        return load_text(decode(texts[file], file), file, lists=True)
 
-    documents = {}
+    documents: list[Document] = []
     for file in sorted(texts):
-        found = read(Candidate(file, expected=file in named and not options.each), load).document
-        if found is not None:
-            documents[file] = found
-    report = lint_documents([*documents.values()], options)
-    judged = report._replace(documents={file: report.documents[file] for file in documents})
-    unread = {*(texts.keys() - documents.keys()), *(error.file for error in report.errors)}
-    return _Then(judged, tuple(documents.values()), tuple(unread))
+        documents += read(Candidate(file, expected=file in named and not options.each), load).documents
+    files = {document.whole.file for document in documents}
+    report = lint_documents(documents, options)
+    judged = report._replace(documents={file: report.documents[file] for file in files})
+    unread = {*(texts.keys() - files), *(error.file for error in report.errors)}
+    return _Then(judged, tuple(documents), tuple(unread))
 
 
 def _compared(

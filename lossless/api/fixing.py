@@ -37,7 +37,8 @@ def fix(
 ) -> Fixed:
     """Mend what can be mended by editing files; ``unsafe`` also what changes what a device does.
 
-    Every byte but those of the mended values stays. Without ``write`` it is only said what would change.
+    Every byte but those of the mended values stays. Without ``write`` it is only said what would change. Files in other
+    forms than that of config_db.json (dumps, several devices in one) are judged, and left as they are.
 
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.
@@ -46,10 +47,13 @@ def fix(
     from lossless.lint.fix import mended
     from lossless.source.rewrite import rewrite
 
-    documents, errors = collect(paths, lenient=options.each)
+    every, errors = collect(paths, lenient=options.each)
+    # A file of several devices, or in another form, is judged with the rest and left as it is.
+    documents = [document for document in every if document.part is None]
+    apart = [document for document in every if document.part is not None]
 
     def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
-        return lint_documents(some, options).findings
+        return lint_documents([*some, *apart], options).findings
 
     found = mended(documents, judge, unsafe=unsafe)
     before = {document.file: document.text for document in documents}
@@ -60,4 +64,6 @@ def fix(
     }
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
-    return Fixed(changed, found.findings, found.refused, lint_documents(found.documents, options, errors))
+    return Fixed(
+        changed, found.findings, found.refused, lint_documents([*found.documents, *apart], options, errors)
+    )

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.api.changing import Change
+    from lossless.fabric.model import Fabric
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
-    from lossless.lint.repository import Declare, Judged
+    from lossless.lint.repository import Declare, Intents, Judged
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
 
@@ -89,11 +90,10 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: Jud
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
     from lossless.lint.collect import foreign
-    from lossless.source import load_text
-    from lossless.source.text import decode
+    from lossless.source import load_bytes
 
     try:
-        document = load_text(decode(raw, file), file)
+        document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return lint_documents([], options, error.problems)
     reason = foreign(document)
@@ -106,13 +106,32 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
+    governing = _governing(options, [document.file for document in documents])
+    return report_of(Run(judge(documents, options, governing), tuple(errors), governing), options)
+
+
+def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
+    """Judge one intent, and return its fabric as well, so that it is made once; None where it has none."""
     from lossless.lint.repository import judge_documents
 
-    governing = _governing(options, [document.file for document in documents])
+    made: list[Fabric] = []
+
+    def declare(documents: Sequence[Document]) -> Intents:
+        intents = _declaring(options)(documents)
+        made.extend(intents.fabrics)
+        return intents
+
+    governing = _governing(options, [document.file])
+    judged = judge_documents([document], declare, _settings(options, governing))
+    return report_of(Run(judged, (), governing), options), (made[0] if made else None)
+
+
+def judge(documents: Sequence[Document], options: Options, governing: Governing | None = None) -> Judged:
+    """Judge documents; origins name documents, which may be parts of files."""
+    from lossless.lint.repository import judge_documents
+
     judged = judge_documents(documents, _declaring(options), _settings(options, governing))
-    if options.simulate:
-        judged = _with_runs(judged, documents, options, governing)
-    return report_of(Run(judged, tuple(errors), governing), options)
+    return _with_runs(judged, documents, options, governing) if options.simulate else judged
 
 
 def _governing(options: Options, files: Sequence[str]) -> Governing | None:
@@ -167,6 +186,7 @@ def _declaring(options: Options) -> Declare:
 
 def report_of(run: Run, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
+    run = run._replace(judged=_as_written(run.judged))
     judged = run.judged
     verdicts = judged.verdicts
     report = Report(verdicts.findings, (*run.errors, *judged.errors), verdicts.not_judged, judged.documents)
@@ -184,6 +204,16 @@ def report_of(run: Run, options: Options) -> Report:
     )
 
 
+def _as_written(judged: Judged) -> Judged:
+    """Return what was judged with origins by which the files have it."""
+    if not judged.layouts:
+        return judged
+    from lossless.source.layout import as_written
+
+    findings = as_written(judged.verdicts.findings, judged.layouts)
+    return judged._replace(verdicts=judged.verdicts._replace(findings=findings), layouts={})
+
+
 def _may_suppress(document: Shown) -> bool:
     """Return whether a file can hold a suppression; JSON has no comments."""
     if document.file.lower().endswith(".json"):
@@ -195,6 +225,7 @@ def _may_suppress(document: Shown) -> bool:
 
 def settled_run(run: Run, options: Options) -> Settled:
     """Return what is left of the findings of a run."""
+    run = run._replace(judged=_as_written(run.judged))
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Terms, settled
 

@@ -61,10 +61,11 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     fabrics = [fabric for document in intents if (fabric := intent_fabric(document, options, errors))]
     deployed = [document for document in documents if not is_intent(document)]
     if deployed:
+        from lossless.lint.collect import split
         from lossless.lint.devices import deployed_fabric
 
         try:
-            fabrics.append(deployed_fabric(deployed, settings_of(options), errors))
+            fabrics.append(deployed_fabric(split(deployed), settings_of(options), errors))
         except ProfileError as error:
             errors.append(Problem(deployed[0].file, None, None, str(error)))
     return Fabrics(tuple(fabrics), tuple(errors))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from lossless.api.linting import Report, lint_documents
-from lossless.api.loading import DEFAULT_OPTIONS, Options, load_fabrics, one_intent
+from lossless.api.linting import Report, lint_intent
+from lossless.api.loading import DEFAULT_OPTIONS, Options, one_intent
 from lossless.errors import InputError
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from os import PathLike
     from pathlib import Path
 
     from lossless.fabric.model import Fabric
+    from lossless.render.plan import Change
     from lossless.source.document import Document
 
 
@@ -21,13 +23,16 @@ class RenderResult(NamedTuple):
     """What a render did: the files below the output folder, and what the rules said first.
 
     ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there,
-    ``notes`` what is not rendered and why.
+    ``notes`` what is not rendered and why. ``plans`` says of each switch what it takes to bring it there, where
+    a patch was asked for; ``differences`` is what differs, as unified diffs, where that was asked for.
     """
 
     files: tuple[str, ...]
     changed: tuple[str, ...]
     notes: tuple[str, ...]
     report: Report
+    plans: tuple[Change, ...] = ()
+    differences: tuple[str, ...] = ()
 
 
 def render(
@@ -37,12 +42,15 @@ def render(
     base_dir: str | PathLike[str] | None = None,
     options: Options = DEFAULT_OPTIONS,
     check: bool = False,
+    diff: bool = False,
+    extras: Collection[Literal["qos", "patch", "rollback"]] = (),
 ) -> RenderResult:
     """Write the configuration of every switch and host of an intent below ``out_dir``.
 
     ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
-    Without it only the owned tables are written, as ``qos.json``. With ``check`` nothing is written. A fabric
-    with errors is refused: its findings are in the report and no file is written.
+    Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
+    owned tables for ``config load``, a patch for ``config apply-patch``, a way back. With ``check`` or ``diff``
+    nothing is written. A fabric with errors is refused: its findings are in the report and no file is written.
 
     Raises:
         InputError: the intent or a base cannot be read.
@@ -50,24 +58,46 @@ def render(
     """
     from pathlib import Path
 
-    from lossless.render.fabric import plan_fabric
-    from lossless.render.tree import changes, write_tree
+    from lossless.errors import RenderError
+    from lossless.lint.workers import processors, usable
+    from lossless.render.fabric import host_notes
+    from lossless.render.plan import EXTRAS
+    from lossless.render.produce import Order, produce
 
-    document = one_intent(intent)
-    report = lint_documents([document], options)
+    if extras and base_dir is None:
+        raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
+    report, fabric = sound_fabric(one_intent(intent), options)
+    if fabric is None:
+        return RenderResult((), (), (), report)
+    bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
+    wanted = tuple(extra for extra in EXTRAS if extra in extras)
+    order = Order(fabric, Path(out_dir), bases, wanted, write=not (check or diff), diff=diff)
+    entries, plans, changed, differences = produce(order, processors() if usable() else 1)
+    written = (*(entry.path for entry in entries), "manifest.json") if order.write else ()
+    return RenderResult(written, changed, host_notes(fabric), report, plans, differences)
+
+
+def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:
+    """Return what the rules say of an intent, and its fabric; None where errors refuse it.
+
+    Raises:
+        InputError: the intent cannot be read.
+    """
+    report, fabric = lint_intent(document, options)
     if report.errors:
         raise InputError(report.errors)
-    if any(finding.severity == "error" for finding in report.findings):
-        return RenderResult((), (), (), report)
-    (fabric,) = load_fabrics([document], options).fabrics
-    plan = plan_fabric(fabric, _bases(fabric, Path(base_dir)) if base_dir is not None else None)
-    changed = changes(Path(out_dir), plan.files)
-    written = () if check else write_tree(Path(out_dir), plan.files)
-    return RenderResult(written, changed, plan.notes, report)
+    refused = any(finding.severity == "error" for finding in report.findings)
+    return report, (None if refused else fabric)
 
 
-def _bases(fabric: Fabric, folder: Path) -> dict[str, Document]:
-    from lossless.source import load
+def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
+    from lossless.render.fabric import require_bases
 
-    found = {switch.name: folder / switch.name / "config_db.json" for switch in fabric.switches}
-    return {name: load(path) for name, path in found.items() if path.exists()}
+    # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
+    found = {
+        switch.name: folder / switch.device / f"config_db{switch.asic.removeprefix('asic')}.json"
+        for switch in fabric.switches
+    }
+    present = {name: str(path) for name, path in found.items() if path.exists()}
+    require_bases(fabric, present)
+    return present

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.linting import lint_documents
+from lossless.api.linting import judge
 from lossless.api.loading import DEFAULT_OPTIONS, Options, documents_at, load_fabrics
 from lossless.errors import InputError, Problem
 
@@ -41,9 +41,13 @@ def trace(
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
-    report = lint_documents(documents, options)
+    judged = judge(documents, options)
     written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
     found = follow.trace(
-        View(fabrics[0]), source, target, dscp, via=via, findings=report.findings, rewrites=written
+        View(fabrics[0]), source, target, dscp, via=via, findings=judged.verdicts.findings, rewrites=written
     )
-    return Traced(found, report.documents)
+    if judged.layouts:
+        from lossless.source.layout import as_written
+
+        found = as_written(found, judged.layouts)
+    return Traced(found, judged.documents)

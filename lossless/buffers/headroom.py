@@ -48,7 +48,7 @@ EIGHT_LANES = 8
 _QUANTUM_BYTES = 512 // 8
 _COMPENSATION_BYTES = 2048
 _SPECTRUM6_BYTES = 18 * 1024
-_BAREFOOT_UNLISTED_BPS = 800_000_000_000
+BAREFOOT_UNLISTED_BPS = 800_000_000_000
 _BAREFOOT_DOUBLED_BPS = 400_000_000_000
 
 Method = Literal["mellanox formula", "barefoot formula", "floor", "vendor row"]
@@ -210,6 +210,29 @@ def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bo
     return HeadroomNeed(headroom, xon, own, "mellanox formula", terms)
 
 
+def older_mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
+    """Return the same as releases before 202405 compute it.
+
+    There cell waste is not rounded up, small packets count by packets and not by bytes, the cable is divided by 1024
+    where 1000 is meant, 8 lanes have 1 KiB less of XON, and nothing is added for tiles, Spectrum-6 or small packets.
+    On Spectrum-2 and -3 that is a quarter less where all packets are small. Source: sonic-swss
+    cfgmgr/buffer_headroom_mellanox.lua @18913fa, before pull request 3235 (2024-07; for 202405: 3342, 2024-10).
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
+    _require_meaning(asic, link)
+    flight = _packet_flight(
+        asic, link, _peer_response(asic, link.rate_bps, pause_response_bytes(link.rate_bps))
+    )
+    exact, headroom = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
+    eight = link.lanes == EIGHT_LANES
+    xon = _whole_kib(asic.pipeline_latency_bytes * 2 - 1024 if eight else asic.pipeline_latency_bytes)
+    own = xon if shared_headroom else _whole_kib(headroom + xon + (link.port_mtu_bytes if eight else 0))
+    terms = (*_occupied(flight, link), _rounding(headroom - exact))
+    return HeadroomNeed(headroom, xon, own, "mellanox formula", terms)
+
+
 def barefoot_headroom(asic: AsicInputs, link: LinkInputs) -> HeadroomNeed:
     """Return what SONiC's dynamic buffer model gives a Barefoot priority group.
 
@@ -222,7 +245,7 @@ def barefoot_headroom(asic: AsicInputs, link: LinkInputs) -> HeadroomNeed:
         QuantityError: an input without physical meaning.
     """
     _require_meaning(asic, link)
-    flight = _barefoot_flight(asic, link)
+    flight = _packet_flight(asic, link, _barefoot_peer(asic, link))
     exact, headroom = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
     xon = _whole_kib(asic.pipeline_latency_bytes)
     terms = (*_occupied(flight, link), _rounding(headroom - exact))
@@ -248,11 +271,16 @@ def _mellanox_flight(asic: AsicInputs, link: LinkInputs) -> _Flight:
     return _Flight(terms, waste, (100 - small + small * waste) / 100)
 
 
-def _barefoot_flight(asic: AsicInputs, link: LinkInputs) -> _Flight:
-    listed = link.rate_bps != _BAREFOOT_UNLISTED_BPS
+def _barefoot_peer(asic: AsicInputs, link: LinkInputs) -> Term:
+    listed = link.rate_bps != BAREFOOT_UNLISTED_BPS
     peer = _peer_response(asic, link.rate_bps, pause_response_bytes(link.rate_bps) if listed else None)
     if link.rate_bps == _BAREFOOT_DOUBLED_BPS:
-        peer = Term(peer.name, 2 * peer.bytes, f"2 x ({peer.formula})")
+        return Term(peer.name, 2 * peer.bytes, f"2 x ({peer.formula})")
+    return peer
+
+
+def _packet_flight(asic: AsicInputs, link: LinkInputs, peer: Term) -> _Flight:
+    """Return what is under way where small packets count by packets, as on Barefoot and once on Mellanox."""
     cable = _round_trip(link.rate_bps, link.cable_m, bits_per_kilobyte=8 * 1024)
     terms = (
         Term("peer frame", link.port_mtu_bytes, "port MTU"),
@@ -313,7 +341,7 @@ def _peer_response(asic: AsicInputs, rate_bps: int, known_bytes: int | None) -> 
 
 def _occupied(flight: _Flight, link: LinkInputs) -> tuple[Term, ...]:
     own = Term("own frame", link.lossless_mtu_bytes, "lossless MTU")
-    factor = f"x {flight.occupancy:.4g} cell occupancy"
+    factor = f"x {flight.occupancy:.4g} for cells"
     scaled = (
         Term(term.name, term.bytes * flight.occupancy, f"{term.formula} = {term.bytes:,.0f} B, {factor}")
         for term in flight.terms

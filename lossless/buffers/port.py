@@ -23,6 +23,7 @@ from lossless.buffers.headroom import (
     cable_plus_mtu_bytes,
     floor_headroom,
     mellanox_headroom,
+    older_mellanox_headroom,
     pause_response_bytes,
     vendor_row_headroom,
 )
@@ -32,15 +33,28 @@ from lossless.units import format_rate
 
 if TYPE_CHECKING:
     from lossless.fabric.model import Switch
-    from lossless.fabric.qos import BufferProfile
+    from lossless.fabric.qos import BufferProfile, Pool
     from lossless.fabric.view import PortSet
     from lossless.hardware.model import Asic, Hwsku
 
-ROW_INPUTS = (9216, 1024, 100)
-"""Port MTU, lossless MTU and small-packet percentage that reproduce the rows of ACS-SN5600.
 
-Measured against sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini
-@086b03b: all 24 rows. They are used for a HWSKU only where they reproduce every row of its own.
+class Pattern(NamedTuple):
+    """What the formulas take for granted of traffic: the largest frames, and how many packets have 64 bytes.
+
+    ``port_mtu_bytes`` is the largest frame of any traffic, ``lossless_mtu_bytes`` that of lossless traffic.
+    """
+
+    port_mtu_bytes: int
+    lossless_mtu_bytes: int
+    small_packet_percent: int
+
+
+ROW_PATTERNS = (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50))
+"""Patterns with which the formula gives the rows that NVIDIA ships.
+
+Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first gives all 24 rows of ACS-SN5600 and of
+ACS-SN5400 (Spectrum-4), the second all 36 to 42 rows of each HWSKU of SN5640 (Spectrum-5). One is used for a HWSKU
+only where it gives every row of its own.
 """
 
 
@@ -68,7 +82,7 @@ class LinkNeed(NamedTuple):
 
 def link_need(ports: PortSet) -> LinkNeed | Missing:
     """Return what a lossless group of these ports needs, by the real cable where it is known."""
-    cable_m, mtu_bytes = ports.cable.known_m, _mtu(ports)
+    cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
     if ports.speed_bps is None:
         return Missing("the speed of the port is unknown")
     if not cable_m:
@@ -102,7 +116,16 @@ def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | Missing |
         return Missing("the profile of the priority group is not in the file")
     if ports.speed_bps is None:
         return Missing("the speed of the port is unknown")
-    return Missing(_unknown_hwsku(ports.switch))
+    return Missing(unknown_hwsku(ports.switch))
+
+
+def lends_headroom(switch: Switch, pool: Pool) -> bool:
+    """Return whether a pool lends headroom: it has ``xoff``, or the dynamic model is told a ratio to size it by.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d.
+    """
+    told = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
+    return bool(pool.shared_headroom_bytes or (told is not None and told.oversubscription))
 
 
 def given_headroom(switch: Switch, profile: BufferProfile) -> int:
@@ -113,7 +136,7 @@ def given_headroom(switch: Switch, profile: BufferProfile) -> int:
     alone, only what it holds beyond ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
     """
     headroom = profile.headroom_bytes or 0
-    elsewhere = profile.pool is None or profile.pool.shared_headroom_bytes
+    elsewhere = profile.pool is None or lends_headroom(switch, profile.pool)
     if elsewhere or not is_nvidia(switch) or profile.reserved_bytes >= headroom:
         return headroom
     return max(0, profile.reserved_bytes - (profile.xon_bytes or 0))
@@ -130,7 +153,7 @@ def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
     It must on NVIDIA chips without a shared headroom pool; elsewhere shipped rows keep no such relation
     (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
     """
-    if not is_nvidia(switch) or profile.pool is None or profile.pool.shared_headroom_bytes:
+    if not is_nvidia(switch) or profile.pool is None or lends_headroom(switch, profile.pool):
         return 0
     short = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0) - profile.reserved_bytes
     return short if short > SIZE_SLACK_BYTES else 0
@@ -143,13 +166,28 @@ def dynamic_headroom(
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
     """
-    profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, _mtu(ports)
+    profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, port_mtu(ports)
     inputs = asic_inputs(profile.asic) if profile else None
     if profile is None or inputs is None or not cable_m or mtu_bytes is None or ports.speed_bps is None:
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
     link = LinkInputs(ports.speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
-    return _evaluate(profile.asic, inputs, link, shared_headroom)
+    older = computes_as_before(ports.switch)
+    return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, older=older)
+
+
+def computes_as_before(switch: Switch) -> bool:
+    """Return whether a switch is known to run a release with the older formula: 202311 and what came before.
+
+    A release is named for the month it branched, and so is the version of the database since 202305. Source:
+    :func:`lossless.buffers.headroom.older_mellanox_headroom`.
+    """
+    stated = switch.release or (switch.qos.database_version or "").removeprefix("version_").partition("_")[0]
+    return stated.isdecimal() and len(stated) == len(_FIRST_RELEASE) and stated < _FIRST_RELEASE
+
+
+_FIRST_RELEASE = "202405"
+"""With today's formula for NVIDIA chips, by sonic-swss pull request 3342."""
 
 
 def is_nvidia(switch: Switch) -> bool:
@@ -157,13 +195,15 @@ def is_nvidia(switch: Switch) -> bool:
     return switch.profile is not None and switch.profile.asic.formula == "mellanox"
 
 
-def _unknown_hwsku(switch: Switch) -> str:
+def unknown_hwsku(switch: Switch) -> str:
+    """Return why nothing is known of a switch without a HWSKU of ours."""
     if isinstance(switch.hwsku_name, Unknown) or switch.hwsku_name is None:
         return "the file does not say which HWSKU the switch is"
     return f"the headroom rows of HWSKU {switch.hwsku_name} are unknown"
 
 
-def _mtu(ports: PortSet) -> int | None:
+def port_mtu(ports: PortSet) -> int | None:
+    """Return the largest MTU of some ports in bytes, None where none is known."""
     known = [port.mtu_bytes for port in ports.ports if isinstance(port.mtu_bytes, int)]
     return max(known, default=None)
 
@@ -181,13 +221,13 @@ def _formula(ports: PortSet, cable_m: int, mtu_bytes: int) -> HeadroomNeed | Non
     inputs = asic_inputs(switch.profile.asic) if switch.profile else None
     if switch.profile is None or switch.hwsku is None or inputs is None or ports.speed_bps is None:
         return None
-    if not rows_are_the_formulas(switch.profile.asic, switch.hwsku):
+    pattern = row_pattern(switch.profile.asic, switch.hwsku)
+    if pattern is None:
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
-    _, lossless_mtu, percent = ROW_INPUTS
-    port_mtu = max(mtu_bytes, ROW_INPUTS[0])
-    link = LinkInputs(ports.speed_bps, cable_m, lanes, port_mtu, lossless_mtu, percent)
-    return _evaluate(switch.profile.asic, inputs, link, switch.hwsku.uses_shared_headroom)
+    grown = pattern._replace(port_mtu_bytes=max(mtu_bytes, pattern.port_mtu_bytes))
+    link = LinkInputs(ports.speed_bps, cable_m, lanes, *grown)
+    return evaluate(switch.profile.asic, inputs, link, shared_headroom=switch.hwsku.uses_shared_headroom)
 
 
 def asic_inputs(asic: Asic) -> AsicInputs | None:
@@ -199,24 +239,39 @@ def asic_inputs(asic: Asic) -> AsicInputs | None:
     return AsicInputs(int(cell), pipeline, mac_phy, peer, asic.gearbox_delay_ns or 0, asic.tile)
 
 
-def rows_are_the_formulas(asic: Asic, hwsku: Hwsku) -> bool:
-    """Return whether the formula with :data:`ROW_INPUTS` gives the headroom of every row of a HWSKU.
+def row_pattern(asic: Asic, hwsku: Hwsku) -> Pattern | None:
+    """Return the pattern with which the formula gives the headroom of every row of a HWSKU, None where none does.
 
     Only then is it known what the vendor puts in, and the formula speaks for lengths without a row.
     """
     inputs = asic_inputs(asic)
     if inputs is None or not hwsku.headroom:
-        return False
+        return None
+    return next((found for found in ROW_PATTERNS if _gives_rows(asic, inputs, hwsku, found)), None)
+
+
+def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: Pattern) -> bool:
     shared = hwsku.uses_shared_headroom
-    links = (LinkInputs(row.speed_bps, row.cable_m, 1, *ROW_INPUTS) for row in hwsku.headroom)
-    evaluated = (_evaluate(asic, inputs, link, shared).headroom_bytes for link in links)
-    return all(got == row.headroom_bytes for got, row in zip(evaluated, hwsku.headroom, strict=True))
+    links = (LinkInputs(row.speed_bps, row.cable_m, 1, *pattern) for row in hwsku.headroom)
+    found = (evaluate(asic, inputs, link, shared_headroom=shared).headroom_bytes for link in links)
+    return all(got == row.headroom_bytes for got, row in zip(found, hwsku.headroom, strict=True))
 
 
-def _evaluate(asic: Asic, inputs: AsicInputs, link: LinkInputs, shared: bool) -> HeadroomNeed:
+def evaluate(
+    asic: Asic, inputs: AsicInputs, link: LinkInputs, *, shared_headroom: bool, older: bool = False
+) -> HeadroomNeed:
+    """Return what SONiC's formula for a chip gives; ``inputs`` are its own, or as they are supposed to be.
+
+    ``older``: as releases before 202405 have it (:func:`computes_as_before`).
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
     if asic.formula == "barefoot":
         return barefoot_headroom(inputs, link)
-    return mellanox_headroom(inputs, link, shared_headroom=shared)
+    if older:
+        return older_mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
+    return mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
 
 
 def _floor(rate_bps: int, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:

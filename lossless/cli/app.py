@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "lint": "Judge intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
+    "diff": "Say how a running switch has drifted from its intent.",
+    "import": "Write the intent that deployed configurations amount to.",
+    "headroom": "Show the headroom sum term by term, beside what is configured.",
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
@@ -37,6 +40,11 @@ _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
 
+def module_of(command: str) -> str:
+    """Return the module of a command; a word that Python keeps for itself names none."""
+    return "import_" if command == "import" else command
+
+
 class Commands(click.Group):
     """Commands by name, each in the module of its name, imported when it is called."""
 
@@ -50,7 +58,7 @@ class Commands(click.Group):
             return None
         from importlib import import_module
 
-        command = import_module(f"lossless.cli.{cmd_name}").command
+        command = import_module(f"lossless.cli.{module_of(cmd_name)}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
@@ -12,7 +12,13 @@ from lossless.cli.output import report_text
 from lossless.cli.terminal import out, problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.api import RenderResult
+
+    Extra = Literal["qos", "patch", "rollback"]
+
+_SHOWN = 4
 
 
 @click.command("render", short_help=COMMANDS["render"])
@@ -25,32 +31,82 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False),
     help="Folder with the switches' own files, DIR/DEVICE/config_db.json; the result is then complete.",
 )
+@click.option(
+    "--also",
+    "extras",
+    multiple=True,
+    type=click.Choice(["qos", "patch", "rollback"]),
+    help="With --base, beside config_db.json: patch.json for config apply-patch (where the switch's updater "
+    "admits it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
+    "it does not do; may be repeated.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
 @profiles
 def command(
-    intent: str, output_dir: str, base_dir: str | None, check: bool, profile_dirs: tuple[str, ...]
+    intent: str,
+    output_dir: str,
+    base_dir: str | None,
+    extras: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the configuration of every switch and host of an intent.
 
-    INTENT is a file, or a folder that holds fabric.yaml. Without --base only the tables that this tool owns
-    are written, as qos.json: not a complete configuration. A fabric with errors is refused.
+    INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, made on its own
+    file in --base; without --base only the tables that this tool owns are written, as qos.json: not a complete
+    configuration. manifest.json says of every file where it goes, how it is applied and whether traffic is hit. A
+    fabric with errors is refused.
     """
     from lossless import api
 
-    options = api_options((), profile_dirs)
-    result = api.render(intent, output_dir, base_dir=base_dir, options=options, check=check)
+    if extras and base_dir is None:
+        raise click.UsageError(
+            f"--also {extras[0]} is made from the file that a switch runs; name it with --base"
+        )
+    result = api.render(
+        intent,
+        output_dir,
+        base_dir=base_dir,
+        options=api_options((), profile_dirs),
+        check=check,
+        diff=diff,
+        extras=cast("Sequence[Extra]", extras),
+    )
     report_text(result.report, {})
     if any(finding.severity == "error" for finding in result.report.findings):
         problem("refused: a fabric with errors is not rendered; nothing was written")
         return FAILED
-    for note in result.notes:
+    for note in (*result.notes, *_plans(result)):
         problem(note)
-    return _checked(result) if check else _written(result, output_dir, complete=base_dir is not None)
+    if check or diff:
+        return _checked(result, diff=diff)
+    return _written(result, output_dir, complete=base_dir is not None)
 
 
-def _checked(result: RenderResult) -> int:
-    for path in result.changed:
-        out(path)
+def _plans(result: RenderResult) -> list[str]:
+    """Return one line a switch that a patch cannot bring there, and one for all that it can."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for plan in result.plans:
+        if plan.how == "reload":
+            alike.setdefault(plan.why, []).append(plan.device)
+    lines = [f"{_some(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in alike.items()]
+    patched = [plan for plan in result.plans if plan.how == "patch"]
+    hit = sum(1 for plan in patched if plan.ports_down)
+    if patched:
+        ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
+        lines.append(f"a patch brings {len(patched)} of {len(result.plans)} switches there{ports}")
+    return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _checked(result: RenderResult, *, diff: bool) -> int:
+    for line in result.differences if diff else result.changed:
+        out(line)
     return FINDINGS if result.changed else OK
 
 

@@ -21,8 +21,15 @@ NOT_CARRIED: dict[str, str] = {
     "Cable.real_m": "CABLE_LENGTH holds the configured length, the next longer row of the HWSKU",
     "Port.tier": "what is at the other end is not part of a port's row",
     "Port.neighbor": "DEVICE_NEIGHBOR belongs to the device's own provisioning",
+    "Port.admin_up": "PORT belongs to the device's own provisioning",
     "Port.placed": "a port without a place is never rendered",
-    "SwitchQos.headroom_oversubscription": "only its result, the size of the shared headroom, is configured",
+    "Port.pfc_unwanted": "why a port has no PFC exists only in an intent",
+    "Port.lag": "PORTCHANNEL_MEMBER belongs to the device's own provisioning; QoS rows are those of its members",
+    "Port.spec": "lanes and aliases are the PORT row's; their number is compared",
+    "Switch.unused": "ports without a link have no rows of their own; those that give their buffer back are ports",
+    "Switch.release": "VERSIONS belongs to the device",
+    "SwitchQos.headroom_oversubscription": "only what comes of it is configured: the size of the shared headroom, "
+    "and in the dynamic model the ratio the device divides by",
     "SwitchQos.database_version": "VERSIONS belongs to the device",
     "SwitchQos.storage_backend": "DEVICE_METADATA belongs to the device",
     "SwitchQos.voq": "DEVICE_METADATA belongs to the device",
@@ -52,6 +59,7 @@ def _port(port: Port) -> tuple[Any, ...]:
         port.lanes,
         _known(port.mtu_bytes),
         port.cable.configured_m,
+        port.asymmetric,
         bare(port.qos),
     )
 
@@ -67,4 +75,6 @@ def _switch_qos(qos: SwitchQos, counters: frozenset[str]) -> tuple[Any, ...]:
         qos.poll.poll_ms,
         tuple(sorted((group, on) for group, on in qos.counters if group in counters)),
         bare(qos.global_dscp_map),
+        bare(qos.dynamic),
+        bare(qos.tunnel),
     )

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.fabric.known import Maybe
-from lossless.fabric.qos import IndexMap, Pool, PortQos
+from lossless.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
 from lossless.findings import Origin
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.fabric.hosts import HostQos
-    from lossless.hardware.model import Hwsku, SwitchProfile
+    from lossless.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 Door = Literal["intent", "config_db"]
 
@@ -103,7 +103,10 @@ class Port(NamedTuple):
     ``speed_bps`` None: the file does not say. ``neighbor`` is whoever the device believes to be at the other end.
 
     ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
-    ``tier`` says what is at the other end, where that is known.
+    ``tier`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links of
+    this tier have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
+    ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
+    file is all that is known.
     """
 
     name: str
@@ -117,6 +120,10 @@ class Port(NamedTuple):
     qos: PortQos | None
     placed: bool
     origin: Origin
+    pfc_unwanted: bool = False
+    lag: str | None = None
+    asymmetric: bool = False
+    spec: PortSpec | None = None
 
 
 class WatchdogPoll(NamedTuple):
@@ -133,6 +140,8 @@ class SwitchQos(NamedTuple):
     ``global_dscp_map`` serves ports that bind no map of their own.
     ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
     is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
+    ``dynamic`` is what the dynamic buffer model is told, None where it is told nothing; ``tunnel`` what a dual
+    ToR makes of traffic in the tunnel to its peer, None elsewhere.
     """
 
     buffer_model: Literal["traditional", "dynamic"]
@@ -145,10 +154,17 @@ class SwitchQos(NamedTuple):
     storage_backend: bool
     voq: bool
     origin: Origin
+    dynamic: DynamicBuffers | None = None
+    tunnel: TunnelMaps | None = None
 
 
 class Switch(NamedTuple):
-    """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it."""
+    """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
+
+    ``unused`` are the ports that no link of an intent uses: they stay down and have no QoS of their own.
+    ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
+    ``SwitchQos.database_version``.
+    """
 
     name: str
     role: str | None
@@ -160,6 +176,18 @@ class Switch(NamedTuple):
     demand: tuple[PortDemand, ...]
     qos: SwitchQos
     origin: Origin
+    release: str | None = None
+    unused: tuple[PortSpec, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """The device it is, or is an ASIC of: ``leaf1`` of ``leaf1:asic0``."""
+        return self.name.partition(":")[0]
+
+    @property
+    def asic(self) -> str:
+        """The namespace of its ASIC, empty where the device has but one."""
+        return self.name.partition(":")[2]
 
 
 class PortDemand(NamedTuple):
@@ -200,7 +228,10 @@ class Network(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts."""
+    """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts.
+
+    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines.
+    """
 
     leaf: str
     down_bps: int
@@ -209,6 +240,7 @@ class Capacity(NamedTuple):
     accepted: float
     origin: Origin
     leaves: tuple[str, ...]
+    role: str = "leaf"
 
 
 class RepeatedKey(NamedTuple):
@@ -230,7 +262,8 @@ class Telemetry(NamedTuple):
 class Fabric(NamedTuple):
     """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
 
-    ``lossy_origin`` is where an intent states that no class is lossless, None where it does not.
+    ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
+    are the links that an intent says have PFC, None where it does not say.
     """
 
     name: str
@@ -247,6 +280,7 @@ class Fabric(NamedTuple):
     repeated_keys: tuple[RepeatedKey, ...] = ()
     telemetry: Telemetry | None = None
     lossy_origin: Origin | None = None
+    pfc_tiers: tuple[str, ...] | None = None
 
     @property
     def declared(self) -> bool:

@@ -41,6 +41,20 @@ class IndexMap(NamedTuple):
         return tuple(i for i, value in enumerate(self.targets) if value == target)
 
 
+class TunnelMaps(NamedTuple):
+    """What a dual ToR makes of traffic in the tunnel to its peer: into it by TC, out of it by DSCP.
+
+    ``tc_to_dscp`` gives the outer DSCP (0 to 63), ``tc_to_queue`` the queue on the way in; ``dscp_to_tc`` and
+    ``tc_to_pg`` hold where the tunnel ends. None: the device has no such map.
+    """
+
+    dscp_to_tc: IndexMap | None
+    tc_to_pg: IndexMap | None
+    tc_to_queue: IndexMap | None
+    tc_to_dscp: IndexMap | None
+    origin: Origin
+
+
 class PriorityMask(NamedTuple):
     """A set of priorities (``pfc_enable``, ``pfcwd_sw_enable``), ascending."""
 
@@ -117,6 +131,22 @@ class Pool(NamedTuple):
     mode: Literal["dynamic", "static"] | str
     size_bytes: int | None
     shared_headroom_bytes: int | None
+    origin: Origin
+
+
+class DynamicBuffers(NamedTuple):
+    """What the dynamic buffer model computes headroom and pools from.
+
+    ``default_dynamic_th`` is the exponent of alpha of every profile it makes. ``oversubscription`` sizes the shared
+    headroom pool: the headroom of all groups, divided by it; None and 0: each group holds its own.
+    ``small_packet_percent`` counts packets of 64 bytes. None is absent on the device.
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua and buffer_headroom_mellanox.lua @e6b0c5b.
+    """
+
+    default_dynamic_th: int | None
+    oversubscription: int | None
+    lossless_mtu_bytes: int | None
+    small_packet_percent: int | None
     origin: Origin
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lossless.hardware.model import Asic, BufferDefaults, Hwsku, NicProfile, SwitchProfile
+from lossless.hardware.model import (
+    Asic,
+    AsicCages,
+    BufferDefaults,
+    Hwsku,
+    NicProfile,
+    SwitchProfile,
+    ZeroBuffers,
+)
 from lossless.hardware.nic import StallPrevention
 from lossless.hardware.tables import (
     parse_cages,
@@ -53,6 +61,7 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
         ProfileError: later, when a table is asked for that does not fit.
     """
     cages = CageTable(raw["cages"]["rows"], raw["cages"]["modes"])
+    zero = raw.get("zero_buffers")
     return SwitchProfile(
         name=name,
         product=raw["product"],
@@ -67,7 +76,16 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
         max_mtu=raw.get("max_mtu"),
         split_alias=raw["split_alias"],
         sources=raw["sources"],
+        zero_buffers=None if zero is None else partial(_zero_buffers, zero),
+        asics=tuple(
+            AsicCages(one["name"], range(one["first_cage"], one["last_cage"] + 1))
+            for one in raw.get("asics", ())
+        ),
     )
+
+
+def _zero_buffers(raw: Raw) -> ZeroBuffers:
+    return ZeroBuffers(parse_pools(raw["pools"]), parse_profiles(raw["profiles"]), raw["source"])
 
 
 def _asic(raw: Raw) -> Asic:
@@ -97,6 +115,7 @@ def _hwsku(entry: Raw, raw: Raw, cages: CageTable) -> Hwsku:
         buffers=partial(_buffers, entry.get("buffers", {}), raw.get("buffers", {})),
         source=entry["source"],
         platforms=tuple(entry.get("platforms", (raw["platform"],))),
+        headroom_source="" if headroom is None else raw["headroom"][headroom]["source"],
     )
 
 

@@ -11,6 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 from lossless.errors import ProfileError
+from lossless.hardware.buffers import BufferDefaults as BufferDefaults
+from lossless.hardware.buffers import HeadroomRow as HeadroomRow
+from lossless.hardware.buffers import PoolDefaults as PoolDefaults
+from lossless.hardware.buffers import PoolMode as PoolMode
+from lossless.hardware.buffers import PoolType as PoolType
+from lossless.hardware.buffers import ProfileDefaults as ProfileDefaults
+from lossless.hardware.buffers import ZeroBuffers as ZeroBuffers
 from lossless.hardware.nic import NicProfile as NicProfile
 from lossless.records import NamedTuple
 from lossless.units import format_rate
@@ -20,75 +27,6 @@ Late: TypeAlias = _T | Callable[[], _T]
 """A value, or how to get it when it is first asked for."""
 
 Formula = Literal["mellanox", "barefoot"]
-PoolType = Literal["ingress", "egress"]
-PoolMode = Literal["dynamic", "static"]
-
-
-class HeadroomRow(NamedTuple):
-    """One row of a HWSKU's ``pg_profile_lookup.ini``: what one lossless priority group gets.
-
-    ``reserved_bytes`` is the file's ``size``, ``headroom_bytes`` its ``xoff`` (never the pause trigger),
-    ``xon_bytes`` its ``xon``. ``threshold`` is the exponent of alpha (``dynamic_th``) where the pool of the
-    lossless groups is dynamic, bytes (``static_th``) where it is static. ``xon_offset_bytes`` is None where
-    the file has no such column.
-    """
-
-    speed_bps: int
-    cable_m: int
-    reserved_bytes: int
-    xon_bytes: int
-    headroom_bytes: int
-    threshold: int
-    xon_offset_bytes: int | None
-
-
-class PoolDefaults(NamedTuple):
-    """One buffer pool of a HWSKU's buffer template; ``shared_headroom_bytes`` is ``xoff``, None without."""
-
-    name: str
-    type: PoolType
-    mode: PoolMode
-    size_bytes: int
-    shared_headroom_bytes: int | None
-
-
-class ProfileDefaults(NamedTuple):
-    """One buffer profile of a HWSKU's buffer template; exactly one of the thresholds is set.
-
-    ``dynamic_th`` is the exponent of alpha (alpha = 2 to that power); ``reserved_bytes`` is ``size``.
-    """
-
-    name: str
-    pool: str
-    reserved_bytes: int
-    dynamic_th: int | None
-    static_th_bytes: int | None
-
-
-class BufferDefaults(NamedTuple):
-    """Pools and profiles one HWSKU ships for one place in the fabric.
-
-    ``template`` is that place: ``t0`` (leaf), ``t1`` (spine), ``lt2``, ``ft2``. ``default_cable_m`` is the
-    length configured where none is given; 0 means that there are no lossless groups.
-    """
-
-    template: str
-    pools: tuple[PoolDefaults, ...]
-    profiles: tuple[ProfileDefaults, ...]
-    default_cable_m: int | None
-
-    @property
-    def uses_shared_headroom(self) -> bool:
-        """Whether a pool here lends headroom to all priority groups."""
-        return any(pool.shared_headroom_bytes for pool in self.pools)
-
-    def pool(self, name: str) -> PoolDefaults | None:
-        """Return the pool of that name, or None."""
-        return next((pool for pool in self.pools if pool.name == name), None)
-
-    def profile(self, name: str) -> ProfileDefaults | None:
-        """Return the profile of that name, or None."""
-        return next((profile for profile in self.profiles if profile.name == name), None)
 
 
 class PortSpec(NamedTuple):
@@ -141,6 +79,13 @@ class Cage(NamedTuple):
         return max(fitting, key=lambda m: (m.speeds_bps[0] == speed_bps, m.lanes), default=None)
 
 
+class AsicCages(NamedTuple):
+    """One ASIC of a switch with several: the name of its namespace (``asic0``), and the indexes of its cages."""
+
+    name: str
+    indexes: range
+
+
 class Asic(NamedTuple):
     """A switch chip: what headroom formulas need, in bytes.
 
@@ -168,10 +113,11 @@ class Asic(NamedTuple):
 class Hwsku:
     """One hardware SKU as SONiC ships it: its ports, headroom rows and buffer defaults.
 
-    ``ports`` is empty where no port table is known. Tables are parsed when first asked for.
+    ``ports`` is empty where no port table is known; ``headroom_source`` is the file that the rows are from.
+    Tables are parsed when first asked for.
     """
 
-    __slots__ = ("_buffers", "_headroom", "_ports", "name", "platforms", "source")
+    __slots__ = ("_buffers", "_headroom", "_ports", "headroom_source", "name", "platforms", "source")
 
     def __init__(
         self,
@@ -181,9 +127,11 @@ class Hwsku:
         buffers: Late[tuple[BufferDefaults, ...]] = (),
         source: str = "",
         platforms: tuple[str, ...] = (),
+        headroom_source: str = "",
     ) -> None:
         self.name = name
         self.source = source
+        self.headroom_source = headroom_source
         self.platforms = platforms
         self._ports = ports
         self._headroom = headroom
@@ -258,11 +206,14 @@ class SwitchProfile:
     ``priority_groups`` are numbers per port, ``max_mtu`` is bytes; None is unknown. ``split_alias`` is the
     alias of a port of a split cage, with ``{index}`` (of the cage), ``{letter}`` (a, b, ...), ``{lane}`` (the
     first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
+    ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
     """
 
     __slots__ = (
         "_cages",
+        "_zero_buffers",
         "asic",
+        "asics",
         "default_hwsku",
         "hwskus",
         "max_mtu",
@@ -292,6 +243,8 @@ class SwitchProfile:
         max_mtu: int | None,
         split_alias: str,
         sources: Mapping[str, str],
+        zero_buffers: Late[ZeroBuffers | None] = None,
+        asics: tuple[AsicCages, ...] = (),
     ) -> None:
         self.name = name
         self.product = product
@@ -306,6 +259,8 @@ class SwitchProfile:
         self.max_mtu = max_mtu
         self.split_alias = split_alias
         self.sources = sources
+        self._zero_buffers = zero_buffers
+        self.asics = asics
 
     @property
     def cages(self) -> tuple[Cage, ...]:
@@ -313,6 +268,13 @@ class SwitchProfile:
         if callable(self._cages):
             self._cages = self._cages()
         return self._cages
+
+    @property
+    def zero_buffers(self) -> ZeroBuffers | None:
+        """What unused ports are bound to in the traditional buffer model."""
+        if callable(self._zero_buffers):
+            self._zero_buffers = self._zero_buffers()
+        return self._zero_buffers
 
     @property
     def speeds_bps(self) -> tuple[int, ...]:

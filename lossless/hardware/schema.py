@@ -89,6 +89,24 @@ class BuffersFile(_Strict):
     profiles: Text
 
 
+class ZeroBuffersFile(_Strict):
+    """The pools and profiles without size that unused ports are bound to."""
+
+    source: Text
+    pool_columns: Text
+    pools: Text
+    profile_columns: Text
+    profiles: Text
+
+
+class AsicCagesFile(_Strict):
+    """One of several ASICs: its namespace, and the indexes of its first and last cage."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^asic[0-9]{1,2}$", strict=True)]
+    first_cage: PositiveInt
+    last_cage: PositiveInt
+
+
 class HwskuFile(_Strict):
     """One HWSKU: which tables are its own."""
 
@@ -116,6 +134,8 @@ class SwitchFile(_Strict):
     cages: CagesFile
     headroom: dict[str, HeadroomFile] = {}
     buffers: dict[str, BuffersFile] = {}
+    zero_buffers: ZeroBuffersFile | None = None
+    asics: list[AsicCagesFile] = []
     hwsku: list[HwskuFile] = Field(min_length=1)
 
 
@@ -213,20 +233,26 @@ def _switch_problems(file: SwitchFile) -> Iterator[Problem]:
         yield from _readable(f"headroom.{name}.rows", parse_headroom, headroom.rows)
     for name, buffers in file.buffers.items():
         yield from _buffer_problems(f"buffers.{name}", buffers)
+    if file.zero_buffers is not None:
+        yield from _table_problems("zero_buffers", file.zero_buffers)
     names = [hwsku.name for hwsku in file.hwsku]
     if file.default_hwsku not in names:
         yield "default_hwsku", f"is {file.default_hwsku!r}; expected one of {', '.join(names)}"
 
 
 def _buffer_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
-    yield from _columns(f"{key}.pool_columns", buffers.pool_columns, POOL_COLUMNS)
-    yield from _columns(f"{key}.profile_columns", buffers.profile_columns, PROFILE_COLUMNS)
     cable = buffers.default_cable
     if cable is not None:
         yield from _readable(f"{key}.default_cable", parse_length, cable)
+    yield from _table_problems(key, buffers)
+    yield from _pool_problems(key, buffers)
+
+
+def _table_problems(key: str, buffers: BuffersFile | ZeroBuffersFile) -> Iterator[Problem]:
+    yield from _columns(f"{key}.pool_columns", buffers.pool_columns, POOL_COLUMNS)
+    yield from _columns(f"{key}.profile_columns", buffers.profile_columns, PROFILE_COLUMNS)
     yield from _readable(f"{key}.pools", parse_pools, buffers.pools)
     yield from _readable(f"{key}.profiles", parse_profiles, buffers.profiles)
-    yield from _pool_problems(key, buffers)
 
 
 def _pool_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
@@ -246,6 +272,7 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
         cages = parse_cages(file.cages.rows, file.cages.modes)
     except ProfileError:
         return  # reported where it stands
+    yield from _asic_problems(file, [cage.index for cage in cages])
     for number, hwsku in enumerate(file.hwsku, 1):
         key, layout = f"hwsku.{number}", hwsku.layout
         if layout is not None:
@@ -254,6 +281,18 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
             yield from _reference(f"{key}.headroom", hwsku.headroom, file.headroom)
         for template, name in hwsku.buffers.items():
             yield from _reference(f"{key}.buffers.{template}", name, file.buffers)
+
+
+def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
+    """Yield ASICs out of order, and cages that are of none or of several, where there are several ASICs."""
+    for number, one in enumerate(file.asics):
+        if one.name != f"asic{number}":
+            yield f"asics.{number + 1}.name", f"is {one.name!r}; expected 'asic{number}'"
+    for index in indexes if file.asics else ():
+        owners = [one.name for one in file.asics if one.first_cage <= index <= one.last_cage]
+        if len(owners) != 1:
+            whose = f"of {' and '.join(owners)}" if owners else "of no ASIC"
+            yield "asics", f"cage {index} is {whose}; expected each cage to be of one"
 
 
 def _nic_problems(file: NicFile) -> Iterator[Problem]:

@@ -126,6 +126,8 @@ def _listed_number(entry: object, index: int) -> object:
 def _dscps(value: object) -> object:
     if value == "rest":
         return value
+    if value == "off" or value is False:
+        return ()
     if isinstance(value, list) and value:
         return tuple(_listed_number(entry, index) for index, entry in enumerate(value))
     if isinstance(value, dict) and value:
@@ -133,7 +135,7 @@ def _dscps(value: object) -> object:
     number = _number(value)
     if isinstance(number, int) and not isinstance(number, bool):
         return (number,)
-    wanted = "expected a number from 0 to 63, a name as AF31, a list of them, or rest"
+    wanted = "expected a number from 0 to 63, a name as AF31, a list of them, rest or off"
     raise refused(f"{shown(value)} is not a DSCP; {wanted}")
 
 
@@ -166,11 +168,11 @@ _ENTRY_SCHEMAS: list[dict[str, object]] = [
     },
 ]
 _DSCP_SCHEMA = {
-    "description": "one DSCP as a number, a name (AF31) or both (AF31: 26), a list of them, or rest",
+    "description": "one DSCP as a number, a name (AF31) or both (AF31: 26), a list of them, rest or off",
     "anyOf": [
         *_ENTRY_SCHEMAS,
         {"type": "array", "items": {"anyOf": _ENTRY_SCHEMAS, "maxProperties": 1}, "minItems": 1},
-        {"const": "rest"},
+        {"enum": ["rest", "off", False]},
     ],
 }
 _ECN_SCHEMA = {
@@ -200,7 +202,8 @@ class TrafficClass(Model):
 
     A lossless class has the priority group of its priority; lossy ones share group 0, or the first that no
     lossless class has, unless ``pg`` says otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict``
-    serves the queue before all others.
+    serves the queue before all others. ``dscp: off`` is for traffic that no DSCP leads to its class, as what a
+    switch sends itself, or what 802.1p tags lead there.
     """
 
     dscp: Annotated[
@@ -230,7 +233,7 @@ class TrafficClass(Model):
 
     @property
     def dscps(self) -> tuple[int, ...]:
-        """The DSCPs the class names; none for ``rest``."""
+        """The DSCPs the class names; none for ``rest`` and ``off``."""
         return () if self.dscp == "rest" else self.dscp
 
     @property

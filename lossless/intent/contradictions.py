@@ -24,6 +24,7 @@ def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
     yield from _rest(document, intent)
     yield from _speeds(document, intent)
     yield from _networks(document, intent)
+    yield from _dual_tor(document, intent)
 
 
 def _shared_priorities(document: Document, intent: Intent) -> Iterator[Problem]:
@@ -122,3 +123,53 @@ def _networks(document: Document, intent: Intent) -> Iterator[Problem]:
                 f"networks.{name}.class: no class {wanted!r}{suggestion(wanted, sorted(intent.classes))}"
             )
             yield located(document, ("networks", name, "class"), message)
+
+
+REMAP = {3: 2, 4: 6}
+"""The second priority that a lossless class has between dual ToRs, and the DSCP of its tunnel.
+
+Source: sonic-buildimage files/build_templates/qos_config.j2 @0791705 and the maps of Arista's 7260CX3 there.
+"""
+
+
+def _dual_tor(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield what tunnels between dual ToRs leave no room for: their priorities and DSCPs are SONiC's."""
+    where = _dual_tor_path(intent)
+    if where is None:
+        return
+    lossless = {cls.priority: name for name, cls in intent.classes.items() if cls.lossless}
+    second = {REMAP[priority]: name for priority, name in lossless.items() if priority in REMAP}
+    for priority, name in lossless.items():
+        if priority not in REMAP:
+            message = f"{priority} has no second priority for tunnels between dual ToRs; 3 and 4 have"
+            yield located(document, ("classes", name, "priority"), f"classes.{name}.priority: {message}")
+    for name, cls in intent.classes.items():
+        if cls.priority in second:
+            owner = second[cls.priority]
+            message = f"{cls.priority} is the second priority of class {owner} between dual ToRs"
+            yield located(document, ("classes", name, "priority"), f"classes.{name}.priority: {message}")
+        for index, dscp in enumerate(cls.dscps):
+            if dscp in second:
+                message = f"DSCP {dscp} marks tunnels of class {second[dscp]} between dual ToRs"
+                yield located(document, _dscp_path(document, name, index), f"classes.{name}.dscp: {message}")
+    yield from _dual_tor_pauses(document, intent, where)
+
+
+def _dual_tor_pauses(document: Document, intent: Intent, where: Path) -> Iterator[Problem]:
+    tiers = intent.pfc.tiers if intent.pfc else None
+    if tiers is not None and "uplinks" not in tiers:
+        message = (
+            f"{'.'.join(map(str, where))} sends lossless classes back through uplinks, which have no PFC"
+        )
+        yield located(document, ("pfc", "tiers"), f"pfc.tiers: {message}; add uplinks")
+
+
+def _dual_tor_path(intent: Intent) -> Path | None:
+    """Return where dual ToRs are declared, None where they are not."""
+    topology = intent.topology
+    if topology.shape is not None:
+        name = "leaf_spine" if topology.leaf_spine is not None else "three_tier"
+        return ("topology", name, "dual_tor") if topology.shape.dual_tor else None
+    found = (name for name, device in (topology.devices or {}).items() if device.dual_tor)
+    first = next(found, None)
+    return None if first is None else ("topology", "devices", first, "dual_tor")

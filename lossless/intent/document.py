@@ -10,6 +10,7 @@ from lossless.intent.base import FrameSize, Model
 from lossless.intent.classes import ClassName, TrafficClass
 from lossless.intent.hosts import Hosts
 from lossless.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
+from lossless.intent.sonic import Sonic
 from lossless.intent.wiring import Hardware, Name, NetworkChoice, Topology
 
 PRESETS = ("azure", "nvidia", "pfc-only")
@@ -35,6 +36,7 @@ class Intent(Model):
     topology: Topology
     hosts: Hosts = Hosts()
     buffers: Buffers = Buffers()
+    sonic: Sonic = Sonic()
     mtu: FrameSize = 9100
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
     telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()

@@ -20,9 +20,14 @@ class Key(NamedTuple):
 def known_keys() -> dict[str, dict[str, Key]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
     from lossless.intent.keys_policy import POLICY
+    from lossless.intent.keys_sonic import SONIC
     from lossless.intent.keys_wiring import WIRING
 
-    return {**POLICY, **WIRING}
+    found: dict[str, dict[str, Key]] = {}
+    for table in (POLICY, WIRING, SONIC):
+        for owner, keys in table.items():
+            found.setdefault(owner, {}).update(keys)
+    return found
 
 
 def describe(schema: Any) -> None:

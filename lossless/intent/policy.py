@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.intent.base import (
+    LEAST_MTU,
     Dscp,
     Duration,
+    FrameSize,
     Model,
+    OnOff,
     Percent,
     Priority,
     Rate,
@@ -18,6 +21,7 @@ from lossless.intent.base import (
     refused,
     shown,
 )
+from lossless.intent.sonic import by_role
 
 
 class WatchdogPolicy(Model):
@@ -47,8 +51,36 @@ def _watchdog_schema() -> dict[str, Any]:
     return {**schema, "minProperties": 1}
 
 
+Tier = Literal["hosts", "uplinks", "spine_uplinks"]
+"""Links to hosts, links that go up from leaves, links that go up from spines."""
+
+
+def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise refused("an empty list; name the tiers with PFC, or state pfc: off where none has it")
+    for index, name in enumerate(value):
+        if name in value[:index]:
+            raise refused(f"{name} stands twice in the list", index)
+    return value
+
+
 class Pfc(Model):
-    """Priority flow control. It is on for the lossless classes and for nothing else."""
+    """Priority flow control. It is on for the lossless classes and for nothing else.
+
+    ``tiers`` names the links with PFC; left out, all have it. On the others neither end pauses: what arrives
+    there for a lossless class is counted in groups without headroom, and no watchdog is needed. What leaves
+    there keeps its lossless queue, because it may have come in where PFC is on. PFC at super-spines wants to be
+    stated (rule PFC008).
+
+    ``asymmetric`` makes ports obey pauses of all eight priorities, while they send them for lossless classes
+    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). Nothing else sets it, and a base that
+    does is refused.
+    """
+
+    tiers: Annotated[
+        Annotated[tuple[Tier, ...], AfterValidator(_some_tiers)] | None, BeforeValidator(listed)
+    ] = None
+    asymmetric: OnOff = False
 
     watchdog: Annotated[
         WatchdogPolicy | None,
@@ -155,9 +187,39 @@ Ratio = Annotated[
 ]
 
 
+MOST_LOSSLESS_MTU = 9216
+"""The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+BufferModel = Annotated[dict[str, str], *by_role("buffer model", ("traditional", "dynamic"))]
+PoolForm = Annotated[dict[str, str], *by_role("form of ingress pools", ("single", "split"))]
+UnusedPorts = Annotated[dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"))]
+
+
 class Buffers(Model):
     """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
     at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
+
+    ``model`` is SONiC's: in the ``traditional`` one, which counts where nothing is said, headroom comes from the
+    HWSKU's rows and pools are computed here; in the ``dynamic`` one the switch computes both, for packets of up to
+    ``lossless_mtu`` bytes of which ``small_packets`` have 64. ``pools`` is one ingress pool for all traffic or one
+    for lossless and one for lossy, where HWSKUs of a product ship both; left out, the HWSKU's own.
+    ``unused_ports: reclaim`` says that ports without a link are down and give their buffer back. All three may
+    differ by role: ``{leaf: dynamic, spine: traditional}``.
     """
 
+    model: BufferModel = Field(default_factory=dict)
     headroom_oversubscription: Ratio | None = None
+    lossless_mtu: FrameSize | None = None
+    small_packets: Percent | None = None
+    pools: PoolForm = Field(default_factory=dict)
+    unused_ports: UnusedPorts = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _dynamic_keys(self) -> Buffers:
+        for name in ("lossless_mtu", "small_packets"):
+            if getattr(self, name) is not None and "dynamic" not in self.model.values():
+                why = "counts in the dynamic buffer model alone; state model: dynamic, or leave it out"
+                raise refused(why, name)
+        if self.lossless_mtu is not None and self.lossless_mtu > MOST_LOSSLESS_MTU:
+            most = f"SONiC takes {LEAST_MTU} to {MOST_LOSSLESS_MTU:,} bytes"
+            raise refused(f"{self.lossless_mtu} is no lossless packet; {most}", "lossless_mtu")
+        return self

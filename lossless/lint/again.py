@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.lint.collect import read
+from lossless.lint.collect import is_json, load_configuration, read
 from lossless.lint.devices import finder
-from lossless.lint.repository import FEWEST_FOR_WORKERS, completed, is_device, joined
+from lossless.lint.repository import FEWEST_FOR_WORKERS, completed, joined
 from lossless.lint.workers import judge_file, judge_in_processes, usable
 from lossless.records import NamedTuple
-from lossless.source import load
 from lossless.source.excerpts import Excerpts
 
 if TYPE_CHECKING:
@@ -37,10 +36,10 @@ def mark_of(file: str) -> Mark:
 
 
 class _Known(NamedTuple):
-    """What was said of a device; ``outcome`` is None where its file is none of ours or cannot be read."""
+    """What was said of the devices of a file: nothing where it is none of ours or cannot be read."""
 
     basis: tuple[Mark, Codes | None]
-    outcome: Outcome | None
+    outcomes: tuple[Outcome, ...]
     excerpts: Excerpts | None
     problems: tuple[Problem, ...]
 
@@ -69,17 +68,17 @@ class Again:
 
     def judge(self, candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
         """Judge files as ``judge_files`` does."""
-        devices = [candidate for candidate in candidates if is_device(candidate.file)]
-        declared = self._intents([one for one in candidates if not is_device(one.file)], declare)
+        devices = [candidate for candidate in candidates if is_json(candidate.file)]
+        declared = self._intents([one for one in candidates if not is_json(one.file)], declare)
         settings = completed(settings, declared.intents, [candidate.file for candidate in devices])
         if settings.compared is not self._compared:
             # Those that are not compared have left no summary.
             self._known.clear()
             self._compared = settings.compared
         known = self._devices(devices, settings)
-        documents = {document.file: document for document in declared.documents}
+        documents = {document.file: document.whole for document in declared.documents}
         excerpts = {one.excerpts.file: one.excerpts for one in known if one.excerpts is not None}
-        outcomes = [one.outcome for one in known if one.outcome is not None]
+        outcomes = [outcome for one in known for outcome in one.outcomes]
         judged = joined(declared.intents, outcomes, {**documents, **excerpts}, settings)
         problems = (*declared.problems, *(problem for one in known for problem in one.problems))
         return judged._replace(errors=(*problems, *judged.errors))
@@ -89,7 +88,7 @@ class Again:
         if self._declared is None or self._declared.basis != basis:
             self._known.clear()
             found = [read(candidate) for candidate in candidates]
-            documents = tuple(one.document for one in found if one.document is not None)
+            documents = tuple(document for one in found for document in one.documents)
             problems = tuple(problem for one in found for problem in one.problems)
             self._declared = _Declared(basis, documents, declare(documents), problems)
         return self._declared
@@ -99,12 +98,12 @@ class Again:
         kept = {one: self._known[one] for one in candidates if one in self._known}
         self._known = {one: known for one, known in kept.items() if known.basis == bases[one]}
         anew = [candidate for candidate in candidates if candidate not in self._known]
-        for candidate, outcome, excerpts, problems in _judged(anew, settings):
-            self._known[candidate] = _Known(bases[candidate], outcome, excerpts, problems)
+        for candidate, outcomes, excerpts, problems in _judged(anew, settings):
+            self._known[candidate] = _Known(bases[candidate], outcomes, excerpts, problems)
         return [self._known[candidate] for candidate in candidates]
 
 
-_One = tuple["Candidate", "Outcome | None", "Excerpts | None", "tuple[Problem, ...]"]
+_One = tuple["Candidate", "tuple[Outcome, ...]", "Excerpts | None", "tuple[Problem, ...]"]
 
 
 def _judged(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_One]:
@@ -115,16 +114,18 @@ def _judged(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_On
     find = finder(settings.profile_dirs)
     for candidate in candidates:
         one = judge_file(candidate, settings, find)
-        excerpts = Excerpts(candidate.file, one.shown, load) if one.outcome is not None else None
-        yield candidate, one.outcome, excerpts, one.problems
+        excerpts = Excerpts(candidate.file, one.shown, load_configuration) if one.outcomes else None
+        yield candidate, one.outcomes, excerpts, one.problems
 
 
 def _judged_apart(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_One]:
     work = judge_in_processes(candidates, settings)
-    outcomes = {outcome.file: outcome for outcome in work.outcomes}
+    outcomes: dict[str, tuple[Outcome, ...]] = {}
+    for outcome in work.outcomes:
+        outcomes[outcome.file] = (*outcomes.get(outcome.file, ()), outcome)
     problems: dict[str, tuple[Problem, ...]] = {}
     for problem in work.problems:
         problems[problem.file] = (*problems.get(problem.file, ()), problem)
     for candidate in candidates:
         file = candidate.file
-        yield candidate, outcomes.get(file), work.excerpts.get(file), problems.get(file, ())
+        yield candidate, outcomes.get(file, ()), work.excerpts.get(file), problems.get(file, ())

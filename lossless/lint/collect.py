@@ -12,9 +12,12 @@ from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lossless.findings import Path
     from lossless.source.document import Document
+
+_NO_LIST = "a list, and none of its items is a CONFIG_DB"
 
 
 class Candidate(NamedTuple):
@@ -25,9 +28,12 @@ class Candidate(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What came of reading a candidate; neither, where a file met in a folder is none of ours."""
+    """What came of reading a candidate: a document for each device in it, or an intent, and what is not read.
 
-    document: Document | None = None
+    Neither, where a file met in a folder is none of ours.
+    """
+
+    documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -37,12 +43,12 @@ def collect(
     """Return the documents to judge, each file once, and what could not be read.
 
     A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
-    other files are passed over.
+    other files are passed over. A file of several devices gives a document for each.
     """
     candidates, problems = search(paths, lenient=lenient)
     found = [read(candidate) for candidate in candidates]
     problems += [problem for one in found for problem in one.problems]
-    return [one.document for one in found if one.document is not None], problems
+    return [document for one in found for document in one.documents], problems
 
 
 def search(
@@ -65,7 +71,12 @@ def search(
     return list(found.values()), problems
 
 
-def read(candidate: Candidate, load: Callable[[str], Document] = load) -> Read:
+def load_configuration(file: str) -> Document:
+    """Read a file that may hold a configuration, whatever its form; raises InputError."""
+    return load(file, lists=True)
+
+
+def read(candidate: Candidate, load: Callable[[str], Document] = load_configuration) -> Read:
     """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always."""
     file, expected = candidate
     try:
@@ -73,9 +84,65 @@ def read(candidate: Candidate, load: Callable[[str], Document] = load) -> Read:
     except InputError as error:
         return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     reason = foreign(document) if expected or _holds_rows(document) else ""
-    if reason is None:
-        return Read(document)
-    return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
+    if reason is not None:
+        return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
+    return devices_in(document)
+
+
+def devices_in(document: Document) -> Read:
+    """Return a document for each device of a file; an intent, and a plain configuration, stand for themselves."""
+    if not is_json(document.file) or document.part:
+        return Read((document,))
+    if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):
+        return Read((_beside_host(document),))
+    from lossless.sonic.forms import devices_of, unread_sections
+
+    found = devices_of(document)
+    if found:
+        problems = tuple(located(document, path, why) for path, why in unread_sections(document))
+        return Read(found, problems)
+    # An object without tables that this tool reads is judged as it stands; a list is nothing at all.
+    return (
+        Read(problems=(Problem(document.file, 1, 1, _NO_LIST),)) if _is_list(document) else Read((document,))
+    )
+
+
+def split(documents: Iterable[Document]) -> list[Document]:
+    """Return documents with those of several devices, or in another form, as a document for each device."""
+    return [device for document in documents for device in devices_in(document).documents]
+
+
+def located(document: Document, path: Path, message: str) -> Problem:
+    """Return what is wrong with something in a document, where it stands."""
+    span = document.locate(path)
+    return Problem(document.file, span.line, span.column, message)
+
+
+def is_json(file: str) -> bool:
+    """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
+    return file.lower().endswith(".json")
+
+
+def _beside_host(document: Document) -> Document:
+    """Return a plain file; ``config_db0.json`` beside ``config_db.json`` is ASIC 0 of that host.
+
+    Source: sonic-buildimage files/image_config/config-setup/config-setup @07b3e28 names the files so; every ASIC
+    says its ``sub_role`` (src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c, get_all_namespaces), and a
+    device of one ASIC has such a name for other reasons.
+    """
+    folder, name = os.path.split(document.file)
+    number = name[len("config_db") : -len(".json")]
+    if not (number.isdecimal() and name.startswith("config_db")):
+        return document
+    from lossless.sonic.forms import HOST, numbered_device
+
+    rows = document.data.get("DEVICE_METADATA")
+    row = rows.get(HOST) if isinstance(rows, dict) else None
+    if not isinstance(row, dict) or not {"asic_name", "sub_role"} & row.keys():
+        return document
+    if not os.path.isfile(os.path.join(folder, "config_db.json")):
+        return document
+    return numbered_device(document, f"asic{number}")
 
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
@@ -109,24 +176,34 @@ def _looks_like_ours(file: str) -> bool:
 
 def _holds_rows(document: Document) -> bool:
     """Return whether a file met in a directory can be ours: many a JSON file has a key PORT or VERSIONS."""
-    if not document.file.lower().endswith(".json"):
+    if not is_json(document.file):
         return True
-    return any(isinstance(document.data[name], dict) for name in READ_TABLES & document.data.keys())
+    data = document.data
+    if READ_TABLES & data.keys():
+        return any(isinstance(data[name], dict) for name in READ_TABLES & data.keys())
+    return _holds_devices(document)
 
 
 def foreign(document: Document) -> str | None:
     """Return why a document is none of ours, None where it is."""
     data = document.data
-    if not document.file.lower().endswith(".json"):
+    if not is_json(document.file):
         return None if "lossless" in data else "not an intent: it does not begin with lossless: v1"
-    if READ_TABLES & data.keys() or not data:
+    if READ_TABLES & data.keys() or _holds_devices(document):
         return None
-    flat = next((key for key in data if key.partition("|")[0] in READ_TABLES), None)
-    if flat is not None:
-        return (
-            f"a dump of redis, with keys like {flat!r}; give it in the form of config_db.json, table by table"
-        )
-    if any(isinstance(part, dict) and READ_TABLES & part.keys() for part in data.values()):
-        sections = ", ".join(list(data)[:3])
-        return f"one file for several ASICs ({sections}); give each as a config_db.json of its own"
-    return "not a CONFIG_DB: it has none of the tables that this tool reads"
+    if _is_list(document):
+        return _NO_LIST
+    return None if not data else "not a CONFIG_DB: it has none of the tables that this tool reads"
+
+
+def _is_list(document: Document) -> bool:
+    return document.text.lstrip().startswith("[")
+
+
+def _holds_devices(document: Document) -> bool:
+    """Return whether a file that has no tables holds devices in another form."""
+    if not any(isinstance(value, dict) for value in document.data.values()):
+        return False
+    from lossless.sonic.forms import devices_of
+
+    return bool(devices_of(document))

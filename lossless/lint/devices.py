@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.errors import Problem, ProfileError
 from lossless.findings import NotJudged, Origin
+from lossless.lint.collect import located
 from lossless.lint.run import Verdicts, run
 from lossless.records import NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.rules.table import LoadedRule
     from lossless.sonic.tables import Tables
     from lossless.source.document import Document
+    from lossless.source.layout import Layout
 
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
 
@@ -46,12 +48,17 @@ class Settings(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is said of one file; ``summary`` is None where nothing is to be compared."""
+    """What is said of one device; ``summary`` is None where nothing is to be compared.
+
+    Origins name the document of the device; ``layout`` says where its file has them, None where that is the same.
+    """
 
     file: str
     verdicts: Verdicts
     errors: tuple[Problem, ...]
     summary: Summary | None
+    name: str = ""
+    layout: Layout | None = None
 
 
 def judge_document(document: Document, settings: Settings, find: FindHardware) -> Outcome:
@@ -61,8 +68,8 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
     from lossless.rules.table import for_views_of_devices
     from lossless.sonic.tables import Tables
 
-    tables = Tables(document.file, document.data)
-    errors = tuple(located(document, name, message) for name, message in tables.unreadable)
+    tables = Tables.of(document)
+    errors = (*document.problems, *(located(document, (name,), why) for name, why in tables.unreadable))
     try:
         fabric = device_fabric(document, tables, settings.rdma_dscps, find)
     except ProfileError as error:
@@ -77,17 +84,27 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
     )
-    return Outcome(document.file, _joined(verdicts), errors, _summary(device) if settings.compared else None)
+    summary = _summary(device) if settings.compared else None
+    layout = document.part.layout if document.part else None
+    return Outcome(document.file, _joined(verdicts), errors, summary, document.name, layout)
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     """Return the rules that can have something to say of a device."""
-    from lossless.rules.table import SCHEMA, for_devices, for_intended_devices, for_refused_devices
+    from lossless.rules.table import (
+        SCHEMA,
+        for_devices,
+        for_intended_devices,
+        for_normalised_devices,
+        for_refused_devices,
+    )
 
     rules = for_devices(device.tables.data.keys(), chosen)
     wanted = chosen is None or not chosen.isdisjoint(SCHEMA)
     if wanted and (device.conformity.problems or device.conformity.unknown_tables):
         rules += for_refused_devices(chosen)
+    if device.tables.remarks or device.tables.numbers:
+        rules += for_normalised_devices(chosen)
     return rules + for_intended_devices(chosen) if device.intended is not None else rules
 
 
@@ -154,12 +171,6 @@ def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
     )
 
 
-def located(document: Document, table: str, message: str) -> Problem:
-    """Return what is wrong with a table, where it stands."""
-    span = document.locate((table,))
-    return Problem(document.file, span.line, span.column, message)
-
-
 def deployed_fabric(documents: Sequence[Document], settings: Settings, errors: list[Problem]) -> Fabric:
     """Return one fabric of all devices together; what cannot be read of them is added to ``errors``.
 
@@ -171,8 +182,9 @@ def deployed_fabric(documents: Sequence[Document], settings: Settings, errors: l
 
     devices = []
     for document in documents:
-        tables = Tables(document.file, document.data)
-        errors.extend(located(document, name, message) for name, message in tables.unreadable)
+        tables = Tables.of(document)
+        errors.extend(document.problems)
+        errors.extend(located(document, (name,), message) for name, message in tables.unreadable)
         devices.append(tables)
     repeated = tuple(key for document in documents for key in repeated_keys(document))
     found = read_fabric(devices, finder(settings.profile_dirs), settings.rdma_dscps)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import SEVERITIES
 from lossless.lint.baseline import Account, read_baseline
+from lossless.lint.collect import is_json
 from lossless.lint.extent import Extent
 from lossless.lint.governing import shown_path
-from lossless.lint.repository import is_device
 from lossless.lint.run import in_order, run
 from lossless.lint.suppressions import Ledger, of_configuration
 from lossless.records import NamedTuple
@@ -105,7 +105,7 @@ class _Keeping:
         for configuration in self._governing.used():
             yield from of_configuration(configuration, self._governed_by(configuration))
         for document in self._judged.documents.values():
-            if isinstance(document, Document) and not is_device(document.file) and has_marker(document.text):
+            if isinstance(document, Document) and not is_json(document.file) and has_marker(document.text):
                 found, problems = in_comments(document)
                 self._problems += problems
                 yield from found
@@ -128,7 +128,7 @@ class _Keeping:
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding whose place another one has taken: it is neither shown nor gone."""
-        form = "config_db" if is_device(origin.file) else "intent"
+        form = "config_db" if is_json(origin.file) else "intent"
         self._ledger.saw(code, origin, form)
         account = self._account(origin.file)
         if account is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.lint.collect import read
+from lossless.lint.collect import devices_in, is_json, read, split
 from lossless.lint.devices import Settings, compare, finder, judge_document
 from lossless.lint.run import Verdicts, run, together
 from lossless.records import NamedTuple
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lossless.lint.devices import Outcome
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
+    from lossless.source.layout import Layout
 
 FEWEST_FOR_WORKERS = 32
 """From how many configurations on several processes judge them; fewer are done before those would start."""
@@ -32,11 +33,15 @@ class Intents(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What is said of all files of a run, and what reports need of each file."""
+    """What is said of all files of a run, and what reports need of each file.
+
+    Origins name documents; where those are parts of files, ``layouts`` say where things stand, by their names.
+    """
 
     verdicts: Verdicts
     errors: tuple[Problem, ...]
     documents: Mapping[str, Shown]
+    layouts: Mapping[str, Layout]
 
 
 _Counted = TypeVar("_Counted")
@@ -47,12 +52,15 @@ Declare = Callable[[Sequence["Document"]], Intents]
 
 def judge_documents(documents: Sequence[Document], declare: Declare, settings: Settings) -> Judged:
     """Judge documents that are already read."""
+    problems = [problem for document in documents for problem in devices_in(document).problems]
+    documents = split(documents)
     intents = declare(documents)
-    deployed = [document for document in documents if is_device(document.file)]
+    deployed = [document for document in documents if is_json(document.file)]
     settings = completed(settings, intents, [document.file for document in deployed])
     find = finder(settings.profile_dirs)
     outcomes = [judge_document(document, settings, find) for document in counted(deployed, settings.tell)]
-    return joined(intents, outcomes, {document.file: document for document in documents}, settings)
+    judged = joined(intents, outcomes, {document.file: document.whole for document in documents}, settings)
+    return judged._replace(errors=(*problems, *judged.errors)) if problems else judged
 
 
 def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
@@ -60,7 +68,7 @@ def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Set
     devices = _for_workers(candidates)
     among = set(devices)
     found = [read(candidate) for candidate in candidates if candidate not in among]
-    documents = [one.document for one in found if one.document is not None]
+    documents = [document for one in found for document in one.documents]
     judged = _judge_apart(devices, documents, declare, settings) if devices else None
     judged = judged or judge_documents(documents, declare, settings)
     problems = tuple(problem for one in found for problem in one.problems)
@@ -80,14 +88,9 @@ def _telling(things: Sequence[_Counted], tell: Callable[[int, int], None]) -> It
         yield thing
 
 
-def is_device(file: str) -> bool:
-    """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
-    return file.lower().endswith(".json")
-
-
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the devices' files where they are so many that other processes are worth their start."""
-    devices = [candidate for candidate in candidates if is_device(candidate.file)]
+    devices = [candidate for candidate in candidates if is_json(candidate.file)]
     if len(devices) < FEWEST_FOR_WORKERS:
         return []
     from lossless.lint.workers import usable
@@ -103,7 +106,9 @@ def _judge_apart(
     intents = declare(documents)
     settings = completed(settings, intents, [candidate.file for candidate in devices])
     work = judge_in_processes(devices, settings)
-    judged = joined(intents, work.outcomes, {d.file: d for d in documents} | dict(work.excerpts), settings)
+    judged = joined(
+        intents, work.outcomes, {d.file: d.whole for d in documents} | dict(work.excerpts), settings
+    )
     return judged._replace(errors=(*work.problems, *judged.errors))
 
 
@@ -138,7 +143,8 @@ def joined(
     summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
     verdicts.append(compare(summaries, settings))
     errors = (error for outcome in outcomes for error in outcome.errors)
-    return Judged(together(verdicts), (*intents.errors, *errors), documents)
+    layouts = {outcome.name: outcome.layout for outcome in outcomes if outcome.layout is not None}
+    return Judged(together(verdicts), (*intents.errors, *errors), documents, layouts)
 
 
 def _of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lossless.errors import LosslessError
-from lossless.lint.collect import read
+from lossless.lint.collect import load_configuration, read
 from lossless.lint.devices import Outcome, finder, judge_document
 from lossless.records import NamedTuple
 from lossless.source.excerpts import Excerpts, Places, places
@@ -33,9 +33,9 @@ class Work(NamedTuple):
 
 
 class JudgedFile(NamedTuple):
-    """What came of one file: no outcome where it is none of ours, or cannot be read."""
+    """What came of one file: an outcome for each device in it; none where it is none of ours, or cannot be read."""
 
-    outcome: Outcome | None
+    outcomes: tuple[Outcome, ...]
     problems: tuple[Problem, ...]
     shown: Places
 
@@ -85,7 +85,6 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     from concurrent.futures.process import BrokenProcessPool
 
     from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
-    from lossless.source import load
 
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
@@ -100,10 +99,9 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
                 if settings.tell is not None:
                     settings.tell(done, len(candidates))
                 problems += judged.problems
-                if judged.outcome is not None:
-                    outcomes.append(judged.outcome)
-                    file = judged.outcome.file
-                    excerpts[file] = Excerpts(file, judged.shown, load)
+                outcomes += judged.outcomes
+                for outcome in judged.outcomes[:1]:
+                    excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
     except BrokenProcessPool as error:
         raise LosslessError(
             "a process that judged files was ended from outside; is there enough memory?"
@@ -126,13 +124,19 @@ def _judge(candidate: Candidate) -> JudgedFile:
 def judge_file(candidate: Candidate, settings: Settings, find: FindHardware) -> JudgedFile:
     """Judge one file, and keep of it only what reports may show."""
     found = read(candidate)
-    if found.document is None:
-        return JudgedFile(None, found.problems, Places({}, {}, {}))
-    outcome = judge_document(found.document, settings, find)
-    return JudgedFile(outcome, (), places(found.document, _paths(outcome)))
+    if not found.documents:
+        return JudgedFile((), found.problems, Places({}, {}, {}))
+    outcomes = tuple(judge_document(document, settings, find) for document in found.documents)
+    paths = (path for outcome in outcomes for path in _paths(outcome))
+    return JudgedFile(outcomes, found.problems, places(found.documents[0].whole, paths))
 
 
 def _paths(outcome: Outcome) -> Iterator[Path]:
+    """Yield where the file of a device has what is said of it."""
+    layout = outcome.layout
     for finding in outcome.verdicts.findings:
-        yield finding.origin.path
-        yield from (related.origin.path for related in finding.related if related.origin.file == outcome.file)
+        for origin in (finding.origin, *(related.origin for related in finding.related)):
+            if origin.file == outcome.name:
+                yield origin.path if layout is None else layout.written(origin.path)
+            elif origin.file == outcome.file:
+                yield origin.path

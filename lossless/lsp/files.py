@@ -79,7 +79,7 @@ class Files:
         opened = [self._typed(file, text) for file, text in texts.items()]
         others = self._on_disk(root, {os.path.realpath(file) for file in texts})
         left_out = len(others) if len(others) > MOST_TOGETHER else 0
-        documents = [one.document for one in opened if one.document is not None]
+        documents = [document for one in opened for document in one.documents]
         if not left_out:
             documents += others
         problems = [problem for one in opened for problem in one.problems]
@@ -93,7 +93,7 @@ class Files:
         reason = foreign(document)
         if reason is None:
             self._ours.add(file)
-            return Read(document)
+            return Read((document,))
         return Read(problems=(Problem(file, 1, 1, reason),) if self._expected(file, text) else ())
 
     def _expected(self, file: str, text: str) -> bool:
@@ -108,7 +108,7 @@ class Files:
     def _on_disk(self, root: str | None, opened: set[str]) -> list[Document]:
         candidates = self._candidates.get(root or "", {})
         found = [self._read(one) for name, one in candidates.items() if name not in opened]
-        return [one.document for one in found if one.document is not None]
+        return [document for one in found for document in one.documents]
 
     def _read(self, candidate: Candidate) -> Read:
         try:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.errors import RenderError
+from lossless.render.provisioned import disagreements
 from lossless.sonic.tables import whole_number
 from lossless.sonic.write import OWNED, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.fabric.model import Switch
+    from lossless.fabric.model import Port, Switch
     from lossless.sonic.write import TableRows
     from lossless.source.document import Document
 
-_READ = ("DEVICE_METADATA", "PORT", *SHARED)
+_READ = SHARED
 """What must have the form of a table to be compared or added to; all else is kept whatever it is."""
 
 
@@ -24,9 +25,9 @@ def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, 
 
     Raises:
         RenderError: the base is of another device, lacks a port that the intent uses, or computes its buffers
-            itself; the message lists every reason.
+            itself where the intent does not say so; the message lists every reason.
     """
-    problems = list(_problems(switch, base.data))
+    problems = list(_problems(switch, base.data)) or list(disagreements(switch, rendered, base.data))
     if problems:
         raise RenderError("\n".join(f"{base.file}: {problem}" for problem in problems))
     kept = {table: rows for table, rows in base.data.items() if table not in OWNED}
@@ -47,11 +48,13 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
     meta = data.get("DEVICE_METADATA", {}).get("localhost", {})
     if meta.get("hwsku") not in (None, switch.hwsku_name):
         yield f"is for HWSKU {meta['hwsku']}; the intent makes {switch.name} a {switch.hwsku_name}"
-    if meta.get("hostname") not in (None, switch.name):
-        yield f"is the file of {meta['hostname']}, not of {switch.name}"
-    if meta.get("buffer_model") == "dynamic":
-        why = "the device computes its buffers itself; only the traditional model is rendered"
-        yield f"sets buffer_model dynamic: {why}"
+    if meta.get("hostname") not in (None, switch.device):
+        yield f"is the file of {meta['hostname']}, not of {switch.device}"
+    if switch.asic and meta.get("asic_name", switch.asic).lower() != switch.asic:
+        yield f"is the file of {meta['asic_name']}, not of {switch.asic}"
+    if meta.get("buffer_model") == "dynamic" and switch.qos.buffer_model != "dynamic":
+        mend = "state buffers.model: dynamic, or make the device traditional first"
+        yield f"sets buffer_model dynamic, and the intent has the traditional model; {mend}"
     yield from _port_problems(switch, data.get("PORT", {}))
 
 
@@ -66,20 +69,35 @@ def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    missing = [port.name for port in switch.ports if port.placed and port.name not in rows]
+    used = [port for port in switch.ports if port.admin_up is not False]
+    missing = [port.name for port in used if port.placed and port.name not in rows]
     if missing:
         yield f"PORT has no {_some(missing)}; the intent uses them (break the cages out first)"
-    yield from _mtu_problems(switch, rows)
-    for port in switch.ports:
+    yield from _unused_problems(switch, rows)
+    yield from _mtu_problems(used, rows)
+    for port in used:
         speed = rows.get(port.name, {}).get("speed")
         if speed is not None and port.speed_bps is not None and str(speed) != str(port.speed_bps // 10**6):
             yield f"PORT|{port.name}|speed is {speed}; the intent makes it {port.speed_bps // 10**6}"
 
 
-def _mtu_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the ports whose buffer is given back as unused, and that the device lacks or has up."""
+    down = [port.name for port in switch.ports if port.admin_up is False]
+    missing = [name for name in down if name not in rows]
+    up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]
+    if missing:
+        mend = "state under hardware how its cages are broken out, or buffers.unused_ports: keep"
+        yield f"PORT has no {_some(missing)}, which the intent takes for unused; {mend}"
+    if up:
+        mend = "shut them down, give them links, or state buffers.unused_ports: keep"
+        yield f"PORT: admin_status is up on {_some(up)}, whose buffer the intent gives back; {mend}"
+
+
+def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the MTUs that are below the intent's: PORT is kept as it is, and such a port drops frames."""
     below: dict[tuple[int, int], list[str]] = {}
-    for port in switch.ports:
+    for port in used:
         mtu = whole_number(str(rows.get(port.name, {}).get("mtu", "")))
         if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes:
             below.setdefault((mtu, port.mtu_bytes), []).append(port.name)

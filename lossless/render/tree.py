@@ -1,60 +1,143 @@
 """Writing a tree of files: all or nothing to see, and never outside its folder.
 
-Everything is staged beside its target first and renamed into place; a tree that cannot be staged whole leaves
-the old one as it was. Files of an earlier render that are no longer part of the tree are removed, by its manifest.
+Everything is staged beside its target first, as it comes, and renamed into place at the end; a tree that cannot be
+staged whole leaves the old one as it was. Files of an earlier render that are no longer part of the tree are
+removed, by its manifest.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lossless.errors import RenderError
+from lossless.render.manifest import NAME, Entry, listed_paths, manifest_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.render.plan import PlannedFile
+    from lossless.render.plan import Change, PlannedFile
 
-MANIFEST = "manifest.json"
+MANIFEST = NAME
 _STAGING = ".lossless-staging"
 
 
-def write_tree(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
+def write_tree(folder: Path, files: Iterable[PlannedFile]) -> tuple[str, ...]:
     """Write the files of a tree and its manifest; return what was written, the manifest last.
 
     Raises:
         RenderError: a path that leaves the folder, or a file system that refuses; the old tree is then intact.
     """
-    for file in files:
-        _require_inside(file.path)
-    stale = _stale(folder, {file.path for file in files})
+    try:
+        begin(folder)
+        entries = [stage(folder, file) for file in files]
+        finish(folder, entries)
+    finally:
+        abandon(folder)
+    return (*(entry.path for entry in entries), MANIFEST)
+
+
+def changes(folder: Path, files: Iterable[PlannedFile]) -> tuple[str, ...]:
+    """Return the paths whose content or mode on disk differs from the plan, missing and stale ones included."""
+    entries = [look(folder, file) for file in files]
+    return changed_paths(folder, entries)
+
+
+def changed_paths(folder: Path, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return what differs from the tree that stands there, files that would go included."""
+    differing = (entry.path for entry in entries if entry.changed)
+    return tuple(sorted({*differing, *stale_paths(folder, entries)}))
+
+
+def begin(folder: Path) -> None:
+    """Make room to stage files in; what a run that was cut off has left there goes.
+
+    Raises:
+        RenderError: the file system refuses, or the folder holds a manifest that is not ours.
+    """
+    stale_paths(folder, ())
+    shutil.rmtree(folder / _STAGING, ignore_errors=True)
+
+
+def stage(folder: Path, file: PlannedFile) -> Entry:
+    """Write one file beside the tree, and say whether it differs from what stands there. Any process may.
+
+    Raises:
+        RenderError: a path that leaves the folder, or a file system that refuses.
+    """
+    _require_inside(file.path)
+    content = file.text.encode()
+    # Plain strings: 65,536 Paths cost seconds.
+    target = os.path.join(folder, _STAGING, file.path)  # noqa: PTH118
+    try:
+        _write(target, content)
+        if file.executable:
+            os.chmod(target, 0o755)  # noqa: PTH101
+    except OSError as error:
+        raise _refused(folder, error) from error
+    return _entry(folder, file, content)
+
+
+def look(folder: Path, file: PlannedFile) -> Entry:
+    """Return what the manifest says of a file, and whether it differs from what stands there.
+
+    Raises:
+        RenderError: a path that leaves the folder, or something that is no file is in the way.
+    """
+    _require_inside(file.path)
+    return _entry(folder, file, file.text.encode())
+
+
+def finish(folder: Path, entries: Sequence[Entry], plans: Sequence[Change] = ()) -> None:
+    """Move everything that was staged into place, and remove what an earlier render wrote and this one did not.
+
+    Raises:
+        RenderError: the file system refuses.
+    """
+    stale = stale_paths(folder, entries)
     staging = folder / _STAGING
     try:
-        _stage(staging, files)
-        for file in files:
-            _move(staging / file.path, folder / file.path)
-        _move(staging / MANIFEST, folder / MANIFEST)
+        staging.mkdir(parents=True, exist_ok=True)
+        (staging / MANIFEST).write_text(manifest_text(entries, plans), encoding="utf-8")
+        _move(staging, folder, (entry.path for entry in entries))
+        (staging / MANIFEST).replace(folder / MANIFEST)
         _remove(folder, stale)
     except OSError as error:
-        raise RenderError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return (*(file.path for file in files), MANIFEST)
+        raise _refused(folder, error) from error
 
 
-def changes(folder: Path, files: Sequence[PlannedFile]) -> tuple[str, ...]:
-    """Return the paths whose content or mode on disk differs from the plan, missing and stale ones included."""
-    differing = [file.path for file in files if _differs(folder / file.path, file)]
-    return tuple(sorted({*differing, *_stale(folder, {file.path for file in files})}))
+def abandon(folder: Path) -> None:
+    """Remove what is still staged; after :func:`finish` there is nothing."""
+    shutil.rmtree(folder / _STAGING, ignore_errors=True)
 
 
-def _differs(path: Path, file: PlannedFile) -> bool:
-    return _read(path) != file.text or (file.executable and not os.access(path, os.X_OK))
+def old_text(folder: Path, path: str) -> str | None:
+    """Return the text of a file of the tree that stands there, None where there is none or it is no text."""
+    found = _read(os.path.join(folder, path))  # noqa: PTH118
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+def stale_paths(folder: Path, entries: Sequence[Entry]) -> list[str]:
+    """Return the files that an earlier render wrote here and this one does not.
+
+    Raises:
+        RenderError: the folder holds a manifest that is not ours, or one that points outside.
+    """
+    text = old_text(folder, MANIFEST)
+    if text is None:
+        return []
+    paths = listed_paths(folder / MANIFEST, text)
+    for path in paths:
+        _require_inside(path)
+    planned = {entry.path for entry in entries}
+    return [path for path in paths if path not in planned]
+
+
+def _refused(folder: Path, error: OSError) -> RenderError:
+    return RenderError(f"{error.filename or folder}: cannot be written: {error.strerror}")
 
 
 def _require_inside(path: str) -> None:
@@ -63,55 +146,36 @@ def _require_inside(path: str) -> None:
         raise RenderError(f"{path!r} is not a path below the output folder")
 
 
-def _stage(staging: Path, files: Sequence[PlannedFile]) -> None:
-    shutil.rmtree(staging, ignore_errors=True)
-    made: set[str] = set()
-    for file in files:
-        target = os.path.join(staging, file.path)  # noqa: PTH118 -- 65,536 Paths cost seconds
-        parent = os.path.dirname(target)  # noqa: PTH120
-        if parent not in made:
-            os.makedirs(parent)  # noqa: PTH103
-            made.add(parent)
-        with open(target, "w", encoding="utf-8", newline="\n") as handle:  # noqa: PTH123
-            handle.write(file.text)
-        if file.executable:
-            os.chmod(target, 0o755)  # noqa: PTH101
-    staging.mkdir(parents=True, exist_ok=True)
-    (staging / MANIFEST).write_text(_manifest(files), encoding="utf-8")
+def _entry(folder: Path, file: PlannedFile, content: bytes) -> Entry:
+    path = os.path.join(folder, file.path)  # noqa: PTH118
+    differs = _read(path, len(content)) != content or (file.executable and not os.access(path, os.X_OK))
+    return Entry(file.path, hashlib.sha256(content).hexdigest(), file.executable, file.deployment, differs)
 
 
-def _manifest(files: Iterable[PlannedFile]) -> str:
-    entries = [
-        {
-            "path": file.path,
-            "sha256": hashlib.sha256(file.text.encode()).hexdigest(),
-            "mode": "0755" if file.executable else "0644",
-        }
-        for file in sorted(files)
-    ]
-    return json.dumps({"version": 1, "files": entries}, indent=2) + "\n"
-
-
-def _move(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    source.replace(target)
-
-
-def _stale(folder: Path, planned: set[str]) -> list[str]:
-    """Return the files that an earlier render wrote here and this one does not."""
-    text = _read(folder / MANIFEST)
-    if text is None:
-        return []
+def _write(path: str, content: bytes) -> None:
     try:
-        listed: list[object] = [entry["path"] for entry in json.loads(text)["files"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        listed = [None]
-    paths = [path for path in listed if isinstance(path, str)]
-    if len(paths) < len(listed):
-        raise RenderError(f"{folder / MANIFEST}: not a manifest of ours; name another folder")
+        file = open(path, "wb")  # noqa: PTH123, SIM115
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+        file = open(path, "wb")  # noqa: PTH123, SIM115
+    with file:
+        file.write(content)
+
+
+def _move(staging: Path, folder: Path, paths: Iterable[str]) -> None:
+    """Rename what was staged into place: the folder of a device that is new whole, all else file by file."""
+    moved: set[str] = set()
     for path in paths:
-        _require_inside(path)
-    return [path for path in paths if path not in planned]
+        device = path.partition("/")[0]
+        if device in moved:
+            continue
+        target = os.path.join(folder, path)  # noqa: PTH118
+        if not os.path.lexists(os.path.join(folder, device)):  # noqa: PTH118
+            os.rename(os.path.join(staging, device), os.path.join(folder, device))  # noqa: PTH104, PTH118
+            moved.add(device)
+            continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
+        os.replace(os.path.join(staging, path), target)  # noqa: PTH105, PTH118
 
 
 def _remove(folder: Path, stale: Iterable[str]) -> None:
@@ -124,10 +188,14 @@ def _remove(folder: Path, stale: Iterable[str]) -> None:
                 break
 
 
-def _read(path: Path) -> str | None:
+def _read(path: str, size: int | None = None) -> bytes | None:
+    """Return what a file holds, None where there is none, or where its size alone says that it differs."""
     try:
-        return path.read_text(encoding="utf-8")
+        if size is not None and os.path.getsize(path) != size and not os.path.isdir(path):  # noqa: PTH112, PTH202
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise RenderError(f"{path}: in the way of what is to be written: {error}") from error

@@ -29,13 +29,13 @@ WRED_NAME = "AZURE_LOSSLESS"
 
 
 class Maps(NamedTuple):
-    """The maps and masks that every port of the fabric shares."""
+    """The maps and masks that ports share. None: without PFC there is nothing to map."""
 
     dscp_to_tc: IndexMap
     tc_to_queue: IndexMap
     tc_to_pg: IndexMap
-    pfc_to_queue: IndexMap
-    pfc_to_pg: IndexMap
+    pfc_to_queue: IndexMap | None
+    pfc_to_pg: IndexMap | None
     pfc: PriorityMask
 
 

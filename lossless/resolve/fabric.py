@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
 from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry
+from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
-from lossless.resolve.layout import Layout, LayoutBuilder, PortUse, SwitchKind
+from lossless.resolve.kinds import PortUse, SwitchKind
+from lossless.resolve.layout import Layout, LayoutBuilder
+from lossless.resolve.releases import check_devices
 from lossless.resolve.wiring import plan
 from lossless.units import format_capacity, format_rate
 
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
     from lossless.fabric.hosts import HostQos
     from lossless.intent.load import LoadedIntent
-    from lossless.topology.shapes import Bundle, Node, Plan
+    from lossless.topology.shapes import Bundle, Node, Plan, Role
+
+_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -39,31 +44,36 @@ class _Resolver:
         self.loaded = loaded
         self.plan: Plan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
+        check_devices(loaded, self.hardware.switches)
         check_nics(loaded, (self.hardware.nic, *self.hardware.other_nics.values()))
         self.classes = class_set(loaded)
+        self._roles = {node.name: node.role for node in self.plan.nodes}
+        self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, Layout] = {}
+        self._splitter = Splitter()
         self._host_qos: dict[tuple[str, int, int], HostQos] = {}
 
     def fabric(self) -> Fabric:
         bundles = _bundles_by_node(self.plan)
-        layouts = {
-            n.name: self._layout(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role != "host"
-        }
-        switches = tuple(self._switch(n, *layouts[n.name]) for n in self.plan.nodes if n.role != "host")
+        inside = [node for node in self.plan.nodes if not node.outside]
+        own = [node for node in inside if node.role != "host"]
+        devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
+        switches = tuple(self._switch(node, unit) for node in own for unit in devices[node.name].units)
         return Fabric(
             name=self.loaded.intent.fabric,
             door="intent",
             classes=self.classes,
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
-            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in self.plan.nodes if n.role == "host"),
-            links=tuple(_links(self.plan, {name: layout for name, (_, layout) in layouts.items()})),
+            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
+            links=tuple(_links(self.plan, devices)),
             networks=tuple(self._networks()),
-            capacities=tuple(self._capacities(bundles)),
+            capacities=tuple(self._capacities(bundles, devices)),
             sources=(self.loaded.document.file,),
             telemetry=self._telemetry(),
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
+            pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
         )
 
     def _telemetry(self) -> Telemetry:
@@ -73,21 +83,49 @@ class _Resolver:
         interval_ms = None if declared.interval is None else declared.interval // 10**6
         return Telemetry(True, interval_ms, declared.alerts, origin)
 
-    def _layout(self, node: Node, bundles: list[Bundle]) -> tuple[SwitchKind, Layout]:
-        profile, hwsku, origin = self.hardware.switches[node.name]
-        uses = tuple(_use(node.name, bundle) for bundle in bundles for _ in range(bundle.links))
-        kind = SwitchKind(profile, hwsku, node.role, uses, origin)
-        if kind not in self._layouts:
-            try:
-                self._layouts[kind] = self._builder.build(kind)
-            except ProfileError as error:
-                # Tables of a profile are parsed when first asked for, and a user's own may not fit.
-                raise InputError([self.loaded.problem(origin, str(error))]) from None
-        return kind, self._layouts[kind]
+    def _device(self, node: Node, bundles: list[Bundle]) -> Device:
+        profile, hwsku, origin, stated = self.hardware.switches[node.name]
+        lags: dict[tuple[str, str], str] = {}
+        uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
+        kind = SwitchKind(profile, hwsku, node.role, uses, origin, stated)
+        try:
+            kinds, unit_of = self._splitter.split(kind)
+            units = tuple(
+                Unit(f"{node.name}:{asic}" if asic else node.name, own, self._layout(own))
+                for asic, own in kinds
+            )
+        except ProfileError as error:
+            # Tables of a profile are parsed when first asked for, and a user's own may not fit.
+            raise InputError([self.loaded.problem(origin, str(error))]) from None
+        return Device(units, unit_of)
 
-    def _switch(self, node: Node, kind: SwitchKind, layout: Layout) -> Switch:
+    def _layout(self, kind: SwitchKind) -> Layout:
+        if kind not in self._layouts:
+            self._layouts[kind] = self._builder.build(kind)
+        return self._layouts[kind]
+
+    def _uses(self, node: Node, bundle: Bundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
+        """Return the ports that a bundle needs on a switch, whose LAGs are counted from 1."""
+        far, lag = bundle.b if bundle.a == node.name else bundle.a, None
+        if bundle.lag is not None:
+            lag = lags.setdefault((far, bundle.lag), f"PortChannel{len(lags) + 1}")
+        use = PortUse(
+            bundle.speed_bps,
+            bundle.tier,
+            bundle.cable_m,
+            bundle.a_port if bundle.a == node.name else bundle.b_port,
+            bundle.origin,
+            bundle.cable_origin,
+            # A tunnel goes up from a dual ToR and down to its peer, never from one leaf straight to another.
+            remapped=bundle.tier == "uplinks" and (bundle.a in self._tors) != (bundle.b in self._tors),
+            lag=lag,
+        )
+        return [use] * bundle.links
+
+    def _switch(self, node: Node, unit: Unit) -> Switch:
+        name, kind, layout = unit
         return Switch(
-            name=node.name,
+            name=name,
             role=node.role,
             hwsku_name=kind.hwsku.name,
             profile=kind.profile,
@@ -97,6 +135,8 @@ class _Resolver:
             demand=layout.demand,
             qos=layout.qos,
             origin=node.origin,
+            unused=layout.unused,
+            release=self.loaded.intent.sonic.release_of(node.name, node.role),
         )
 
     def _host(self, node: Node, bundles: list[Bundle]) -> Host:
@@ -121,37 +161,39 @@ class _Resolver:
                 origin=self.loaded.origin("networks", name),
             )
 
-    def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
-        """Yield one capacity per kind of leaf: leaves wired alike are counted once."""
-        roles = {node.name: node.role for node in self.plan.nodes}
-        alike: dict[tuple[object, ...], list[str]] = {}
+    def _capacities(self, bundles: dict[str, list[Bundle]], devices: dict[str, Device]) -> Iterator[Capacity]:
+        """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
+        alike: dict[tuple[object, ...], list[Node]] = {}
         for node in self.plan.nodes:
-            if node.role == "leaf":
-                wiring = tuple((b.links, b.speed_bps, b.tier, b.origin) for b in bundles.get(node.name, []))
-                alike.setdefault(wiring, []).append(node.name)
-        for names in alike.values():
-            found = bundles.get(names[0], [])
-            down = [b for b in found if b.tier == "host"]
+            if node.role in ("leaf", "spine") and not node.outside:
+                found = bundles.get(node.name, [])
+                wiring = tuple((b.links, b.speed_bps, self._far(node, b), b.origin) for b in found)
+                alike.setdefault((node.role, wiring), []).append(node)
+        for nodes in alike.values():
+            found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
+            down = [b for b in found if _RANKS[self._far(nodes[0], b)] < own]
             # A link between two leaves carries no traffic up.
-            up = [b for b in found if "spine" in (roles[b.a], roles[b.b])]
+            up = [b for b in found if _RANKS[self._far(nodes[0], b)] > own]
             if down and up:
-                yield self._capacity(tuple(names), down, up)
+                found_here = self._capacity(nodes, down, up)
+                yield found_here._replace(leaf=_with_uplinks(devices[nodes[0].name]))
 
-    def _capacity(self, names: tuple[str, ...], down: list[Bundle], up: list[Bundle]) -> Capacity:
+    def _far(self, node: Node, bundle: Bundle) -> Role:
+        """Return the role at the other end of a bundle."""
+        return self._roles[bundle.b if bundle.a == node.name else bundle.a]
+
+    def _capacity(self, nodes: list[Node], down: list[Bundle], up: list[Bundle]) -> Capacity:
         topology = self.loaded.intent.topology
-        shape = topology.leaf_spine
+        shape, first = topology.shape, nodes[0]
         down_bps, up_bps = _sum(down), _sum(up)
+        below, above = (_spoken(found, self._far(first, found[0])) for found in (down, up))
         note = (
-            f"{_spoken(down, 'host')} = {format_capacity(down_bps)} down, "
-            f"{_spoken(up, 'spine')} = {format_capacity(up_bps)} up, each counted one way"
+            f"{below} = {format_capacity(down_bps)} down, "
+            f"{above} = {format_capacity(up_bps)} up, each counted one way"
         )
         accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
-        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names)
-
-
-def _use(node: str, bundle: Bundle) -> PortUse:
-    name = bundle.a_port if bundle.a == node else bundle.b_port
-    return PortUse(bundle.speed_bps, bundle.tier, bundle.cable_m, name, bundle.origin, bundle.cable_origin)
+        names = tuple(node.name for node in nodes)
+        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role)
 
 
 def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
@@ -162,28 +204,42 @@ def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
     return found
 
 
-def _links(wiring: Plan, layouts: dict[str, Layout]) -> Iterator[Link]:
-    """Yield every link; ports of a switch are used up in the order its layout was asked for them."""
-    unused = {name: iter(layout.ports) for name, layout in layouts.items()}
+def _with_uplinks(device: Device) -> str:
+    """Return the unit of a device that has links to switches."""
+    found = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
+    return next(found, device.units[0].name)
+
+
+def _links(wiring: Plan, devices: dict[str, Device]) -> Iterator[Link]:
+    """Yield every link between devices that are declared; ports of a switch are used up in the order its layout was
+    asked for them, those to devices outside among them.
+    """
+    unused = {name: device.ports() for name, device in devices.items()}
     numbers = _host_port_numbers(wiring)
+    outside = {node.name for node in wiring.nodes if node.outside}
     for bundle in wiring.bundles:
-        to_host = bundle.tier == "host"
+        if outside & {bundle.a, bundle.b}:
+            for name in {bundle.a, bundle.b} - outside & unused.keys():
+                for _ in range(bundle.links):
+                    next(unused[name])
+            continue
+        to_host = bundle.to_host
         for _ in range(bundle.links):
-            a_port = next(unused[bundle.a]).name
+            near = next(unused[bundle.a])
             if not to_host:
-                b_port = next(unused[bundle.b]).name
+                far = next(unused[bundle.b])
             elif bundle.b_port is not None:
-                b_port = bundle.b_port
+                far = (bundle.b, bundle.b_port)
             else:
-                b_port = f"port{next(numbers[bundle.b])}"
-            yield Link(bundle.a, a_port, bundle.b, b_port, bundle.speed_bps, to_host)
+                far = (bundle.b, f"port{next(numbers[bundle.b])}")
+            yield Link(*near, *far, bundle.speed_bps, to_host)
 
 
 def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
     """Return, by host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
     named: dict[str, set[str | None]] = {}
     for bundle in wiring.bundles:
-        if bundle.tier == "host":
+        if bundle.to_host:
             named.setdefault(bundle.b, set()).add(bundle.b_port)
     return {host: _numbers_beside(names) for host, names in named.items()}
 
@@ -196,13 +252,14 @@ def _sum(bundles: Sequence[Bundle]) -> int:
     return sum(bundle.links * bundle.speed_bps for bundle in bundles)
 
 
-def _spoken(bundles: Sequence[Bundle], noun: str) -> str:
+def _spoken(bundles: Sequence[Bundle], role: Role) -> str:
     """Return ``16 hosts x 2 x 400G``, joined by plus where bundles differ."""
+    many = "leaves" if role == "leaf" else f"{role}s"
     groups: dict[tuple[int, int], int] = {}
     for bundle in bundles:
         key = (bundle.links, bundle.speed_bps)
         groups[key] = groups.get(key, 0) + 1
     return " + ".join(
-        f"{n} {noun}{'s' if n > 1 else ''} x {links} x {format_rate(speed_bps)}"
+        f"{n} {many if n > 1 else role} x {links} x {format_rate(speed_bps)}"
         for (links, speed_bps), n in groups.items()
     )

@@ -8,6 +8,7 @@ from lossless.errors import InputError, Problem, ProfileError
 from lossless.hardware.load import load_nic, load_switch
 from lossless.intent.problems import in_file_order
 from lossless.records import NamedTuple
+from lossless.resolve.cages import CageReader
 from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
     from lossless.hardware.model import Hwsku, NicProfile, SwitchProfile
     from lossless.intent.load import LoadedIntent
     from lossless.intent.wiring import SwitchChoice
+    from lossless.resolve.placement import Stated
     from lossless.topology.shapes import Node
 
 
 class SwitchHardware(NamedTuple):
-    """The product and HWSKU of a switch, and where they were chosen."""
+    """The product and HWSKU of a switch, where they were chosen, and what is said of its cages and ports."""
 
     profile: SwitchProfile
     hwsku: Hwsku
     origin: Origin
+    stated: Stated
 
 
 class Hardware(NamedTuple):
@@ -49,7 +52,7 @@ def find_hardware(
     nic = finder.nic(loaded.intent.hardware.nic, "hardware", "nic")
     devices = loaded.intent.topology.devices or {}
     others = {n: finder.nic(d.nic, "topology", "devices", n, "nic") for n, d in devices.items() if d.nic}
-    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host"}
+    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
     other_nics = {name: found for name, found in others.items() if found}
@@ -85,7 +88,7 @@ class _Finder:
         intent = self._loaded.intent
         devices = intent.topology.devices or {}
         choice = (
-            getattr(intent.hardware, node.role) if node.hardware is None else devices[node.hardware].hardware
+            intent.hardware.choice(node.role) if node.hardware is None else devices[node.hardware].hardware
         )
         if choice is None:
             message = f"hardware: {node.role} is missing; {node.name} is a {node.role}"
@@ -103,7 +106,8 @@ class _Finder:
         name = choice.hwsku or profile.default_hwsku
         hwsku = profile.hwsku(name)
         if hwsku is not None:
-            return SwitchHardware(profile, hwsku, origin)
+            stated = CageReader(self._loaded, profile, hwsku, path).stated(choice, self.problems)
+            return SwitchHardware(profile, hwsku, origin, stated)
         known = [h.name for h in profile.hwskus]
         close = nearest(name, known)
         hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"

@@ -45,8 +45,7 @@ def host_qos(
     loaded: LoadedIntent, nic: NicProfile, nic_origin: Origin, rate_bps: int, cable_m: int
 ) -> HostQos:
     """Return the QoS of hosts with one adapter whose links have one rate and one cable length."""
-    intent, hosts = loaded.intent, loaded.intent.hosts
-    lossless = sorted(cls.priority for cls in intent.classes.values() if cls.lossless)
+    hosts = loaded.intent.hosts
     at_hosts = loaded.origin("hosts")
     return HostQos(
         nic=nic,
@@ -57,7 +56,7 @@ def host_qos(
         mtu_bytes=hosts.mtu,
         cable_m=cable_m,
         dscp_to_priority=_dscp_to_priority(loaded),
-        pfc_priorities=tuple(sorted(set(hosts.pfc))) if hosts.pfc is not None else tuple(lossless),
+        pfc_priorities=_pfc_priorities(loaded),
         pfc_origin=loaded.origin("hosts", "pfc"),
         traffic_class=_traffic_class(loaded),
         traffic_class_origin=loaded.origin("hosts", "traffic_class"),
@@ -75,6 +74,17 @@ def host_qos(
         global_pause=hosts.global_pause,
         applied_by=hosts.applied_by,
     )
+
+
+def _pfc_priorities(loaded: LoadedIntent) -> tuple[int, ...]:
+    """Return the priorities that NICs pause: as stated, else the lossless ones unless links to hosts have no PFC."""
+    intent = loaded.intent
+    if intent.hosts.pfc is not None:
+        return tuple(sorted(set(intent.hosts.pfc)))
+    tiers = intent.pfc.tiers if intent.pfc else None
+    if tiers is not None and "hosts" not in tiers:
+        return ()
+    return tuple(sorted(cls.priority for cls in intent.classes.values() if cls.lossless))
 
 
 def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
@@ -155,8 +165,18 @@ def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
         cnp_dscp=cnp_dscp,
         cnp_priority=priority,
         origin=loaded.origin("congestion_control", "dcqcn"),
-        priorities=None if policy.dcqcn.priorities is None else tuple(sorted(set(policy.dcqcn.priorities))),
+        priorities=_dcqcn_priorities(loaded),
     )
+
+
+def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
+    """Return the stated priorities, None for those with PFC; where hosts have none, those of lossless classes."""
+    stated = loaded.intent.congestion_control.dcqcn.priorities
+    if stated is not None:
+        return tuple(sorted(set(stated)))
+    if _pfc_priorities(loaded) or loaded.intent.hosts.pfc is not None:
+        return None
+    return tuple(sorted(cls.priority for cls in loaded.intent.classes.values() if cls.lossless)) or None
 
 
 def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:

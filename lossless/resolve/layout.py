@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.errors import InputError
-from lossless.fabric.model import Cable, Port, PortDemand, SwitchQos, WatchdogPoll
+from lossless.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
 from lossless.fabric.qos import (
     PRIORITIES,
     BufferProfile,
@@ -14,27 +13,33 @@ from lossless.fabric.qos import (
     Queue,
     Watchdog,
 )
-from lossless.hardware.capacity import LOSSLESS_INGRESS, backs_headroom
+from lossless.hardware.capacity import LOSSLESS_INGRESS
 from lossless.records import NamedTuple
-from lossless.resolve.classes import maps, priority_groups, schedulers, wred
+from lossless.resolve.buffers import buffer_defaults, buffer_model, dynamic_buffers, dynamic_pools
+from lossless.resolve.classes import priority_groups, schedulers, wred
+from lossless.resolve.kinds import PortUse, SwitchKind, demand, place
 from lossless.resolve.placement import Placement
 from lossless.resolve.pools import PoolPlan, PortLoad, plan_pools
-from lossless.units import format_rate
+from lossless.resolve.treatment import Treatment, Treatments
+from lossless.resolve.unused import reclaimed, zero_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.fabric.qos import Pool
+    from lossless.fabric.model import PortDemand
+    from lossless.fabric.qos import Pool, TunnelMaps
     from lossless.findings import Origin
-    from lossless.hardware.model import BufferDefaults, HeadroomRow, Hwsku, PortSpec, SwitchProfile
+    from lossless.hardware.model import BufferDefaults, HeadroomRow, PortSpec
     from lossless.intent.load import LoadedIntent
-    from lossless.topology.shapes import Role
+    from lossless.resolve.buffers import BufferModel
 
 _TEMPLATES: dict[str, tuple[str, ...]] = {
     "leaf": ("t0", "t1", "lt2", "ft2"),
     "spine": ("t1", "t0", "ft2", "lt2"),
+    "super-spine": ("t2", "ft2", "lt2", "t1", "t0"),
 }
-"""Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1)."""
+"""Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1, what joins
+pods t2)."""
 MONITORED = (
     "BUFFER_POOL_WATERMARK",
     "PFCWD",
@@ -47,34 +52,17 @@ MONITORED = (
 """Counter groups that the watchdog and the detection of storms need (sonic-flex_counter.yang @086b03b)."""
 
 
-class PortUse(NamedTuple):
-    """One port a switch needs: its speed, what is at the other end, and the real cable."""
-
-    speed_bps: int
-    tier: str
-    cable_m: int
-    name: str | None
-    origin: Origin
-    cable_origin: Origin
-
-
-class SwitchKind(NamedTuple):
-    """What makes switches alike: product, HWSKU, role and the ports they need, in order."""
-
-    profile: SwitchProfile
-    hwsku: Hwsku
-    role: Role
-    uses: tuple[PortUse, ...]
-    hardware_origin: Origin
-
-
 class Layout(NamedTuple):
-    """The ports of one kind of switch, in the order asked for, and what holds for the whole switch."""
+    """The ports of one kind of switch, in the order asked for, and what holds for the whole switch.
+
+    ``unused`` are the ports that no link has got.
+    """
 
     ports: tuple[Port, ...]
     demand: tuple[PortDemand, ...]
     qos: SwitchQos
     pool_plan: PoolPlan
+    unused: tuple[PortSpec, ...]
 
 
 class LayoutBuilder:
@@ -84,36 +72,39 @@ class LayoutBuilder:
         self._loaded = loaded
         self._intent = loaded.intent
         self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
-        self._maps = maps(loaded)
+        self._treatments = Treatments(loaded)
         self._schedulers = schedulers(loaded)
         self._group_of = priority_groups(loaded.intent.classes)
         self.mtu_bytes = loaded.intent.mtu
+        self.has_lossless = any(cls.lossless for cls in loaded.intent.classes.values())
+        self.asymmetric = loaded.intent.pfc is not None and loaded.intent.pfc.asymmetric
 
     def build(self, kind: SwitchKind) -> Layout:
         """Return the layout of a kind of switch.
 
         Raises:
-            InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it.
+            InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it, or what is
+                chosen for its buffers is not to be had; a link names a port that cannot be its own.
         """
-        defaults = self._defaults(kind)
-        placed = _place(kind)
-        rows = [kind.hwsku.row_covering(use.speed_bps, use.cable_m) for use in kind.uses]
-        plan = self._pools(kind, defaults, placed, rows)
-        shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in plan.pools})
+        model = buffer_model(self._loaded, kind)
+        defaults = buffer_defaults(self._loaded, kind, _TEMPLATES[kind.role])
+        placement = Placement(kind.profile, kind.hwsku, kind.stated)
+        placed = place(self._loaded, kind, placement)
+        rows = [_row(kind, use, model) for use in kind.uses]
+        plan = self._pools(kind, defaults, placed, rows, model)
+        shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in plan.pools}, model)
         ports = tuple(map(shaper.port, kind.uses, placed, rows, range(1, len(placed) + 1)))
-        return Layout(ports, _demand(kind.uses), self._switch_qos(plan), plan)
+        unused = tuple(placement.unused())
+        qos = self._switch_qos(kind, plan, model)
+        zero = zero_buffers(self._loaded, kind)
+        if zero is not None:
+            down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
+            ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
+        return Layout(ports, demand(kind.uses), qos, plan, unused)
 
-    def _defaults(self, kind: SwitchKind) -> BufferDefaults:
-        for template in _TEMPLATES[kind.role]:
-            found = kind.hwsku.buffer_defaults(template)
-            if found is not None and backs_headroom(kind.hwsku, found):
-                return found
-        others = [h.name for h in kind.profile.hwskus if any(backs_headroom(h, d) for d in h.buffers)]
-        message = (
-            f"HWSKU {kind.hwsku.name} ships no buffers for lossless groups; "
-            f"HWSKUs of {kind.profile.name} that do: {', '.join(others) or 'none'}"
-        )
-        raise InputError([self._loaded.problem(kind.hardware_origin, message)])
+    def treatment(self, kind: SwitchKind, use: PortUse) -> Treatment:
+        """Return how a port treats classes."""
+        return self._treatments.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=kind.remapped)
 
     def _pools(
         self,
@@ -121,40 +112,60 @@ class LayoutBuilder:
         defaults: BufferDefaults,
         placed: Sequence[PortSpec | None],
         rows: Sequence[HeadroomRow | None],
+        model: BufferModel,
     ) -> PoolPlan:
-        classes, groups = self._intent.classes, self._group_of
-        lossless = {groups[name] for name, cls in classes.items() if cls.lossless}
-        lossy = {groups[name] for name in classes} - lossless
+        if model == "dynamic":
+            return PoolPlan(dynamic_pools(defaults, self._loaded.origin("buffers", "model")), 0, 0)
         egress = defaults.profile("egress_lossy_profile")
+        counts = [self._group_counts(self.treatment(kind, use)) for use in kind.uses]
         loads = tuple(
-            PortLoad(row, len(spec.lanes), len(lossless), len(lossy), egress.reserved_bytes if egress else 0)
-            for spec, row in zip(placed, rows, strict=True)
+            PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
+            for spec, row, (lossless, lossy) in zip(placed, rows, counts, strict=True)
             if spec and row
         )
         ratio = self._intent.buffers.headroom_oversubscription
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
-    def _switch_qos(self, plan: PoolPlan) -> SwitchQos:
-        policy = self._watchdog_policy
+    def _group_counts(self, treatment: Treatment) -> tuple[int, int]:
+        """Return how many lossless and lossy priority groups a port has."""
+        classes, groups = self._intent.classes, self._group_of
+        own = {groups[name] for name, cls in classes.items() if cls.lossless} if treatment.pauses else set()
+        lossless = own | treatment.second.keys()
+        return len(lossless), len({groups[name] for name in classes} - lossless)
+
+    def _switch_qos(self, kind: SwitchKind, plan: PoolPlan, model: BufferModel) -> SwitchQos:
+        # Without a port to look after, a switch has no row for the watchdog either.
+        watched = any(self.treatment(kind, use).watched for use in kind.uses)
+        policy = self._watchdog_policy if watched else None
         origin = self._watchdog_origin()
         return SwitchQos(
-            buffer_model="traditional",
+            buffer_model=model,
             pools=plan.pools,
             poll=WatchdogPoll(
                 policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
             ),
             counters=tuple((group, True) for group in MONITORED),
-            global_dscp_map=self._maps.dscp_to_tc,
+            global_dscp_map=self._treatments.global_dscp_map(kind.role, beside_remapped=kind.remapped),
             database_version=None,
             headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
             storage_backend=False,
             voq=False,
             origin=self._loaded.origin("topology"),
+            dynamic=dynamic_buffers(self._loaded) if model == "dynamic" else None,
+            tunnel=self._tunnel(kind),
         )
 
-    def port_qos(self, shaper: _PortShaper, speed_bps: int, lossless: BufferProfile | None) -> PortQos:
+    def _tunnel(self, kind: SwitchKind) -> TunnelMaps | None:
+        """Return the maps of the tunnel, which begins and ends at leaves."""
+        if not kind.remapped or kind.role != "leaf":
+            return None
+        return self._treatments.tunnel(self._loaded.origin("topology"))
+
+    def port_qos(
+        self, shaper: _PortShaper, treatment: Treatment, speed_bps: int, lossless: BufferProfile | None
+    ) -> PortQos:
         """Return the QoS of ports of one speed whose lossless groups have one profile."""
-        shared = self._maps
+        shared = treatment.maps
         with_map = shaper.kind.profile.asic.pfc_to_pg_map
         return PortQos(
             dscp_to_tc=shared.dscp_to_tc,
@@ -164,10 +175,10 @@ class LayoutBuilder:
             pfc_to_pg=shared.pfc_to_pg if with_map else None,
             trust_dot1p=False,
             pfc=shared.pfc,
-            watchdog_mask=shared.pfc if shared.pfc.priorities else None,
-            watchdog=self._watchdog() if shared.pfc.priorities else None,
-            queues=self._queues(shaper, speed_bps),
-            groups=self._groups(shaper, lossless),
+            watchdog_mask=treatment.watched,
+            watchdog=self._watchdog() if treatment.watched else None,
+            queues=self._queues(shaper, treatment, speed_bps),
+            groups=self._groups(shaper, treatment, lossless),
             profile_lists=shaper.profile_lists,
             origin=shared.pfc.origin,
         )
@@ -186,21 +197,22 @@ class LayoutBuilder:
         origin = self._loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
-    def _queues(self, shaper: _PortShaper, speed_bps: int) -> tuple[Queue | None, ...]:
+    def _queues(self, shaper: _PortShaper, treatment: Treatment, speed_bps: int) -> tuple[Queue | None, ...]:
         found: list[Queue | None] = [None] * len(PRIORITIES)
-        for name, cls in self._intent.classes.items():
-            found[cls.priority] = Queue(
-                number=cls.priority,
+        own = {cls.priority: name for name, cls in self._intent.classes.items()}
+        for number, name in (*own.items(), *treatment.second.items()):
+            found[number] = Queue(
+                number=number,
                 scheduler=self._schedulers[name],
                 wred=wred(self._loaded, name, speed_bps),
-                buffer=shaper.egress(cls.lossless),
+                buffer=shaper.egress(self._intent.classes[name].lossless),
                 origin=self._loaded.origin("classes", name),
                 buffer_origin=self._loaded.origin("classes", name),
             )
         return tuple(found)
 
     def _groups(
-        self, shaper: _PortShaper, lossless: BufferProfile | None
+        self, shaper: _PortShaper, treatment: Treatment, lossless: BufferProfile | None
     ) -> tuple[PriorityGroup | None, ...]:
         found: list[PriorityGroup | None] = [None] * len(PRIORITIES)
         # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
@@ -208,12 +220,17 @@ class LayoutBuilder:
             self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
         )
         for name, cls in by_rank:
-            number = self._group_of[name]
-            profile = lossless if cls.lossless else shaper.defaults_profile("ingress_lossy_profile")
-            if found[number] is None and profile is not None:
-                found[number] = PriorityGroup(
-                    number, profile, generated=False, origin=self._loaded.origin("classes", name)
-                )
+            number, pauses = self._group_of[name], cls.lossless and treatment.pauses
+            profile = lossless if pauses else shaper.defaults_profile("ingress_lossy_profile")
+            computed = pauses and shaper.model == "dynamic"
+            if found[number] is None and (profile is not None or computed):
+                origin = self._loaded.origin("classes", name)
+                found[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
+        for number, name in treatment.second.items():
+            computed = shaper.model == "dynamic"
+            if lossless is not None or computed:
+                origin = self._loaded.origin("classes", name)
+                found[number] = PriorityGroup(number, lossless, generated=computed, origin=origin)
         return tuple(found)
 
 
@@ -221,33 +238,46 @@ class _PortShaper:
     """Makes the ports of one kind of switch, sharing what is alike."""
 
     def __init__(
-        self, builder: LayoutBuilder, kind: SwitchKind, defaults: BufferDefaults, pools: dict[str, Pool]
+        self,
+        builder: LayoutBuilder,
+        kind: SwitchKind,
+        defaults: BufferDefaults,
+        pools: dict[str, Pool],
+        model: BufferModel,
     ) -> None:
         self.kind = kind
+        self.model = model
         self._builder = builder
         self._defaults = defaults
         self._pools = pools
         self._profiles: dict[str, BufferProfile] = {}
-        self._qos: dict[tuple[int, int | None], PortQos] = {}
+        self._qos: dict[tuple[object, ...], PortQos] = {}
         self.profile_lists = self._lists()
 
     def port(self, use: PortUse, spec: PortSpec | None, row: HeadroomRow | None, number: int) -> Port:
-        configured_m = row.cable_m if row else None
-        key = (use.speed_bps, configured_m)
+        # The dynamic model computes for any length.
+        configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
+        treatment = self._builder.treatment(self.kind, use)
+        key = (use.speed_bps, configured_m, id(treatment))
         if key not in self._qos:
-            self._qos[key] = self._builder.port_qos(self, use.speed_bps, self._lossless(row))
+            lossless = self._lossless(row)
+            self._qos[key] = self._builder.port_qos(self, treatment, use.speed_bps, lossless)
         return Port(
             name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
             speed_bps=use.speed_bps,
             lanes=len(spec.lanes) if spec else None,
             mtu_bytes=self._builder.mtu_bytes,
             admin_up=True,
-            tier="host" if use.tier == "host" else "switch",
+            tier="host" if use.to_host else "switch",
             cable=Cable(use.cable_m, configured_m, use.cable_origin),
             neighbor=None,
             qos=self._qos[key],
             placed=spec is not None,
             origin=use.origin,
+            pfc_unwanted=not treatment.pauses and self._builder.has_lossless,
+            lag=use.lag,
+            asymmetric=treatment.pauses and self._builder.asymmetric,
+            spec=spec,
         )
 
     def egress(self, lossless: bool) -> BufferProfile | None:
@@ -304,17 +334,6 @@ class _PortShaper:
         )
 
 
-def _place(kind: SwitchKind) -> list[PortSpec | None]:
-    placement = Placement(kind.profile, kind.hwsku)
-    claimed = {i: placement.claim(use.name, use.speed_bps) for i, use in enumerate(kind.uses) if use.name}
-    return [claimed[i] if i in claimed else placement.take(use.speed_bps) for i, use in enumerate(kind.uses)]
-
-
-def _demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
-    found: dict[tuple[int, str], list[PortUse]] = {}
-    for use in uses:
-        found.setdefault((use.speed_bps, use.tier), []).append(use)
-    return tuple(
-        PortDemand(len(alike), speed_bps, f"{format_rate(speed_bps)} {tier} ports", alike[0].origin)
-        for (speed_bps, tier), alike in found.items()
-    )
+def _row(kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
+    """Return the row a port takes its headroom from; in the dynamic model none does."""
+    return None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)

@@ -1,7 +1,8 @@
 """Which port of a switch each link gets: from the HWSKU's port table, or by breaking a cage out.
 
 Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of
-that speed is left, unused cages are split with the breakout mode that gives most ports of the speed.
+that speed is left, unused cages are split with the breakout mode that gives most ports of the speed. A cage
+whose breakout is stated is split so and in no other way, and a port that is to stay down is given to no link.
 """
 
 from __future__ import annotations
@@ -9,27 +10,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.hardware.capacity import widest_split
+from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.hardware.model import Cage, Hwsku, PortSpec, SwitchProfile
+
+
+class Stated(NamedTuple):
+    """What an intent says of the ports of a switch: cages as they are split, by name, and ports that stay down."""
+
+    breakout: tuple[tuple[str, tuple[PortSpec, ...]], ...] = ()
+    down: tuple[str, ...] = ()
+
+
+NOTHING_STATED = Stated()
 
 
 class Placement:
     """Hands out the ports of one switch."""
 
-    def __init__(self, profile: SwitchProfile, hwsku: Hwsku) -> None:
+    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, stated: Stated = NOTHING_STATED) -> None:
         self._profile = profile
+        self._stated = dict(stated.breakout)
+        self._down = frozenset(stated.down)
         self._native: dict[int, list[PortSpec]] = {}
         for port in hwsku.ports:
             self._native.setdefault(port.index, []).append(port)
         self._untouched = {cage.index: cage for cage in profile.cages}
         self._open: dict[int, list[PortSpec]] = {}
+        self._kept_down: list[PortSpec] = []
 
     def take(self, speed_bps: int) -> PortSpec | None:
         """Return the next free port of a speed, None where the switch has none left."""
         waiting = self._open.get(speed_bps)
-        if not waiting:
-            waiting = self._open_cage(speed_bps)
+        while not waiting and (waiting := self._open_cage(speed_bps)) is not None:
+            pass  # a cage all of whose ports stay down gives none
         return waiting.pop(0) if waiting else None
 
     def claim(self, name: str, speed_bps: int) -> PortSpec | None:
@@ -44,7 +61,15 @@ class Placement:
             waiting.remove(found)
         return found
 
-    def _open_cage(self, speed_bps: int) -> list[PortSpec]:
+    def unused(self) -> Iterator[PortSpec]:
+        """Yield the ports that no link has got: what is left of split cages, and cages as the HWSKU has them."""
+        yield from self._kept_down
+        for waiting in self._open.values():
+            yield from waiting
+        for cage in self._untouched.values():
+            yield from self._ports_as_they_are(cage)
+
+    def _open_cage(self, speed_bps: int) -> list[PortSpec] | None:
         for native_only in (True, False):
             for cage in self._untouched.values():
                 ports = (
@@ -52,19 +77,27 @@ class Placement:
                 )
                 if ports:
                     return self._use(cage, speed_bps, ports)
-        return []
+        return None
 
     def _use(self, cage: Cage, speed_bps: int, ports: list[PortSpec]) -> list[PortSpec]:
         del self._untouched[cage.index]
         waiting = self._open.setdefault(speed_bps, [])
-        waiting.extend(ports)
+        for port in ports:
+            (self._kept_down if port.name in self._down else waiting).append(port)
         return waiting
 
+    def _ports_as_they_are(self, cage: Cage) -> list[PortSpec]:
+        """Return the ports of a cage as the intent splits it, or else the HWSKU."""
+        stated = self._stated.get(cage.name)
+        return self._native.get(cage.index, []) if stated is None else list(stated)
+
     def _native_ports(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
-        ports = self._native.get(cage.index, [])
+        ports = self._ports_as_they_are(cage)
         return list(ports) if ports and all(port.speed_bps == speed_bps for port in ports) else []
 
     def _ports_of(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
         native = self._native_ports(cage, speed_bps)
-        mode = None if native else widest_split(cage, speed_bps)
-        return list(self._profile.breakout(cage, mode, speed_bps)) if mode else native
+        if native or cage.name in self._stated:
+            return native
+        mode = widest_split(cage, speed_bps)
+        return list(self._profile.breakout(cage, mode, speed_bps)) if mode else []

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from lossless.errors import InputError, Problem
 from lossless.intent.problems import in_file_order
 from lossless.source.nearest import nearest
-from lossless.topology.shapes import Bundle, LeafSpineShape, Node, Plan, Role, leaf_spine
+from lossless.topology.shapes import (
+    Bundle,
+    LeafSpineShape,
+    LinkTier,
+    Node,
+    Plan,
+    Role,
+    ThreeTierShape,
+    leaf_spine,
+    three_tier,
+)
+from lossless.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.findings import Origin
     from lossless.intent.load import LoadedIntent
-    from lossless.intent.wiring import LeafSpine, LinkChoice
+    from lossless.intent.wiring import DeviceChoice, LeafSpine, LinkChoice, ThreeTier
 
 _ROLES = get_args(Role)
 
@@ -24,12 +36,34 @@ def plan(loaded: LoadedIntent) -> Plan:
 
     Raises:
         InputError: every link that names a device which is not declared, joins two hosts or leads back to
-            its own device, and every named port with several links.
+            its own device, every named port with several links, every LAG to a host or of several speeds, and
+            every tier that is said to have PFC and has no links.
     """
+    found = _plan(loaded)
+    problems = list(_tiers_without_links(loaded, found))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _plan(loaded: LoadedIntent) -> Plan:
     topology = loaded.intent.topology
     if topology.leaf_spine is not None:
         return leaf_spine(_shape(loaded, topology.leaf_spine))
+    if topology.three_tier is not None:
+        return three_tier(_pods(loaded, topology.three_tier))
     return _explicit(loaded)
+
+
+def _tiers_without_links(loaded: LoadedIntent, found: Plan) -> Iterator[Problem]:
+    """Yield the tiers that PFC is wanted on and that no link is of."""
+    there = {bundle.tier for bundle in found.bundles}
+    stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
+    for index, tier in enumerate(stated or ()):
+        if tier not in there:
+            known = ", ".join(name for name in get_args(LinkTier) if name in there) or "no links at all"
+            message = f"pfc.tiers.{index}: no link of this fabric is one of {tier}; there are {known}"
+            yield loaded.problem(loaded.origin("pfc", "tiers", index), message)
 
 
 def _shape(loaded: LoadedIntent, declared: LeafSpine) -> LeafSpineShape:
@@ -42,6 +76,28 @@ def _shape(loaded: LoadedIntent, declared: LeafSpine) -> LeafSpineShape:
         host_cable_m=declared.cables.host,
         uplink_cable_m=declared.cables.uplink,
         origin=loaded.origin("topology", "leaf_spine"),
+        lag=declared.lag,
+        dual_tor=declared.dual_tor,
+    )
+
+
+def _pods(loaded: LoadedIntent, declared: ThreeTier) -> ThreeTierShape:
+    return ThreeTierShape(
+        pods=declared.pods,
+        leaves_per_pod=declared.leaves_per_pod,
+        spines_per_pod=declared.spines_per_pod,
+        super_spines=declared.super_spines,
+        planes=declared.planes,
+        hosts_per_leaf=declared.hosts_per_leaf,
+        host_links=declared.host_links,
+        uplinks=declared.uplinks,
+        spine_uplinks=declared.spine_uplinks,
+        host_cable_m=declared.cables.host,
+        uplink_cable_m=declared.cables.uplink,
+        spine_uplink_cable_m=declared.cables.spine_uplink,
+        origin=loaded.origin("topology", "three_tier"),
+        lag=declared.lag,
+        dual_tor=declared.dual_tor,
     )
 
 
@@ -55,14 +111,32 @@ def _explicit(loaded: LoadedIntent) -> Plan:
         for number, link in enumerate(topology.links or ())
         for bundle in _Ends(loaded, number, link, problems).bundle(seen)
     ]
+    problems += _lags_of_several_speeds(loaded, bundles)
     if problems:
         raise InputError(in_file_order(problems))
-    nodes = (
-        Node(name, device.role, name if device.hardware else None, loaded.origin("topology", "devices", name))
-        for name, device in devices.items()
-    )
+    nodes = (_node(loaded, name, device) for name, device in devices.items())
     # As a shape orders them, so that the order in the document is of no consequence.
     return Plan(tuple(sorted(nodes, key=_rank)), tuple(bundles))
+
+
+def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> Node:
+    origin = loaded.origin("topology", "devices", name)
+    return Node(name, device.role, name if device.hardware else None, origin, device.dual_tor, device.outside)
+
+
+def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[Bundle]) -> Iterator[Problem]:
+    """Yield the links that SONiC would refuse as members of their LAG (sonic-utilities config/main.py @691b1bb)."""
+    first: dict[tuple[object, ...], Bundle] = {}
+    for bundle in bundles:
+        if bundle.lag is None:
+            continue
+        other = first.setdefault((frozenset((bundle.a, bundle.b)), bundle.lag), bundle)
+        if other.speed_bps != bundle.speed_bps:
+            rates = f"{format_rate(bundle.speed_bps)} in LAG {bundle.lag}, whose other links have"
+            message = (
+                f"{_dotted(bundle.origin)}: {rates} {format_rate(other.speed_bps)}; members have one speed"
+            )
+            yield loaded.problem(bundle.origin, message)
 
 
 def _rank(node: Node) -> tuple[object, ...]:
@@ -97,13 +171,25 @@ class _Ends:
                 if len(hosts) == 2
                 else "leads back to its own device"
             )
-            self._problems.append(self._loaded.problem(self._origin, f"{self._dotted()}: the link {why}"))
+            self._problems.append(
+                self._loaded.problem(self._origin, f"{_dotted(self._origin)}: the link {why}")
+            )
+            return
+        if hosts and self._link.lag is not None:
+            self._refuse(
+                "lag", "a LAG of hosts is bonded on the host; only links between switches can be one"
+            )
             return
         near, far = (ends["b"], ends["a"]) if hosts == ["a"] else (ends["a"], ends["b"])
         count, speed_bps = self._link.links
-        tier: Literal["host", "switch"] = "host" if hosts else "switch"
+        tier = _tier({self._devices[name].role for name, _ in (near, far)})
         origin, cable = self._origin.at("links"), self._origin.at("cable")
-        yield Bundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable)
+        yield Bundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable, self._lag())
+
+    def _lag(self) -> str | None:
+        """Return the name of the LAG; one without a name is told apart by its place in the list."""
+        lag = self._link.lag
+        return f"of link {self._origin.path[-1]}" if lag is True else lag
 
     def _check_end(self, side: str, name: str, port: str | None, seen: set[str]) -> None:
         end, count = f"{name}:{port}", self._link.links[0]
@@ -118,10 +204,18 @@ class _Ends:
 
     def _refuse(self, side: str, message: str) -> None:
         where = self._origin.at(side)
-        self._problems.append(self._loaded.problem(where, f"{self._dotted()}.{side}: {message}"))
+        self._problems.append(self._loaded.problem(where, f"{_dotted(where)}: {message}"))
 
-    def _dotted(self) -> str:
-        return ".".join(map(str, self._origin.path))
+
+def _dotted(origin: Origin) -> str:
+    return ".".join(map(str, origin.path))
+
+
+def _tier(roles: set[Role]) -> LinkTier:
+    """Return which links join switches of these roles, or one of them and a host: by the lower end."""
+    if "host" in roles:
+        return "hosts"
+    return "uplinks" if "leaf" in roles else "spine_uplinks"
 
 
 def _end(text: str) -> tuple[str, str | None]:

@@ -63,6 +63,7 @@ INTENT: dict[str, str] = {
     "ECN011": "ecn.ecn011_curve_for_deaf_senders",
     "HST001": "hosts.hst001_nccl_ib_tc_not_lossless",
     "PFC003": "pfc.pfc003_pfc_one_sided",
+    "PFC008": "pfc.pfc008_pfc_at_super_spines",
     "PFC009": "pfc.pfc009_pfc_oversubscribed_uplinks",
     "SCH003": "scheduling.sch003_class_without_share",
     "TOP001": "topology.top001_oversubscription_undeclared",
@@ -170,6 +171,11 @@ SCHEMA: dict[str, str] = {
 }
 """Rules that are given a deployed device which SONiC's models refuse in part."""
 
+NORMALISED: dict[str, str] = {
+    "CFG012": "configuration.cfg012_form_normalised",
+}
+"""Rules that are given a deployed device of which something had to be normalised to be read."""
+
 INTENDED: dict[str, str] = {
     "BUF005": "buffers.buf005_cable_longer_than_configured",
     "CFG004": "configuration.cfg004_drift_from_intent",
@@ -211,7 +217,19 @@ KEPT: dict[str, str] = {
 """Rules that are given what keeps findings back: suppressions and baselines."""
 
 MODULES: dict[str, str] = dict(
-    sorted({**FABRIC, **INTENT, **DEVICE, **SCHEMA, **INTENDED, **ACROSS, **SIMULATED, **KEPT}.items())
+    sorted(
+        {
+            **FABRIC,
+            **INTENT,
+            **DEVICE,
+            **SCHEMA,
+            **NORMALISED,
+            **INTENDED,
+            **ACROSS,
+            **SIMULATED,
+            **KEPT,
+        }.items()
+    )
 )
 
 
@@ -266,6 +284,12 @@ def _for_devices(without: tuple[str, ...], chosen: Codes | None) -> tuple[Loaded
 def for_refused_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device which SONiC's models refuse in part."""
     return _loaded(SCHEMA, chosen)
+
+
+@cache
+def for_normalised_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given a device of which something had to be normalised to be read."""
+    return _loaded(NORMALISED, chosen)
 
 
 @cache

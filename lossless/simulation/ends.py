@@ -82,7 +82,8 @@ def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | Missin
     """Return the pools that the classes draw on, the lossless one first."""
     found: dict[str, qos.Pool] = {}
     for one in sorted(classes, key=lambda one: not one.lossless):
-        for port in switch.ports:
+        # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.
+        for port in sorted(switch.ports, key=lambda port: not _pauses(port, one)):
             profile = profile_of(switch, port, one) if port.qos is not None else None
             if isinstance(profile, Missing):
                 return profile
@@ -94,6 +95,10 @@ def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | Missin
     missing = next((size for size in sizes if isinstance(size, Missing)), None)
     known = tuple(size for size in sizes if not isinstance(size, Missing))
     return missing if missing is not None else _Known(tuple(found), known)
+
+
+def _pauses(port: model.Port, one: SimClass) -> bool:
+    return port.qos is not None and one.priority in port.qos.pfc.priorities
 
 
 def profile_of(switch: model.Switch, port: model.Port, one: SimClass) -> qos.BufferProfile | Missing | None:

@@ -15,7 +15,7 @@ from lossless.fabric.qos import (
     Queue,
 )
 from lossless.records import NamedTuple
-from lossless.sonic.tables import Keys, Overlap, plain_name, whole_number
+from lossless.sonic.tables import Keys, Overlap, names_in, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     """What the device makes a lossless group of, by speed and cable: None where it makes none."""
 
 Slots = dict[int, "Row"]
+_VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
 LAST_INDEX = 255
 """Ranges are read this far: far beyond the queues of any port, and short of filling the memory."""
 
@@ -49,7 +50,7 @@ class RowIndex:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._own = _own_names(tables)
+        self._own = _own_card(tables)
         self._numbered = {name: self._by_port(name) for name in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")}
 
     def _by_port(self, table: str) -> dict[str, Slots]:
@@ -62,7 +63,7 @@ class RowIndex:
         for key, row in self._tables.table(table).items():
             place, _, numbers_text = key.rpartition("|")
             if place not in ports:
-                ports[place] = self._port(place)
+                ports[place] = self._port(table, place)
             if numbers_text not in ranges:
                 ranges[numbers_text] = index_range(numbers_text)
             port, numbers = ports[place], ranges[numbers_text]
@@ -80,17 +81,19 @@ class RowIndex:
         self._tables.keys[table] = Keys(found.keys(), ranges, malformed, overlaps)
         return found
 
-    def _port(self, place: str) -> str | None:
-        """Return the port a row is for; empty for a port of another card of a chassis, None for no port."""
+    def _port(self, table: str, place: str) -> str | None:
+        """Return the port a row is for; empty for a port of another card of a chassis, None for no port.
+
+        With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any
+        case (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable). On other devices, and for priority
+        groups, such a row is refused, which rule SCM006 says.
+        """
         parts = place.split("|")
         if len(parts) == 1:
             return place or None
-        if len(parts) != 3:
+        if len(parts) != 3 or "," in parts[2]:
             return None
-        host, asic = self._own
-        if host is None:
-            return place
-        return parts[2] if parts[0] == host and asic in (None, parts[1]) else ""
+        return parts[2] if table in _VOQ_KEYED and self._own.is_named(*parts[:2]) else ""
 
     def ports(self) -> set[str]:
         """Return the names of all ports that any port-keyed table has rows for."""
@@ -132,10 +135,39 @@ def index_range(text: str) -> range | None:
     return range(low, high + 1) if low < high or not dash else None
 
 
-def _own_names(tables: Tables) -> tuple[str | None, str | None]:
-    """Return the names by which the keys of a chassis call this device and its ASIC, None where unknown."""
-    meta = tables.row("DEVICE_METADATA", "localhost")
-    return (meta.fields.get("hostname"), meta.fields.get("asic_name")) if meta else (None, None)
+class _Card(NamedTuple):
+    """How the keys of a chassis call this device and its ASIC; ``host`` None: they call nothing its own."""
+
+    host: str | None
+    asic: str | None
+
+    def is_named(self, host: str, asic: str) -> bool:
+        return self.host == host and self.asic in (None, asic.lower())
+
+
+def _own_card(tables: Tables) -> _Card:
+    row = tables.row("DEVICE_METADATA", "localhost")
+    meta = row.fields if row else {}
+    if meta.get("switch_type") == "voq":
+        asic = meta.get("asic_name")
+        return _Card(meta.get("hostname"), asic.lower() if asic else None)
+    return _Card(None, None) if meta else _only_card(tables)
+
+
+def _only_card(tables: Tables) -> _Card:
+    """Return the one card that all rows of a fragment are of, which does not say whose it is."""
+    keys = {
+        tuple(key.split("|")[:2])
+        for table in _VOQ_KEYED
+        for key in tables.table(table)
+        if key.count("|") == 3
+    }
+    if len(keys) == 1:
+        host, asic = keys.pop()
+        return _Card(host, asic.lower())
+    if keys:
+        tables.unread.append(f"rows of {len(keys)} cards of a chassis, and nothing says which is this device")
+    return _Card(None, None)
 
 
 class QosReader:
@@ -195,7 +227,7 @@ class QosReader:
 
     def _listed(self, text: str) -> tuple[BufferProfile, ...]:
         profiles = self._objects.profiles
-        return tuple(profiles[name] for name in _names(text) if name in profiles)
+        return tuple(profiles[name] for name in names_in(text) if name in profiles)
 
     def _global_dscp_map(self) -> IndexMap | None:
         row = self._tables.row("PORT_QOS_MAP", "global")
@@ -251,8 +283,3 @@ class _Contents:
             number = self._sorted.setdefault(tuple(sorted(written)), len(self._sorted) + 1)
             self._as_written[written] = number
         return number
-
-
-def _names(text: str) -> tuple[str, ...]:
-    names = (name.strip() for name in text.split(","))
-    return tuple(plain_name(name) if name.startswith("[") else name for name in names if name)

@@ -20,9 +20,11 @@ from lossless.fabric.model import (
 )
 from lossless.fabric.qos import BufferProfile, IndexMap
 from lossless.hardware.capacity import LOSSLESS_INGRESS
+from lossless.sonic.dynamic import dynamic_buffers
 from lossless.sonic.ports import QosReader, RowIndex
 from lossless.sonic.rows import Objects
 from lossless.sonic.tables import Row, whole_number
+from lossless.sonic.tunnel import tunnel_maps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,7 +62,7 @@ def read_fabric(
         networks=(),
         capacities=(),
         sources=tuple(tables.file for tables in devices),
-        unread=tuple(f"{tables.file}: {note}" for tables in devices for note in tables.unread),
+        unread=tuple(f"{tables.shown}: {note}" for tables in devices for note in tables.unread),
     )
 
 
@@ -101,7 +103,7 @@ class _Reader:
         """Return the device as a switch of the model."""
         ports = self._ports()
         return Switch(
-            name=self.meta.get("hostname", self.tables.file),
+            name=self.tables.device or self.meta.get("hostname", self.tables.shown),
             role=self.meta.get("type"),
             hwsku_name=self.hwsku_name if self.hwsku_name else UNKNOWN,
             profile=self.profile,
@@ -144,6 +146,7 @@ class _Reader:
             qos=reader.read(rows, speed_bps, cable) if rows.qos or rows.groups else None,
             placed=True,
             origin=self.tables.origin("PORT", row) if row else self.tables.origin("PORT_QOS_MAP"),
+            asymmetric=fields.get("pfc_asym") == "on",
         )
 
     def _mtu(self, row: Row | None) -> Maybe[int]:
@@ -222,6 +225,8 @@ class _Reader:
             or self.meta.get("type", "").startswith("BackEnd"),
             voq=self.meta.get("switch_type") == "voq",
             origin=self.tables.origin("DEVICE_METADATA"),
+            dynamic=dynamic_buffers(self.tables),
+            tunnel=tunnel_maps(self.tables, self.objects),
         )
 
     def _global_dscp_map(self) -> IndexMap | None:

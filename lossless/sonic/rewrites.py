@@ -35,7 +35,7 @@ def rewrites(fabric: Fabric, documents: Iterable[Document]) -> dict[tuple[str, s
     devices bind.
     """
     names = {switch.origin.file: switch.name for switch in fabric.switches}
-    devices = (Tables(document.file, document.data) for document in documents)
+    devices = map(Tables.of, documents)
     return {(names[one.file], port): found for one in devices for port, found in _of_device(one)}
 
 

@@ -2,7 +2,8 @@
 
 JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
 202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
-was written under, so that findings point at what stands in the file.
+was written under, so that findings point at what stands in the file. Other forms of a whole file are taken apart
+before, by :mod:`lossless.sonic.forms`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from lossless.findings import Path
+    from lossless.source.document import Document
+    from lossless.source.layout import Remark
 
 _READ = """
     DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
@@ -31,7 +36,9 @@ JUDGED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_P
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _TEXT = frozenset({str})
-_PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"})
+_LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
+_PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"}) | _LISTS
+"""Tables whose keys orchagent splits at commas (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp @bcd579d)."""
 
 
 class Row(NamedTuple):
@@ -67,17 +74,36 @@ class Keys(NamedTuple):
 
 
 class Tables:
-    """All rows of one file; ``data`` is the file as it stands, with the tables that are not read.
+    """All rows of one device; ``data`` is its configuration as it stands, with the tables that are not read.
+
+    ``file`` is what origins name, ``shown`` what people call it, and ``device`` the device's name where that is not
+    the hostname. ``remarks`` are what was normalised to read it, ``numbers`` the values that are JSON numbers.
 
     ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
     are none, with why. ``joined`` are rows whose key names several ports; ``keys`` is filled once rows are
     told apart by port (:class:`lossless.sonic.ports.RowIndex`).
     """
 
-    __slots__ = ("data", "file", "joined", "keys", "rows", "unread", "unreadable")
+    __slots__ = (
+        "data",
+        "device",
+        "file",
+        "joined",
+        "keys",
+        "numbers",
+        "remarks",
+        "rows",
+        "shown",
+        "unread",
+        "unreadable",
+    )
 
-    def __init__(self, file: str, data: Mapping[str, object]) -> None:
+    def __init__(self, file: str, data: Mapping[str, object], *, shown: str | None = None) -> None:
         self.file = file
+        self.shown = shown or file
+        self.device: str | None = None
+        self.remarks: tuple[Remark, ...] = ()
+        self.numbers: list[Path] = []
         self.data = data
         self.rows: dict[str, dict[str, Row]] = {}
         self.unreadable: list[tuple[str, str]] = []
@@ -95,7 +121,7 @@ class Tables:
         rows: dict[str, Row] = {}
         # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
-        joinable, is_text = name in _PORT_KEYED, _TEXT.issuperset
+        joinable, listed, is_text = name in _PORT_KEYED, name in _LISTS, _TEXT.issuperset
         for key in sorted(value):
             fields = value[key]
             # Nearly every row is text alone, and is taken as it stands.
@@ -103,26 +129,44 @@ class Tables:
                 fields.__class__ is dict
                 and is_text(map(type, fields.values()))
                 and not (joinable and "," in key)
+                and not (listed and "profile_list@" in fields)
             ):
                 rows[key] = Row(key, fields)
             elif not isinstance(fields, dict):
                 self.unread.append(f"{name}|{key}: not a row")
-            elif joinable and "," in key:
-                row = Row(key, self._fields(f"{name}|{key}", fields))
-                self.joined.append((name, row))
-                rows.update(dict.fromkeys(single_keys(key), row))
             else:
-                rows[key] = Row(key, self._fields(f"{name}|{key}", fields))
+                row = Row(key, self._fields((name, key), fields))
+                if joinable and "," in key.partition("|")[0]:
+                    self.joined.append((name, row))
+                    rows.update(dict.fromkeys(single_keys(key), row))
+                else:
+                    rows[key] = row
         return rows
 
-    def _fields(self, place: str, fields: Mapping[object, object]) -> dict[str, str]:
+    def _fields(self, place: Path, fields: Mapping[str, object]) -> dict[str, str]:
         found = {}
-        for key, value in fields.items():
+        # In the midst of a configuration a row can be wrapped as redis-dump does.
+        inner = fields.get("value")
+        for key, value in (inner if isinstance(inner, dict) else fields).items():
             if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
-                self.unread.append(f"{place}|{key}: not a value")
+                self.unread.append(f"{'|'.join(map(str, place))}|{key}: not a value")
             else:
-                found[str(key)] = _text(value)
+                found[key.removesuffix("@")] = _text(value)
+                if value.__class__ is int or value.__class__ is float:
+                    self.numbers.append((*place, key))
         return found
+
+    @classmethod
+    def of(cls, document: Document) -> Tables:
+        """Return the rows of a document, which may be a part of its file."""
+        tables = cls(document.name, document.data, shown=document.shown)
+        if document.part:
+            tables.device, tables.remarks = document.part.device, document.part.remarks
+        if document.marked:
+            from lossless.source.layout import Remark
+
+            tables.remarks = (Remark("mark", 1, ()), *tables.remarks)
+        return tables
 
     def table(self, name: str) -> Mapping[str, Row]:
         """Return the rows of a table, empty where it is absent."""
@@ -157,6 +201,12 @@ def whole_number(text: str) -> int | None:
     bare = text.strip()
     digits = bare.removeprefix("-")
     return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a comma list, plain or in old brackets; empty parts and blanks around names are none."""
+    parts = filter(None, (part.strip() for part in text.split(",")))
+    return tuple(plain_name(part) if part.startswith("[") else part for part in parts)
 
 
 def plain_name(reference: str) -> str:

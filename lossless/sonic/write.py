@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
 from lossless.sonic.read import natural_key
+from lossless.sonic.tunnel import OUTER_TABLE, tunnel_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.fabric.model import Port, Switch
+    from lossless.fabric.model import Port, Switch, SwitchQos
     from lossless.fabric.qos import (
         BufferProfile,
         Curve,
@@ -37,7 +39,9 @@ OWNED = (
     "BUFFER_PROFILE",
     "BUFFER_QUEUE",
     "CABLE_LENGTH",
+    PARAMETER_TABLE,
     "DSCP_TO_TC_MAP",
+    PATTERN_TABLE,
     "MAP_PFC_PRIORITY_TO_QUEUE",
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
     "PFC_WD",
@@ -49,8 +53,8 @@ OWNED = (
     "WRED_PROFILE",
 )
 """Tables that rendering replaces whole: a row of theirs that is not rendered is stale and goes."""
-SHARED = ("FLEX_COUNTER_TABLE",)
-"""Tables in which rendering sets the rows it names and leaves all others."""
+SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT", OUTER_TABLE)
+"""Tables in which rendering sets the fields it names and leaves all others."""
 CABLES = "AZURE"
 """The name of the CABLE_LENGTH row (sonic-buildimage files/build_templates/buffers_config.j2 @086b03b)."""
 _BY_NAME = ("BUFFER_POOL", "BUFFER_PROFILE", "FLEX_COUNTER_TABLE", "SCHEDULER", "WRED_PROFILE")
@@ -64,7 +68,7 @@ def tables(switch: Switch) -> TableRows:
     found: TableRows = {name: {} for name in (*OWNED, *SHARED)}
     for port in ports:
         if port.qos is not None:
-            _port_rows(found, port, port.qos)
+            _port_rows(found, switch.qos, port, port.qos)
     for qos in {id(port.qos): port.qos for port in ports}.values():
         if qos is not None:
             _object_rows(found, qos)
@@ -82,12 +86,21 @@ def _switch_rows(found: TableRows, switch: Switch) -> None:
         found["DSCP_TO_TC_MAP"][switch.qos.global_dscp_map.name] = _map(switch.qos.global_dscp_map)
     if switch.qos.poll.poll_ms is not None and found["PFC_WD"]:
         found["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
+    if switch.qos.buffer_model == "dynamic":
+        found["DEVICE_METADATA"]["localhost"] = {"buffer_model": "dynamic"}
+    if switch.qos.dynamic is not None:
+        for table, key, fields in dynamic_rows(switch.qos.dynamic):
+            found[table][key] = fields
+    if switch.qos.tunnel is not None:
+        for table, key, fields in tunnel_rows(switch.qos.tunnel):
+            found[table][key] = fields
     for group, enabled in switch.qos.counters:
         found["FLEX_COUNTER_TABLE"][group] = {"FLEX_COUNTER_STATUS": "enable" if enabled else "disable"}
 
 
-def _port_rows(found: TableRows, port: Port, qos: PortQos) -> None:
-    found["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
+def _port_rows(found: TableRows, device: SwitchQos, port: Port, qos: PortQos) -> None:
+    if not _only_global(device, qos):
+        found["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
     if port.cable.configured_m is not None:
         found["CABLE_LENGTH"].setdefault(CABLES, {})[port.name] = f"{port.cable.configured_m}m"
     if qos.watchdog is not None:
@@ -97,8 +110,17 @@ def _port_rows(found: TableRows, port: Port, qos: PortQos) -> None:
             "restoration_time": _text(qos.watchdog.restoration_ms),
         }
         found["PFC_WD"][port.name] = {field: value for field, value in row.items() if value}
-    for table, key, fields in _numbered_rows(port.name, qos):
+    if port.asymmetric:
+        found["PORT"][port.name] = {"pfc_asym": "on"}
+    for table, key, fields in _numbered_rows(port.name, qos, computed=device.buffer_model == "dynamic"):
         found[table][key] = fields
+
+
+def _only_global(device: SwitchQos, qos: PortQos) -> bool:
+    """Return whether a port needs no PORT_QOS_MAP row: the global map serves it, and there is nothing else to say."""
+    return qos.dscp_to_tc is device.global_dscp_map and not any(
+        (*qos[1:5], qos.pfc.priorities, qos.watchdog_mask)
+    )
 
 
 def _port_qos_map(qos: PortQos) -> Fields:
@@ -118,28 +140,30 @@ def _port_qos_map(qos: PortQos) -> Fields:
     }
 
 
-def _numbered_rows(port: str, qos: PortQos) -> Iterator[tuple[str, str, Fields]]:
-    for numbers, name in _runs_of_groups(qos):
+def _numbered_rows(port: str, qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str, Fields]]:
+    for numbers, name in _runs_of_groups(qos, computed=computed):
         yield "BUFFER_PG", f"{port}|{numbers}", {"profile": name}
     for queue in filter(None, qos.queues):
         key = f"{port}|{queue.number}"
         if queue.buffer is not None:
             yield "BUFFER_QUEUE", key, {"profile": queue.buffer.name}
         served = {"scheduler": queue.scheduler, "wred_profile": queue.wred}
-        yield "QUEUE", key, {field: value.name for field, value in served.items() if value is not None}
+        fields = {field: value.name for field, value in served.items() if value is not None}
+        if fields or queue.buffer is None:
+            yield "QUEUE", key, fields
     for side, profiles in zip(("INGRESS", "EGRESS"), qos.profile_lists, strict=True):
         if profiles:
             names = ",".join(profile.name for profile in profiles)
             yield f"BUFFER_PORT_{side}_PROFILE_LIST", port, {"profile_list": names}
 
 
-def _runs_of_groups(qos: PortQos) -> Iterator[tuple[str, str]]:
+def _runs_of_groups(qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str]]:
     """Yield the keys of BUFFER_PG rows: lossless groups side by side are one row, ``3-4``.
 
     buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (sonic-swss cfgmgr/buffermgr.cpp
     @029506c, generateIdListFromMap); rows of other keys would stand beside its own and overlap.
     """
-    groups = [group for group in qos.groups if group is not None and group.buffer is not None]
+    groups = [g for g in qos.groups if g is not None and (g.buffer or (computed and g.generated))]
     run: list[PriorityGroup] = []
     for group in groups:
         if run and not _continues(run[-1], group):
@@ -151,14 +175,14 @@ def _runs_of_groups(qos: PortQos) -> Iterator[tuple[str, str]]:
 
 
 def _continues(last: PriorityGroup, group: PriorityGroup) -> bool:
-    lossless = group.buffer is not None and group.buffer.lossless
+    lossless = group.buffer.lossless if group.buffer else group.generated
     return lossless and group.number == last.number + 1 and group.buffer is last.buffer
 
 
 def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
     first, last = run[0], run[-1]
     numbers = str(first.number) if first is last else f"{first.number}-{last.number}"
-    return numbers, first.buffer.name if first.buffer else ""
+    return numbers, first.buffer.name if first.buffer else COMPUTED
 
 
 def _object_rows(found: TableRows, qos: PortQos) -> None:

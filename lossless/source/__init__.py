@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
-from lossless.source.text import read_text
+from lossless.source.text import decode, is_marked, read_bytes, read_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 
-def load(path: str | PathLike[str]) -> Document:
-    """Read one file, as JSON or YAML by its suffix.
+def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
+    """Read one file, as JSON or YAML by its suffix; ``lists``: a JSON file may hold a list.
 
     Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
     """
@@ -25,15 +25,22 @@ def load(path: str | PathLike[str]) -> Document:
         # A path that is not there is missed before its name is judged.
         read_text(path)
         raise
-    return load_text(read_text(path), file)
+    return load_bytes(read_bytes(path), file, lists=lists)
 
 
-def load_text(text: str, file: str) -> Document:
+def load_bytes(raw: bytes, file: str, *, lists: bool = False) -> Document:
+    """Read bytes that stand for ``file``; as :func:`load`."""
+    document = load_text(decode(raw, file), file, lists=lists)
+    document.marked = is_marked(raw)
+    return document
+
+
+def load_text(text: str, file: str, *, lists: bool = False) -> Document:
     """Read a text that stands for ``file``, as JSON or YAML by that name's suffix; raises InputError."""
     if _kind(file) == "json":
         from lossless.source.json_document import load_json
 
-        return load_json(text, file)
+        return load_json(text, file, lists=lists)
     from lossless.source.yaml_document import load_yaml
 
     return load_yaml(text, file)

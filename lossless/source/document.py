@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from lossless.errors import Problem
     from lossless.findings import Path, Span
+    from lossless.source.layout import PartOf
 
 MAX_DEPTH = 100
 """Deepest nesting accepted, in levels: CONFIG_DB uses 4, and recursion stays far from Python's limit."""
@@ -46,10 +47,22 @@ class Document:
     """One file that was read; treat ``data`` as read-only, aliases share it.
 
     ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which have a
-    meaning (the last one counts) and so are not problems; a repeated YAML key is a problem.
+    meaning (the last one counts) and so are not problems; a repeated YAML key is a problem. ``marked``: the file
+    began with a byte-order mark, which is not in ``text``. ``part`` says which part of a file it is, None for all.
     """
 
-    __slots__ = ("_lines", "_locator", "_places", "data", "duplicates", "file", "problems", "text")
+    __slots__ = (
+        "_lines",
+        "_locator",
+        "_places",
+        "data",
+        "duplicates",
+        "file",
+        "marked",
+        "part",
+        "problems",
+        "text",
+    )
 
     def __init__(
         self,
@@ -65,6 +78,8 @@ class Document:
         self.data = data
         self.problems = problems
         self.duplicates = duplicates
+        self.marked = False
+        self.part: PartOf | None = None
         self._locator = locator
         self._lines = Lines(text)
         self._places: dict[Path, Place] = {}
@@ -73,6 +88,21 @@ class Document:
     def locator(self) -> Locator:
         """What finds offsets by path."""
         return self._locator
+
+    @property
+    def name(self) -> str:
+        """What origins call the document: its file, unless it is a part of one."""
+        return self.part.name if self.part else self.file
+
+    @property
+    def shown(self) -> str:
+        """What people call the document."""
+        return self.part.shown if self.part else self.file
+
+    @property
+    def whole(self) -> Document:
+        """The document of the whole file."""
+        return self.part.whole if self.part else self
 
     def exists(self, path: Path) -> bool:
         """Return whether the data holds something at this path."""
@@ -90,11 +120,15 @@ class Document:
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
         """Return the span of every path, as ``locate`` would, in one walk over the text."""
+        return {path: self._span(place, mark) for path, place in self.places(paths).items()}
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return the offsets of every path, or of its deepest prefix; each is looked for once."""
         wanted = dict.fromkeys(paths)
         unknown = [path for path in wanted if path not in self._places]
         if unknown:
             self._places.update(self._locator.places(unknown))
-        return {path: self._span(self._places[path], mark) for path in wanted}
+        return {path: self._places[path] for path in wanted}
 
     def line_text(self, number: int) -> str:
         """Return line ``number``, counted from 1, without its line break; IndexError when there is none."""

@@ -23,20 +23,26 @@ _TEXT = frozenset({str})
 _KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
 
 
-def load_json(text: str, file: str) -> Document:
+def load_json(text: str, file: str, *, lists: bool = False) -> Document:
     """Read a JSON object; of a repeated key the last value counts, and all repeats are in ``duplicates``.
+
+    With ``lists`` the top level may be a list as well; its items are then in the data by their numbers.
 
     Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
     text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
     """
     data, strings = _parse(text, file)
+    is_list = lists and isinstance(data, list)
+    if is_list:
+        data = dict(enumerate(data))
     if not isinstance(data, dict):
         kind = _KINDS.get(type(data), "a number")
         _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
     if _LONE_SURROGATE.search(text):
         _refuse_surrogates(text, file)
     repeated = _duplicates(text) if _may_repeat(text, strings) else ()
-    return Document(file, text, data, JsonLocator(text, None if repeated else data), duplicates=repeated)
+    unique = None if repeated or is_list else data
+    return Document(file, text, data, JsonLocator(text, unique), duplicates=repeated)
 
 
 def _may_repeat(text: str, strings: int) -> bool:

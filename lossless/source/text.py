@@ -33,7 +33,12 @@ def read_text(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> str:
     Raises UnreadableError when the file is missing, not a file, not permitted, larger than ``limit_bytes``,
     blank, binary or not UTF-8.
     """
-    return decode(_read_bytes(path, limit_bytes), _name(path), limit_bytes)
+    return decode(read_bytes(path, limit_bytes), _name(path), limit_bytes)
+
+
+def is_marked(raw: bytes) -> bool:
+    """Return whether a file begins with the byte-order mark of UTF-8."""
+    return raw.startswith(UTF8_MARK)
 
 
 def decode(raw: bytes, file: str, limit_bytes: int = MAX_BYTES) -> str:
@@ -59,7 +64,11 @@ def _name(path: str | PathLike[str]) -> str:
     return path if isinstance(path, str) else path.__fspath__()
 
 
-def _read_bytes(path: str | PathLike[str], limit_bytes: int) -> bytes:
+def read_bytes(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a file, one more than ``limit_bytes`` where it is larger.
+
+    Raises UnreadableError when the file is missing, not a file or not permitted.
+    """
     # pathlib is slow to import, and a file that is read needs none of it.
     from io import BufferedReader, FileIO
 

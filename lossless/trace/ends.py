@@ -47,7 +47,7 @@ class Ends:
         Raises:
             LosslessError: no such host, switch or port, or a switch without a port.
         """
-        name, colon, port = spec.partition(":")
+        name, colon, port = self._taken_apart(spec)
         if name in self._switches:
             return (self._at_switch(name, port),)
         if name in self.hosts:
@@ -57,6 +57,13 @@ class Ends:
             if self._view.port(only, name) is not None:
                 return (self._at_switch(only, name),)
         raise LosslessError(self._unknown(name))
+
+    def _taken_apart(self, spec: str) -> tuple[str, str, str]:
+        """Return a name, a colon and a port; the names of ASICs have a colon of their own: ``leaf1:asic0``."""
+        if spec in self._switches:
+            return spec, "", ""
+        apart = spec.rpartition(":")
+        return apart if apart[0] in self._switches else spec.partition(":")
 
     def _at_switch(self, switch: str, port: str) -> Attachment:
         known = [found.name for found in self._switches[switch].ports]

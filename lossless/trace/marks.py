@@ -207,7 +207,7 @@ def _of_file(place: Place, finding: Finding, named: Sequence[str]) -> bool:
 
 
 def _split(name: str) -> tuple[str, str]:
-    switch, _, port = name.partition(":")
+    switch, _, port = name.rpartition(":")
     return switch, port
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _RANKS = {
     "leaf": 1,
     "spine": 2,
+    "super-spine": 3,
     "ToRRouter": 1,
     "BackEndToRRouter": 1,
     "LeafRouter": 2,

@@ -20,6 +20,7 @@ from lossless.buffers.headroom import (
     cable_round_trip_bytes,
     floor_headroom,
     mellanox_headroom,
+    older_mellanox_headroom,
     pause_response_bytes,
     vendor_row_headroom,
 )
@@ -80,7 +81,7 @@ def test_800g_over_5_m_doubles_the_pipeline_and_adds_a_frame_for_8_lanes() -> No
 
 def test_the_sum_can_be_read_term_by_term() -> None:
     terms = {term.name: (round(term.bytes, 1), term.formula) for term in spectrum4_row(400, 40).terms}
-    x3 = "x 3 cell occupancy"
+    x3 = "x 3 for cells"
     assert terms == {
         "own frame": (1024, "lossless MTU"),
         "peer frame": (27_648, f"port MTU = 9,216 B, {x3}"),
@@ -135,12 +136,24 @@ def test_a_gearbox_delays_twice() -> None:
     assert gearbox.bytes == pytest.approx(9765.625 * 3)
 
 
+def test_releases_before_202405_counted_small_packets_by_packets() -> None:
+    link = LinkInputs(400 * GIGABIT, 300, 8, 9100, 1024, 50)
+    need = older_mellanox_headroom(SPECTRUM3, link, shared_headroom=False)
+    # 1024 + 1.625 x (9100 + 147,964.0 + 819.2 + 57,920) = 351,704.0, up to 344 KiB; XON 2 x 19 - 1 KiB;
+    # the size holds both and a frame: 352,256 + 37,888 + 9100 = 399,244, up to 390 KiB
+    assert sizes(need) == (37_888, 352_256, 399_360)
+    assert sizes(older_mellanox_headroom(SPECTRUM3, link, shared_headroom=True)) == (37_888, 352_256, 37_888)
+    few_lanes = older_mellanox_headroom(SPECTRUM3, link._replace(lanes=4), shared_headroom=False)
+    assert sizes(few_lanes) == (19_456, 352_256, 371_712)
+    assert {term.name for term in need.terms}.isdisjoint({"tile", "Spectrum-6", "small-packet compensation"})
+
+
 def test_1600g_has_no_pause_quanta_and_says_so() -> None:
     link = LinkInputs(1600 * GIGABIT, 5, 8, 9216, 1024, 100)
     need = mellanox_headroom(SPECTRUM6, link, shared_headroom=True)
     (peer,) = [term for term in need.terms if term.name == "peer response"]
     why = "no pause quanta for 1.6T: peer response time of the ASIC table"
-    assert peer.formula == f"{why} = 3,891 B, x 4 cell occupancy"
+    assert peer.formula == f"{why} = 3,891 B, x 4 for cells"
     slower = mellanox_headroom(SPECTRUM6, link._replace(rate_bps=800 * GIGABIT), shared_headroom=True)
     assert need.headroom_bytes < slower.headroom_bytes
 
@@ -150,7 +163,7 @@ def test_barefoot_doubles_the_peer_at_400g_and_divides_the_cable_by_1024() -> No
     # 1024 + 2.75 x (9100 + 19,728.54 + 2 x 17,822.27 + 819.2 + 115,840) = 499,137.3, up to 488 KiB
     assert sizes(need) == (69_632, 499_712, 69_632)
     peers = [term.formula for term in need.terms if term.name == "peer response"]
-    assert peers == ["2 x (905 quanta x 512 bit) = 115,840 B, x 2.75 cell occupancy"]
+    assert peers == ["2 x (905 quanta x 512 bit) = 115,840 B, x 2.75 for cells"]
 
 
 def test_barefoot_knows_no_pause_quanta_for_800g() -> None:
@@ -226,7 +239,11 @@ def test_24_shipped_rows_are_below_the_cable_alone_and_31_below_cable_and_frame(
 
 @given(LINKS, st.sampled_from(MELLANOX), st.booleans())
 def test_the_terms_add_up_to_the_headroom(link: LinkInputs, asic: AsicInputs, shared: bool) -> None:
-    for need in (mellanox_headroom(asic, link, shared_headroom=shared), barefoot_headroom(asic, link)):
+    for need in (
+        mellanox_headroom(asic, link, shared_headroom=shared),
+        older_mellanox_headroom(asic, link, shared_headroom=shared),
+        barefoot_headroom(asic, link),
+    ):
         assert sum(term.bytes for term in need.terms) == pytest.approx(need.headroom_bytes, abs=1e-4)
         assert need.headroom_bytes % 1024 == 0
 

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.buffers.marking import Trigger, chip_bytes, shared_pool_bytes
-from lossless.buffers.port import ROW_INPUTS, LinkNeed, Missing, link_need, rows_are_the_formulas
+from lossless.buffers.port import (
+    ROW_PATTERNS,
+    LinkNeed,
+    Missing,
+    Pattern,
+    computes_as_before,
+    dynamic_headroom,
+    link_need,
+    row_pattern,
+)
 from lossless.fabric.known import UNKNOWN
 from lossless.fabric.model import Cable
 from lossless.fabric.qos import Pool, includes_headroom
@@ -108,16 +117,51 @@ def test_a_longer_cable_never_needs_less_across_rows_and_formula(cable_m: int, m
     assert long.headroom_bytes >= short.headroom_bytes
 
 
-def test_the_inputs_reproduce_two_hwskus_of_spectrum_4_and_no_others() -> None:
+def test_one_pattern_gives_the_rows_of_two_hwskus_of_spectrum_4_and_no_others() -> None:
     profiles = [load_switch(name) for name in switch_names()]
     found = {
-        hwsku.name
+        hwsku.name: pattern
         for profile in profiles
         for hwsku in profile.hwskus
-        if rows_are_the_formulas(profile.asic, hwsku)
+        if (pattern := row_pattern(profile.asic, hwsku))
     }
-    assert ROW_INPUTS == (9216, 1024, 100)
-    assert found == {"ACS-SN5600", "Mellanox-SN5600-O128"}
+    # Those of SN5640 (Spectrum-5) follow from the second pattern; see test_headroom_rows.py.
+    assert (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50)) == ROW_PATTERNS
+    assert found == dict.fromkeys(["ACS-SN5600", "Mellanox-SN5600-O128"], ROW_PATTERNS[0])
+
+
+# --- what the switch computes ---
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "before"),
+    [
+        (None, "version_202305_01", True),
+        (None, "version_202311_03", True),
+        (None, "version_202405_01", False),
+        (None, "version_202411_01", False),
+        # Neither says which release it is.
+        (None, "version_4_0_3", False),
+        (None, None, False),
+        ("202311", None, True),
+        ("master", None, False),
+    ],
+)
+def test_releases_before_202405_compute_as_they_did(
+    release: str | None, version: str | None, before: bool
+) -> None:
+    switch = ports().switch
+    found = switch._replace(release=release, qos=switch.qos._replace(database_version=version))
+    assert computes_as_before(found) == before
+
+
+def test_the_release_decides_what_a_switch_makes_of_its_pattern() -> None:
+    new = over(40, 40)
+    qos = new.switch.qos._replace(database_version="version_202311_01")
+    old = new._replace(switch=new.switch._replace(qos=qos))
+    found = [dynamic_headroom(one, 1024, 50, shared_headroom=True) for one in (old, new)]
+    # 1024 + 2 x (9100 + 19,728.54 + 819.2 + 57,920) = 176,159.5 B, up to 173 KiB
+    assert [one and one.headroom_bytes for one in found] == [177_152, 117_760]
 
 
 # --- the pool without headroom ---

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from lossless import __version__
-from lossless.cli.app import COMMANDS
+from lossless.cli.app import COMMANDS, module_of
 from lossless.hardware.load import nic_names, switch_names
 from lossless.rules.table import MODULES, load
 from tests.cli.conftest import Cli
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_begins_with_its_line_in_the_list(name: str, cli: Cli) -> None:
-    command = import_module(f"lossless.cli.{name}").command
+    command = import_module(f"lossless.cli.{module_of(name)}").command
     assert isinstance(command, click.Command)
     assert command.help is not None
     assert command.help.splitlines()[0] == COMMANDS[name]

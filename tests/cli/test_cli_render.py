@@ -96,3 +96,60 @@ def test_rendering_twice_gives_the_same_bytes(cli: Cli) -> None:
         assert cli("render", "fabric.yaml", "-o", folder).code == 0
     one = {name.removeprefix("one/"): data for name, data in tree("one").items()}
     assert one == {name.removeprefix("two/"): data for name, data in tree("two").items()}
+
+
+def test_diff_shows_what_would_change_and_writes_nothing(fabric: Cli) -> None:
+    fabric("render", "fabric.yaml", "-o", "out")
+    same = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert (same.code, same.out) == (0, "")
+    text = Path("out/leaf1/qos.json").read_text()
+    Path("out/leaf1/qos.json").write_text(text.replace('"819200"', '"1"'))
+    Path("out/leaf2/qos.json").unlink()
+    before = tree("out")
+    found = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert tree("out") == before
+    assert found.code == 1
+    lines = found.out.splitlines()
+    assert lines[:2] == ["--- a/leaf1/qos.json", "+++ b/leaf1/qos.json"]
+    changes = [line.strip("+- ,") for line in lines[2:] if line.startswith(("-  ", "+  "))][:2]
+    assert changes == ['"green_min_threshold": "1"', '"green_min_threshold": "819200"']
+    assert "--- /dev/null\n+++ b/leaf2/qos.json\n@@ -0,0 +1," in found.out
+
+
+def test_diff_shows_the_files_that_would_go(fabric: Cli) -> None:
+    fabric("render", "fabric.yaml", "-o", "out")
+    manifest = Path("out/manifest.json").read_text()
+    Path("out/gone").write_text("one line\n")
+    Path("out/manifest.json").write_text(manifest.replace('"files": [', '"files": [\n{"path": "gone"},', 1))
+    found = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert (found.code, found.out) == (1, "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-one line\n")
+    assert fabric("render", "fabric.yaml", "-o", "out", "--check").out == "gone\n"
+    fabric("render", "fabric.yaml", "-o", "out")
+    assert not Path("out/gone").exists()
+
+
+def test_also_makes_what_a_change_window_needs(cli: Cli) -> None:
+    arguments = ("render", str(EXAMPLE), "-o", "out", "--base", str(EXAMPLE / "base"))
+    outcome = cli(*arguments, "--also", "patch", "--also", "rollback")
+    assert outcome.code == 0
+    assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json", "rollback.json"}
+    assert outcome.err.splitlines()[-2] == (
+        "leaf1, leaf2, spine1, spine2: reload, not patch; BUFFER_POOL, BUFFER_PROFILE, WRED_PROFILE, PFC_WD: "
+        "the updater of 202411 does not admit adding the table"
+    )
+    for switch in ("leaf1", "leaf2", "spine1", "spine2"):
+        Path(f"now/{switch}").mkdir(parents=True)
+        text = Path(f"out/{switch}/config_db.json").read_text()
+        Path(f"now/{switch}/config_db.json").write_text(text.replace('"819200"', '"800000"'))
+    outcome = cli("render", str(EXAMPLE), "-o", "out", "--base", "now", "--also", "patch")
+    assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json"}
+    assert "WRED_PROFILE|AZURE_LOSSLESS|red_min_threshold" in outcome.err.splitlines()[-2]
+
+
+def test_also_without_a_base_is_refused_in_one_line(fabric: Cli) -> None:
+    outcome = fabric("render", "fabric.yaml", "-o", "out", "--also", "patch")
+    assert outcome.code == 2
+    assert outcome.err.endswith(
+        "Error: --also patch is made from the file that a switch runs; name it with --base\n"
+    )
+    assert not Path("out").exists()

@@ -21,11 +21,20 @@ SMALLEST = "nvidia-sn3700"
 def test_all_products_are_found() -> None:
     assert switch_names() == (
         "accton-as9516",
+        "arista-7050cx3",
+        "arista-7050qx",
+        "arista-7060cx",
         "arista-7060x6-64pe",
         "arista-7060x6-64pe-b",
         "arista-7260cx3",
+        "dell-s6000",
+        "dell-s6100",
+        "dell-z9332f",
         "dell-z9664f",
+        "nvidia-sn2410",
+        "nvidia-sn2700",
         "nvidia-sn3700",
+        "nvidia-sn4600c",
         "nvidia-sn4700",
         "nvidia-sn5600",
     )
@@ -85,7 +94,7 @@ def test_a_hwsku_of_one_product_is_found_on_any_platform() -> None:
     assert found == switch_for_hwsku("ACS-SN5600")
 
 
-@pytest.mark.parametrize("name", ["ACS-SN560", "Force10-S6100", "", "x86_64-nvidia_sn5600-r0", "main"])
+@pytest.mark.parametrize("name", ["ACS-SN560", "Seastone-DX010-25-50", "", "x86_64-nvidia_sn5600-r0", "main"])
 def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
     assert switch_for_hwsku(name) is None
 
@@ -97,8 +106,10 @@ def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
         ("SN4700", "no switch profile is called 'SN4700'; did you mean 'nvidia-sn4700'?"),
         (
             "../secret",
-            "no switch profile is called '../secret'; known: accton-as9516, arista-7060x6-64pe, "
-            "arista-7060x6-64pe-b, arista-7260cx3, dell-z9664f, nvidia-sn3700, nvidia-sn4700, nvidia-sn5600",
+            "no switch profile is called '../secret'; known: accton-as9516, arista-7050cx3, arista-7050qx, "
+            "arista-7060cx, arista-7060x6-64pe, arista-7060x6-64pe-b, arista-7260cx3, dell-s6000, dell-s6100, "
+            "dell-z9332f, dell-z9664f, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, nvidia-sn4700, "
+            "nvidia-sn5600",
         ),
     ],
 )

@@ -69,11 +69,14 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "buffers": (
         [("networks:", "buffers: {headroom: 2}\nnetworks:")],
-        ["21:11: unknown key 'headroom'; there are headroom_oversubscription"],
+        [
+            "21:11: unknown key 'headroom'; there are model, headroom_oversubscription, "
+            "lossless_mtu, small_packets, pools, unused_ports"
+        ],
     ),
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
-        ["3:1: unknown key 'rubbish'; there are preset, hosts, buffers, mtu, telemetry"],
+        ["3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry"],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),

@@ -277,7 +277,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: true is not a DSCP; expected a number from 0 to 63, a "
-                "name as AF31, a list of them, or rest"
+                "name as AF31, a list of them, rest or off"
             )
         ],
     ),
@@ -286,7 +286,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: an empty list is not a DSCP; expected a number from 0 "
-                "to 63, a name as AF31, a list of them, or rest"
+                "to 63, a name as AF31, a list of them, rest or off"
             )
         ],
     ),
@@ -295,7 +295,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: 'gold' is not a DSCP; expected a number from 0 to 63, a "
-                "name as AF31, a list of them, or rest"
+                "name as AF31, a list of them, rest or off"
             )
         ],
     ),
@@ -340,7 +340,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "5:16: classes.rdma.dscp: 26.5 is not a DSCP; expected a number from 0 to 63, a "
-                "name as AF31, a list of them, or rest"
+                "name as AF31, a list of them, rest or off"
             )
         ],
     ),

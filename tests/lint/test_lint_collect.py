@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,33 @@ def test_a_repository_holds_intents_devices_and_much_that_is_not_ours(tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("text", "devices"),
+    [
+        ('{"localhost": {"PORT": {}}, "asic0": {"PORT": {}}}', 2),
+        ('{"PORT|Ethernet0": {"mtu": "9100"}}', 1),
+        ('{"PORT|Ethernet0": {"value": {"mtu": "9100"}}}', 1),
+        ('[{"PORT": {}}, {"asic0": {"PORT": {}}, "asic1": {"QUEUE|Ethernet0|3": {}}}]', 3),
+    ],
+)
+def test_a_configuration_in_another_form_is_ours_by_what_is_in_it(
+    tmp_path: Path, text: str, devices: int
+) -> None:
+    tree(tmp_path, {"one.json": text, "two.json": '[{"name": "x"}, 3]', "three.json": '{"asic0": []}'})
+    assert found(tmp_path) == (["one.json"] * devices, [])
+
+
+def test_what_stands_beside_devices_and_is_none_is_said_where_it_stands(tmp_path: Path) -> None:
+    text = '{\n "asic0": {"PORT": {}},\n "asic1": [],\n "note": "x"\n}'
+    assert found(tree(tmp_path, {"one.json": text}), "one.json") == (
+        ["one.json"],
+        [
+            "one.json:3:11: 'asic1' is no configuration of a device; it is not read",
+            "one.json:4:10: 'note' is no configuration of a device; it is not read",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         (
@@ -75,16 +104,14 @@ def test_a_repository_holds_intents_devices_and_much_that_is_not_ours(tmp_path: 
             "config_db.json:1:1: not a CONFIG_DB: it has none of the tables that this tool reads",
         ),
         (
-            "config_db0.json",
-            '{"localhost": {"PORT": {}}, "asic0": {"PORT": {}}}',
-            "config_db0.json:1:1: one file for several ASICs (localhost, asic0); "
-            "give each as a config_db.json of its own",
+            "config_db.json",
+            '{"running_config": {"PORT": {}}}',
+            "config_db.json:1:1: not a CONFIG_DB: it has none of the tables that this tool reads",
         ),
         (
-            "config_db_dump.json",
-            '{"PORT|Ethernet0": {"value": {"mtu": "9100"}}}',
-            "config_db_dump.json:1:1: a dump of redis, with keys like 'PORT|Ethernet0'; "
-            "give it in the form of config_db.json, table by table",
+            "config_db.json",
+            '[{"op": "add", "path": "/PORT", "value": {}}]',
+            "config_db.json:1:1: a list, and none of its items is a CONFIG_DB",
         ),
     ],
 )
@@ -169,3 +196,15 @@ def test_a_folder_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatch: 
 
 def test_an_empty_directory_holds_nothing(tmp_path: Path) -> None:
     assert found(tmp_path) == ([], [])
+
+
+def test_what_is_plain_is_read_without_what_takes_other_forms_apart(tmp_path: Path) -> None:
+    (tmp_path / "config_db.json").write_text(DEVICE)
+    code = (
+        "import sys; from lossless.api import lint; lint([sys.argv[1]]); "
+        "print(sorted({'lossless.sonic.forms', 'lossless.source.layout'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -20,6 +20,7 @@ from lossless.source import load
 from lossless.source.excerpts import Excerpts, places
 from tests.rules.judging import patched
 from tests.rules.snippets import BASES
+from tests.sonic import shapes
 
 FILES = judging.FEWEST_FOR_WORKERS + 5
 
@@ -63,6 +64,29 @@ def test_processes_say_what_one_process_says(repository: Path, monkeypatch: pyte
     assert said(several) == said(alone)
     assert {finding.code for finding in several.findings} >= {"WD001", "ECN003", "LNK002"}
     assert [error.file for error in several.errors] == [str(repository / "broken" / "config_db.json")]
+
+
+@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+def test_processes_say_the_same_of_files_in_other_forms(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What two files show together is said where each has it, whatever their forms."""
+    forms = [*shapes.WHOLE.values()]
+    for number, path in enumerate(sorted(repository.glob("*/config_db.json"))):
+        if path.parent.name != "broken":
+            path.write_text(json.dumps(forms[number % len(forms)](json.loads(path.read_text())), indent=1))
+    several = api.lint([repository])
+    monkeypatch.setattr(judging, "FEWEST_FOR_WORKERS", 10**6)
+    alone = api.lint([repository])
+    assert said(several) == said(alone)
+    assert {finding.code for finding in several.findings} >= {"WD001", "ECN003", "LNK002", "CFG012"}
+    for finding in several.findings:
+        for origin in (finding.origin, *(related.origin for related in finding.related)):
+            assert Path(origin.file).exists()
+            data = json.loads(Path(origin.file).read_text()) if origin.file.endswith(".json") else {}
+            assert (
+                origin.path[:1] == () or not data or isinstance(origin.path[0], int) or origin.path[0] in data
+            )
 
 
 @pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")

@@ -81,8 +81,8 @@ def test_counter_groups_of_the_device_stay(fabric: Fabric) -> None:
         ),
         (
             {"DEVICE_METADATA": {"localhost": {"hostname": "leaf1", "buffer_model": "dynamic"}}},
-            "base/leaf1/config_db.json: sets buffer_model dynamic: the device computes its buffers itself; "
-            "only the traditional model is rendered",
+            "base/leaf1/config_db.json: sets buffer_model dynamic, and the intent has the traditional "
+            "model; state buffers.model: dynamic, or make the device traditional first",
         ),
         (
             {"PORT": {"Ethernet0": {"speed": "100000"}}},

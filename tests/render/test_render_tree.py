@@ -90,3 +90,35 @@ def test_a_manifest_that_points_outside_removes_nothing(tmp_path: Path) -> None:
     with pytest.raises(RenderError, match="not a path below the output folder"):
         write_tree(out, ONE)
     assert (tmp_path / "precious").exists()
+
+
+def test_a_foreign_file_in_the_folder_of_a_device_stays(tmp_path: Path) -> None:
+    (tmp_path / "leaf1").mkdir()
+    (tmp_path / "leaf1" / "notes.txt").write_text("mine")
+    write_tree(tmp_path, ONE)
+    assert set(snapshot(tmp_path)) == {"leaf1/qos.json", "leaf1/notes.txt", "host1/set.sh", MANIFEST}
+
+
+def test_a_folder_where_a_file_should_be_is_refused_before_anything_is_moved(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    before = snapshot(tmp_path)
+    (tmp_path / "leaf2" / "qos.json").mkdir(parents=True)
+    with pytest.raises(RenderError, match="in the way"):
+        write_tree(tmp_path, (PlannedFile("leaf1/qos.json", "changed"), PlannedFile("leaf2/qos.json", "{}")))
+    assert snapshot(tmp_path) == before
+
+
+def test_the_manifest_of_an_older_release_still_says_what_is_stale(tmp_path: Path) -> None:
+    write_tree(tmp_path, ONE)
+    old = {"version": 1, "files": [{"path": "host1/set.sh", "sha256": "0", "mode": "0755"}]}
+    (tmp_path / MANIFEST).write_text(json.dumps(old))
+    write_tree(tmp_path, ONE[:1])
+    assert set(snapshot(tmp_path)) == {"leaf1/qos.json", MANIFEST}
+
+
+def test_what_a_run_that_was_cut_off_left_behind_goes(tmp_path: Path) -> None:
+    (tmp_path / ".lossless-staging" / "leaf9").mkdir(parents=True)
+    (tmp_path / ".lossless-staging" / "leaf9" / "qos.json").write_text("half")
+    write_tree(tmp_path, ONE)
+    assert not (tmp_path / "leaf9").exists()
+    assert not (tmp_path / ".lossless-staging").exists()

@@ -85,7 +85,7 @@ def test_every_class_has_its_buffers_on_every_port(data: Data) -> None:
             queue = known(port.qos.queues[port.qos.queue_of(cls.priority)])
             group = known(port.qos.groups[port.qos.group_of(cls.priority)])
             assert queue.scheduler is not None
-            assert known(group.buffer).lossless == cls.lossless
+            assert known(group.buffer).lossless == (cls.lossless and not port.pfc_unwanted)
             assert known(known(queue.buffer).pool).kind == "egress"
             assert known(known(group.buffer).pool).kind == "ingress"
 
@@ -94,22 +94,86 @@ def test_every_class_has_its_buffers_on_every_port(data: Data) -> None:
 def test_every_dscp_reaches_the_class_that_names_it(data: Data) -> None:
     fabric = fabric_of(data)
     for _, port in ports(fabric):
+        second = second_priorities(port)
         for dscp, target in enumerate(known(known(port.qos).dscp_to_tc).targets):
-            assert target == known(fabric.classes.of_dscp(dscp)).priority
+            assert target == second.get(dscp, known(fabric.classes.of_dscp(dscp)).priority)
 
 
 @given(intents(renderable=True))
 def test_pfc_is_on_for_the_lossless_classes_and_leads_to_their_group_and_queue(data: Data) -> None:
     fabric = fabric_of(data)
-    lossless = tuple(sorted(cls.priority for cls in fabric.classes.lossless if cls.priority is not None))
+    lossless = {cls.priority for cls in fabric.classes.lossless if cls.priority is not None}
     for _, port in ports(fabric):
         qos = port.qos
         assert qos is not None
-        assert qos.pfc.priorities == lossless
-        assert known(qos.watchdog_mask).priorities == lossless
-        for priority in lossless:
+        if port.pfc_unwanted:
+            assert (qos.pfc.priorities, qos.watchdog_mask, qos.watchdog, qos.pfc_to_pg) == (
+                (),
+                None,
+                None,
+                None,
+            )
+            continue
+        assert set(qos.pfc.priorities) == lossless | second_priorities(port).keys()
+        assert set(known(qos.watchdog_mask).priorities) == lossless
+        for priority in qos.pfc.priorities:
             assert known(qos.pfc_to_queue).targets[priority] == qos.queue_of(priority)
             assert qos.pfc_to_pg is None or qos.pfc_to_pg.targets[priority] == qos.group_of(priority)
+
+
+def second_priorities(port: Port) -> dict[int, int]:
+    """Return the priorities that tunnels of dual ToRs have on a port beside those that are watched."""
+    qos = known(port.qos)
+    watched = qos.watchdog_mask.priorities if qos.watchdog_mask else ()
+    return {p: p for p in qos.pfc.priorities if p not in watched}
+
+
+@given(intents(renderable=True))
+def test_pfc_is_on_at_both_ends_of_a_link_or_at_neither(data: Data) -> None:
+    fabric = fabric_of(data)
+    view = View(fabric)
+    for link in fabric.links:
+        near = known(known(view.port(link.a, link.a_port)).qos)
+        if link.to_host:
+            assert near.pfc.priorities == view.host_by_name[link.b].qos.pfc_priorities
+        else:
+            far = known(known(view.port(link.b, link.b_port)).qos)
+            assert near.pfc.priorities == far.pfc.priorities
+
+
+@given(intents(renderable=True))
+def test_second_priorities_are_on_links_between_dual_tors_and_spines_alone(data: Data) -> None:
+    fabric = fabric_of(data)
+    view = View(fabric)
+    tors = {switch.name for switch in fabric.switches if switch.qos.tunnel}
+    for link in fabric.links:
+        seconds = second_priorities(known(view.port(link.a, link.a_port)))
+        between = {link.a, link.b} & tors and not link.to_host and not {link.a, link.b} <= tors
+        assert bool(seconds) == bool(between)
+        assert set(seconds) <= {2, 6}
+
+
+@given(intents(renderable=True))
+def test_members_of_a_lag_are_alike_in_all_but_their_headroom(data: Data) -> None:
+    for switch in fabric_of(data).switches:
+        lags: dict[str, set[Any]] = {}
+        for port in switch.ports:
+            if port.lag is not None:
+                qos = known(port.qos)
+                alike = (port.speed_bps, port.mtu_bytes, bare(qos.pfc), bare(qos.queues), bare(qos.watchdog))
+                lags.setdefault(port.lag, set()).add(alike)
+        assert all(len(found) == 1 for found in lags.values())
+
+
+@given(intents(renderable=True))
+def test_no_lane_is_used_twice_and_every_port_of_the_switch_is_used_or_not(data: Data) -> None:
+    for switch in fabric_of(data).switches:
+        own = {port.name for port in switch.ports}
+        specs = [known(port.spec) for port in switch.ports]
+        specs += [spec for spec in switch.unused if spec.name not in own]
+        lanes = [lane for spec in specs for lane in spec.lanes]
+        assert len(lanes) == len(set(lanes))
+        assert len({spec.name for spec in specs}) == len(specs)
 
 
 @given(intents(renderable=True))
@@ -201,7 +265,7 @@ def test_headroom_of_a_group_is_that_of_the_row_of_its_port(data: Data) -> None:
 @given(intents(renderable=True))
 def test_hosts_mark_traffic_for_a_lossless_class_and_agree_with_the_switches(data: Data) -> None:
     fabric = fabric_of(data)
-    masks = {port.qos.pfc.priorities for _, port in ports(fabric) if port.qos}
+    masks = {port.qos.pfc.priorities for _, port in ports(fabric) if port.qos and port.tier == "host"}
     for host in fabric.hosts:
         qos = host.qos
         assert {qos.pfc_priorities} == masks

@@ -591,9 +591,14 @@ def test_the_valid_base_of_the_probes_draws_none_of_these(reference: Path) -> No
 
 
 def test_the_corpus_draws_only_what_is_true(reference: Path) -> None:
-    """One port of a unit test's input has PFC, a server as its neighbor, and no admin_status."""
+    """One port of a unit test's input has PFC, a server as its neighbor, and no admin_status.
+
+    Three switches compute their headroom for packets of which half are small, SONiC's own pattern.
+    """
     found = corpus_findings(reference, CODES, ())
-    assert [(one.code, one.origin.path) for one in found] == [("BUF021", ("PORT", "Ethernet0"))]
+    weighty = [(one.code, one.origin.path) for one in found if one.severity != "info"]
+    assert weighty == [("BUF021", ("PORT", "Ethernet0"))]
+    assert [one.code for one in found if one.severity == "info"] == ["BUF017"] * 3
 
 
 def test_a_healthy_leaf_draws_none_of_these() -> None:

@@ -337,6 +337,16 @@ def test_groups_that_the_switch_writes_itself_are_judged_by_their_row() -> None:
 EXPECTED_IN_CORPUS = {
     # Four uplinks with a neighbour and PFC on, all at 0m: on the device they get no lossless group.
     ("rend-Arista-7050-QX-32S-arista-7050-t0.json", "BUF004", "error", 4),
+    # The HWSKU of the one file (its rows count on a shared headroom pool) with the pools of another, which have none.
+    ("rend-ACS-MSN2700-mellanox-2700-t0.json", "BUF001", "error", 8),
+    # 1 MiB and 2 MiB against pools of 3.3 and 12.8 MB.
+    ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN004", "warning", 32),
+    ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN005", "warning", 32),
+    ("mgmt-vlab-t2-sup_qos_new_dbfmt_config_db.json", "ECN004", "warning", 32),
+    ("mgmt-vlab-t2-sup_qos_new_dbfmt_config_db.json", "ECN005", "warning", 32),
+    # 80 x 160,000 B against 2,058,240 B, and 88 groups against 4,194,112 B.
+    ("rend-Arista-7050CX3-32S-D48C8-arista-7050cx3-dualtor.json", "BUF007", "info", 80),
+    ("rend-Force10-S6100-dell-6100-t0.json", "BUF007", "info", 88),
     # 56 x 2 x 54,080 + 8 x 4 x 59,696 B, against 7,827,456 B.
     ("rend-Arista-7260CX3-D108C8-arista-7260-dualtor.json", "BUF007", "info", 144),
 }

@@ -137,15 +137,35 @@ class TestReleases:
 
 class TestPartOfAConfiguration:
     def test_a_table_that_lies_elsewhere_is_an_info(self) -> None:
-        found = only(of({"QUEUE": {"Ethernet0|3": {}, "Ethernet4|3": {}}, "SCHEDULER": {}}))
-        assert (found.code, found.severity, found.places) == ("SCM003", "info", 2)
-        assert found.message == "QUEUE: 2 rows of PORT are named, and the file has no table PORT"
+        config: Config = {"QUEUE": {"Ethernet0|3": {}, "Ethernet4|3": {}}, "SCHEDULER": {}}
+        found = only(of(config))
+        assert (found.severity, found.note) == (
+            "info",
+            "in part of a configuration such rows may lie in another file",
+        )
 
-    def test_of_one_table_alone_it_is_unknown(self) -> None:
-        config: Config = {"QUEUE": {"Ethernet0|3": {}}}
+    def test_a_file_of_one_table_is_not_judged(self) -> None:
+        config: Config = {"QUEUE": {"Ethernet0|3": {}, "Ethernet4|3": {}}}
         assert of(config) == []
         (gap,) = gaps("SCM003", load_text(json.dumps(config), "config_db.json"))
-        assert gap.times == 1
+        assert gap == ("SCM003", "PORT, which rows name, is not in this part of a configuration", 2)
+
+    def test_rows_of_a_table_that_is_there_are_missed(self) -> None:
+        config = {"QUEUE": {"Ethernet0|3": {"scheduler": "x"}}, "SCHEDULER": {"y": {"type": "STRICT"}}}
+        assert "scheduler names 'x' of SCHEDULER, and SCHEDULER has no such row" in [
+            f.message for f in of(config)
+        ]
+
+    def test_brackets_are_one_cause_wherever_they_stand(self) -> None:
+        config: Config = {
+            "QUEUE": {"Ethernet0|3": {"scheduler": "[SCHEDULER|x]", "wred_profile": "[WRED_PROFILE:y]"}},
+            "BUFFER_PG": {"Ethernet0|3": {"profile": "[BUFFER_PROFILE|z]"}},
+        }
+        found = only([f for f in of(config) if "brackets" in f.message])
+        assert (found.severity, found.places) == ("info", 2)
+        assert found.message == (
+            "profile, scheduler, wred_profile: rows are named in brackets, the form of before 202111"
+        )
 
     def test_in_a_whole_configuration_it_is_a_warning(self) -> None:
         config = {

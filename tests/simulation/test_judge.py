@@ -78,11 +78,13 @@ def test_the_example_is_safe_whatever_the_workload(pattern: Pattern) -> None:
 def test_no_real_configuration_is_called_unsafe(reference: Path) -> None:
     """Files that upstream's YANG accepts, put the default question: frames are kept, or it is said what is missing."""
     simulated = 0
+    # One file has rows that count on a shared headroom pool, and the pools of another HWSKU, which have none (BUF001).
+    mixed = "rend-ACS-MSN2700-mellanox-2700-t0.json"
     for path in sorted((reference / "corpus" / "full").glob("*.json")):
         for fabric in load_fabrics([load(path)]).fabrics:
             found = answer(View(fabric), Ask())
             assert found.runs or found.not_run, path.name
-            assert "unsafe" not in {one.verdict for one in found.runs}, path.name
+            assert ("unsafe" in {one.verdict for one in found.runs}) == (path.name == mixed), path.name
             simulated += len(found.runs)
     assert simulated >= 4
 

@@ -287,19 +287,38 @@ class TestGeneratedGroups:
 
 
 class TestChassis:
-    def rows(self, **meta: str) -> list[str]:
+    def rows(self, table: str = "QUEUE", **meta: str) -> list[str]:
         keys = ["lc1|Asic0|Ethernet0|3", "lc1|Asic1|Ethernet4|3", "lc2|Asic0|Ethernet8|3"]
-        data: Config = {"BUFFER_PG": {key: {"profile": "x"} for key in keys}}
+        data: Config = {table: {key: {"profile": "x"} for key in keys}}
         if meta:
             data["DEVICE_METADATA"] = {"localhost": meta}
         return [port.name for port in read(data)[0].ports]
 
-    def test_rows_of_other_cards_are_theirs(self) -> None:
-        assert self.rows(hostname="lc1", asic_name="Asic0") == ["Ethernet0"]
-        assert self.rows(hostname="lc1") == ["Ethernet0", "Ethernet4"]
+    @pytest.mark.parametrize("table", ["QUEUE", "BUFFER_QUEUE"])
+    def test_rows_of_other_cards_are_theirs(self, table: str) -> None:
+        assert self.rows(table, hostname="lc1", asic_name="Asic0", switch_type="voq") == ["Ethernet0"]
+        assert self.rows(table, hostname="lc1", switch_type="voq") == ["Ethernet0", "Ethernet4"]
 
-    def test_where_the_card_is_not_named_each_keeps_its_full_name(self) -> None:
-        assert self.rows() == ["lc1|Asic0|Ethernet0", "lc1|Asic1|Ethernet4", "lc2|Asic0|Ethernet8"]
+    def test_the_asic_may_be_written_in_any_case_and_the_host_may_not(self) -> None:
+        assert self.rows(hostname="lc1", asic_name="ASIC0", switch_type="voq") == ["Ethernet0"]
+        assert self.rows(hostname="LC1", asic_name="asic0", switch_type="voq") == []
+
+    def test_only_queues_of_a_device_with_virtual_output_queues_have_such_keys(self) -> None:
+        assert self.rows("BUFFER_PG", hostname="lc1", asic_name="Asic0", switch_type="voq") == []
+        assert self.rows(hostname="lc1", asic_name="Asic0") == []
+
+    def test_where_the_card_is_not_named_none_of_several_is_ones_own(self) -> None:
+        assert self.rows() == []
+        keys = {f"lc1|Asic0|Ethernet{n}|3": {"profile": "x"} for n in (0, 4)}
+        assert [port.name for port in read({"QUEUE": keys})[0].ports] == ["Ethernet0", "Ethernet4"]
+        _, unread = read({"QUEUE": {"lc1|Asic0|Ethernet0|3": {}, "lc2|Asic0|Ethernet0|3": {}}})
+        assert unread == ["rows of 2 cards of a chassis, and nothing says which is this device"]
+
+    def test_joined_ports_are_none_in_such_a_key(self) -> None:
+        """orchagent splits the whole text at commas, and finds no port of either half."""
+        meta = {"localhost": {"hostname": "lc1", "asic_name": "Asic0", "switch_type": "voq"}}
+        data = {"DEVICE_METADATA": meta, "QUEUE": {"lc1|Asic0|Ethernet0,Ethernet4|3": {"scheduler": "x"}}}
+        assert read(data)[0].ports == ()
 
     def test_it_is_known_for_one(self) -> None:
         assert read({"DEVICE_METADATA": {"localhost": {"switch_type": "voq"}}})[0].qos.voq

@@ -12,6 +12,7 @@ import pytest
 from lossless.errors import InputError
 from lossless.findings import Path as KeyPath
 from lossless.findings import Span
+from lossless.source import load, load_text
 from lossless.source.json_document import load_json
 
 ROOT = Path(__file__).parents[2]
@@ -153,3 +154,19 @@ def test_reading_json_imports_nothing_heavy() -> None:
         [sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert run.stdout == "[]\n"
+
+
+def test_a_list_is_read_where_it_is_asked_for_and_its_items_are_found_by_number() -> None:
+    document = load_text('[{"a": 1},\n {"a": "0"}]', "x.json", lists=True)
+    assert document.data == {0: {"a": 1}, 1: {"a": "0"}}
+    assert document.locate((1, "a"))[:2] == (2, 8)
+    with pytest.raises(InputError, match="the top level is a list"):
+        load_text("[]", "x.json")
+
+
+@pytest.mark.parametrize(("mark", "marked"), [(b"", False), (b"\xef\xbb\xbf", True)])
+def test_a_byte_order_mark_is_no_text_and_not_forgotten(tmp_path: Path, mark: bytes, marked: bool) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(mark + b'{"a": 1}')
+    document = load(path)
+    assert (document.text, document.marked) == ('{"a": 1}', marked)

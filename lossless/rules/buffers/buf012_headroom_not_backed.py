@@ -67,7 +67,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
     """Yield a hit per profile of an NVIDIA switch whose size does not hold xon and xoff."""
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)
-        if short and not _lends_by_ratio(device) and not _too_small(device, use):
+        if short and not _too_small(device, use):
             yield _hit(device, use, short)
 
 
@@ -77,14 +77,6 @@ def _too_small(device: Device, use: InUse) -> bool:
     links = (link_need(ports) for ports in use.sets)
     needs = (link.need for link in links if isinstance(link, LinkNeed))
     return any(need is not None and given < need.headroom_bytes for need in needs)
-
-
-def _lends_by_ratio(device: Device) -> bool:
-    """Return whether the dynamic model lends headroom because the file states a ratio."""
-    if device.switch.qos.buffer_model != "dynamic":
-        return False
-    rows = device.tables.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER").values()
-    return any(row.fields.get("over_subscribe_ratio", "0") not in ("", "0") for row in rows)
 
 
 def _hit(device: Device, use: InUse, short: int) -> Hit:

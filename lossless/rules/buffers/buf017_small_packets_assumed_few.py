@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import dynamic_headroom
+from lossless.buffers.port import dynamic_headroom, lends_headroom
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.places import elements, places
@@ -108,7 +108,7 @@ def _is_computed(ports: PortSet) -> bool:
 
 
 def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _Computed | None:
-    shared = any(pool.shared_headroom_bytes for pool in ports.switch.qos.pools)
+    shared = any(lends_headroom(ports.switch, pool) for pool in ports.switch.qos.pools)
     now, worst = (
         dynamic_headroom(ports, mtu_bytes, share, shared_headroom=shared) for share in (percent, _ALL_PERCENT)
     )

@@ -180,10 +180,11 @@ def _judged(
     device: Device, reference: Reference, odd: dict[str, str], old: list[_Old]
 ) -> Iterator[Hit | Gap]:
     if not device.metadata and reference.target not in device.tables.data:
-        yield Gap(
-            f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
-        )
-        return
+        if any(name != _BRACKET for name in odd.values()):
+            yield Gap(
+                f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
+            )
+        odd = {text: name for text, name in odd.items() if name == _BRACKET}
     rows: dict[str, list[tuple[str, Row]]] = {}
     for key, row in device.tables.table(reference.table).items():
         name = odd.get(row.fields.get(reference.field, ""))

@@ -60,13 +60,15 @@ from lossless.findings import Related
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port
 from lossless.rules.sonic.reading import gathered, known, listed
+from lossless.sonic.dynamic import FIELDS, RATIO
 from lossless.sonic.write import OWNED
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.fabric.model import Port, Switch
+    from lossless.fabric.qos import DynamicBuffers
     from lossless.rules.device import Device
 
 RULE = Rule(
@@ -99,12 +101,14 @@ def check(device: Device) -> Iterator[Hit | Gap]:
 def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
     yield from (_hit(difference) for difference in _whole_switch(device, have, want))
     present = {port.name: port for port in have.ports}
-    missing = [port for port in want.ports if port.placed and port.name not in present]
+    used = [port for port in want.ports if port.admin_up is not False]
+    yield from _unused(device, present, want)
+    missing = [port for port in used if port.placed and port.name not in present]
     if missing:
         said = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
         yield _hit(Difference(device.tables.origin("PORT").key(), said, missing[0].origin))
     pairs: dict[tuple[object, ...], list[tuple[Port, Port]]] = {}
-    for wanted in want.ports:
+    for wanted in used:
         found = present.get(wanted.name)
         if found is not None and found.admin_up is not False and wanted.qos is not None:
             yield from _port(device, found, wanted)
@@ -113,6 +117,16 @@ def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
                 pairs.setdefault(key, []).append((found, wanted))
     for alike in pairs.values():
         yield from _ports(device, alike)
+
+
+def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Hit]:
+    """Yield the ports that are up, and whose buffer the intent gives back because nothing uses them."""
+    down = [port for port in want.ports if port.admin_up is False]
+    names = [port.name for port in down if port.name in present and present[port.name].admin_up]
+    if names:
+        said = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
+        elements = tuple(known(device, name) for name in names)
+        yield _hit(Difference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
 
 
 def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
@@ -143,7 +157,24 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Differ
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
         yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
+    if want.qos.dynamic is not None:
+        yield from _dynamic(device, have.qos.dynamic, want.qos.dynamic)
     yield from _counters(device, have, want)
+
+
+def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[Difference]:
+    """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
+    found = have[:4] if have else (None,) * 4
+    for (field, table), is_told, declared in zip(FIELDS.items(), found, want[:4], strict=True):
+        if is_told != declared and (is_told or declared or field != RATIO):
+            row = next(iter(device.tables.table(table).values()), None)
+            at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))
+            said = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
+            yield Difference(at, said, want.origin)
+
+
+def _number(value: int | None) -> str:
+    return "not at all" if value is None else str(value)
 
 
 def _counters(device: Device, have: Switch, want: Switch) -> Iterator[Difference]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.buffers.marking import Marking, by_switch, marking
 from lossless.buffers.port import Missing
 from lossless.rules.base import Gap
-from lossless.rules.places import below
+from lossless.rules.places import below, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +25,9 @@ _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
 def markings(view: View) -> Iterator[tuple[PortSet, Marking | Gap]]:
     """Yield each distinct curve on each set of ports and what it competes with, or a gap."""
     for sets in by_switch(view):
+        if sets[0].switch.qos.voq:
+            yield sets[0], Gap("virtual output queues stand at the ingress of another card", places(sets))
+            continue
         for egress in sets:
             found: dict[object, Marking | Gap] = {}
             for priority in egress.qos.pfc.priorities:

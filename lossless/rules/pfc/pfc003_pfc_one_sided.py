@@ -62,8 +62,12 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per mask of NICs that differs from that of the switch ports they hang on."""
-    # An intent has one mask for all its ports, so no link need be followed.
-    masks = {ports.qos.pfc.priorities for ports in view.port_sets}
+    # An intent has one mask for all ports that hosts hang on, so no link need be followed.
+    masks = {
+        ports.qos.pfc.priorities
+        for ports in view.port_sets
+        if any(port.tier == "host" for port in ports.ports)
+    }
     for host, names in view.host_kinds:
         for mask in sorted(masks - {host.pfc_priorities}):
             yield _host_hit(host, mask, names)

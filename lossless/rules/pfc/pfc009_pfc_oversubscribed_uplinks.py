@@ -71,7 +71,8 @@ PAUSED_MOST_OF_THE_TIME = 4
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of leaf whose oversubscribed uplinks pause without marking."""
     for capacity in view.fabric.capacities:
-        unmarked = _unmarked(view, capacity) if capacity.down_bps > capacity.up_bps else ()
+        leaf = capacity.role == "leaf"
+        unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()
         if unmarked:
             yield _hit(capacity, unmarked)
 

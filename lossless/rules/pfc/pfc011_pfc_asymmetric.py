@@ -1,7 +1,8 @@
 """Asymmetric PFC makes a port obey pauses of every priority.
 
 ## What it does
-Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up.
+Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is judged
+with it and states `pfc: {asymmetric: on}`, somebody has decided on it and nothing is reported.
 
 ## Why it breaks a lossless fabric
 Such a port still sends pauses only for the priorities of `pfc_enable`, but obeys pauses of all eight. Its neighbor
@@ -25,7 +26,8 @@ priorities in its mask: a storm of another one has no end.
 ```
 
 ## Fix
-`config interface pfc asymmetric Ethernet4 off`, unless the neighbor pauses priorities that the switch must not.
+`config interface pfc asymmetric Ethernet4 off`, unless the neighbor pauses priorities that the switch must not: then
+state `pfc: {asymmetric: on}` in the intent.
 
 ## Sources
 - sonic-swss orchagent/portsorch.cpp @e6b0c5b (setPortPfcAsym: separate modes, 0xff for what is obeyed)
@@ -59,9 +61,11 @@ def check(device: Device) -> Iterator[Hit | Gap]:
     rows = device.tables.table("PORT")
     if all(row.fields.get("pfc_asym") != "on" for row in rows.values()):
         return
+    stated = {port.name for port in device.intended.ports if port.asymmetric} if device.intended else set()
     alike: dict[tuple[int, ...], list[Port]] = {}
     for port in device.switch.ports:
-        if port.admin_up is True and rows[port.name].fields.get("pfc_asym") == "on":
+        asymmetric = rows[port.name].fields.get("pfc_asym") == "on" if port.name in rows else False
+        if port.admin_up is True and asymmetric and port.name not in stated:
             alike.setdefault(port.qos.pfc.priorities if port.qos else (), []).append(port)
     yield from (_hit(device, priorities, ports) for priorities, ports in alike.items())
 

@@ -31,8 +31,11 @@ _OF_TABLE = ("has no ", "is unknown ")
 """What a message says of the table itself, and so needs its name."""
 
 
+_ELSEWHERE = "in part of a configuration such rows may lie in another file"
+
+
 class Cause(NamedTuple):
-    """Problems that are one mistake, in the order of their places."""
+    """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
 
     message: str
     problems: tuple[Problem, ...]
@@ -40,6 +43,7 @@ class Cause(NamedTuple):
     origin: Origin | None = None
     help: str = ""
     severity: Severity | None = None
+    who: str = ""
 
 
 def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
@@ -48,11 +52,29 @@ def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
     if not found.problems:
         return
     problems = sorted((p for p in found.problems if p.flaw.kind == kind), key=_place)
-    if problems and kind == "reference" and found.context.fragment and len(device.tables.data) == 1:
-        yield Gap("a file of one table: whether the rows that it names exist is unknown", len(problems))
-        return
+    if kind == "reference" and found.context.fragment and len(device.tables.data) == 1:
+        yield from _elsewhere([problem for problem in problems if _may_lie_elsewhere(device, problem)])
+        problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
     causes = _references(device, problems) if kind == "reference" else _alike(device, problems)
     yield from (_hit(device, found, cause) for cause in causes)
+
+
+def _may_lie_elsewhere(device: Device, problem: Problem) -> bool:
+    return _target(problem) not in device.tables.data and not _is_in_brackets(problem)
+
+
+def _is_in_brackets(problem: Problem) -> bool:
+    """Return whether a row is named in the form of before 202111, which no table makes good."""
+    return problem.flaw.value.startswith("[")
+
+
+def _elsewhere(problems: Iterable[Problem]) -> Iterator[Gap]:
+    """Yield what part of a configuration cannot tell: whether rows of tables exist that it does not have."""
+    named: dict[str, int] = {}
+    for problem in problems:
+        named[_target(problem)] = named.get(_target(problem), 0) + 1
+    for target, times in named.items():
+        yield Gap(f"{target}, which rows name, is not in this part of a configuration", times)
 
 
 def _place(problem: Problem) -> tuple[list[tuple[int, str]], str]:
@@ -85,10 +107,10 @@ def _references(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
         groups.setdefault(_reference_cause(device, problem), []).append(problem)
     for alike in groups.values():
         target = _target(alike[0])
-        if target not in device.tables.data:
-            yield _without_table(device, target, tuple(alike))
-        elif alike[0].flaw.value.startswith("["):
+        if _is_in_brackets(alike[0]):
             yield _in_brackets(tuple(alike))
+        elif target not in device.tables.data:
+            yield _without_table(device, target, tuple(alike))
         else:
             yield _without_rows(device, target, tuple(alike))
 
@@ -99,10 +121,12 @@ def _target(problem: Problem) -> str:
 
 def _reference_cause(device: Device, problem: Problem) -> tuple[object, ...]:
     target, value = _target(problem), problem.flaw.value
+    if _is_in_brackets(problem):
+        return ("[",)
     if target not in device.tables.data:
         return (target,)
-    if target == _PORTS or value.startswith("["):
-        return (target, problem.table, problem.flaw.message, value.startswith("["))
+    if target == _PORTS:
+        return (target, problem.table, problem.flaw.message)
     return (target, problem.table, problem.flaw.message, value)
 
 
@@ -119,17 +143,20 @@ def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -
         problems,
         help=f"add {target}, or take these rows away",
         severity="info" if device.conformity.context.fragment else None,
+        who=_ELSEWHERE if device.conformity.context.fragment else "",
     )
 
 
 def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
+    """Return what is said of all references in brackets: CFG002 says what the device makes of them."""
     first = problems[0]
     plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
-    where = first.flaw.message or "key"
+    fields = ", ".join(sorted({problem.flaw.message or "key" for problem in problems}))
     return Cause(
-        f"{where} names rows in brackets, the form of before 202111",
+        f"{fields}: rows are named in brackets, the form of before 202111",
         problems,
         help=f"write {plain!r} instead of {first.flaw.value!r}",
+        severity="info",
     )
 
 
@@ -168,8 +195,8 @@ def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
 
 
 def _who_refuses(cause: Cause) -> str:
-    if cause.severity == "info":
-        return "in part of a configuration such rows may lie in another file"
+    if cause.who:
+        return cause.who
     if cause.problems[0].flaw.kind == "release":
         return REFUSED if cause.problems[0].flaw.sure else "the file does not say the release of the device"
     return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"

@@ -22,7 +22,7 @@ or stop. The tools that check refuse the whole file, the good rows with it.
 ```json config_db base=leaf
 {
   "PORT": {"Ethernet4": {
-    "mtu": 9100
+    "mtu": "9100"
   }}
 }
 ```

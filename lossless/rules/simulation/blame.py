@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from lossless.buffers.port import LinkNeed, Missing, given_headroom, is_nvidia, link_need, lossless_profile
+from lossless.buffers.port import (
+    LinkNeed,
+    Missing,
+    given_headroom,
+    is_nvidia,
+    lends_headroom,
+    link_need,
+    lossless_profile,
+)
 from lossless.fabric.qos import UNREADABLE
 from lossless.fabric.view import PortSet
 from lossless.records import NamedTuple
@@ -150,7 +158,7 @@ def more_headroom(run: Run, short: Headroom) -> str:
     if need is not None and need.method != "floor" and need.headroom_bytes >= short.needed_bytes:
         return _as_the_vendor_has_it(ports, profile, need)
     size = (profile.xon_bytes or 0) + short.needed_bytes
-    holds = is_nvidia(ports.switch) and not (profile.pool and profile.pool.shared_headroom_bytes)
+    holds = is_nvidia(ports.switch) and not (profile.pool and lends_headroom(ports.switch, profile.pool))
     also = f", and size to {size}" if holds and profile.reserved_bytes < size else ""
     return f"set xoff to {short.needed_bytes} at least{also}"
 

@@ -1,9 +1,9 @@
 """A row must be for one port.
 
 ## What it does
-Reports rows of `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG` and `BUFFER_QUEUE` on a deployed device whose key names several
-ports, joined by commas. Joined `PORT_QOS_MAP` rows with `pfc_enable` are an error in the traditional buffer model
-where the ports have no lossless groups of their own.
+Reports rows of `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists on a deployed device whose
+key names several ports, joined by commas. Joined `PORT_QOS_MAP` rows with `pfc_enable` are an error in the
+traditional buffer model where the ports have no lossless groups of their own.
 
 ## Why it breaks a lossless fabric
 orchagent splits such keys, so PFC is switched on. buffermgrd, which makes the lossless groups, does not: it looks

@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.sonic.reading import gathered, known
+from lossless.sonic.tables import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
     for use in _USES:
         odd = wrong[use.side] | (trimming if not use.trims else set())
         texts = {row.fields.get(use.field, "") for row in device.tables.table(use.table).values()}
-        if any(not odd.isdisjoint(_named(text)) for text in texts):
+        if any(not odd.isdisjoint(names_in(text)) for text in texts):
             yield from gathered(_misplaced(device, use, odd, trimming))
     for name in wrong["ingress"]:
         row = device.tables.table("BUFFER_PROFILE")[name]
@@ -123,7 +124,7 @@ _OTHER = {"ingress": "egress", "egress": "ingress"}
 
 def _misplaced(device: Device, use: _Use, odd: set[str], trimming: set[str]) -> Iterator[Hit]:
     for key, row in device.tables.table(use.table).items():
-        for name in _named(row.fields.get(use.field, "")):
+        for name in names_in(row.fields.get(use.field, "")):
             if name in odd and not _paused_without_headroom(device, use, key, name):
                 yield _use_hit(device, use, key, row, name, trimmed=name in trimming and not use.trims)
 
@@ -138,11 +139,6 @@ def _paused_without_headroom(device: Device, use: _Use, key: str, name: str) -> 
     if port is None or port.qos is None or port.admin_up is False or numbers is None:
         return False
     return not set(port.qos.pfc.priorities).isdisjoint(numbers)
-
-
-def _named(text: str) -> list[str]:
-    """Return the profiles that a text names, in whatever form."""
-    return [name.strip().strip("[]").rpartition("|")[2] for name in text.split(",")]
 
 
 def _use_hit(device: Device, use: _Use, key: str, row: Row, name: str, *, trimmed: bool) -> Hit:

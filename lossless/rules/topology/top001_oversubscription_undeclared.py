@@ -2,7 +2,8 @@
 
 ## What it does
 Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
-their ratio with the `oversubscription` that the intent accepts (1 where it says nothing).
+their ratio with the `oversubscription` that the intent accepts (1 where it says nothing). In a fabric of pods it
+does so for each spine as well: its links to leaves against those to super-spines.
 
 ## Why it breaks a lossless fabric
 On an oversubscribed leaf the uplinks are a standing point of congestion. PFC keeps the queue from overflowing by
@@ -55,7 +56,7 @@ RULE = Rule(
 
 
 def check(view: View) -> Iterator[Hit | Gap]:
-    """Yield a hit per kind of leaf whose oversubscription exceeds what is declared."""
+    """Yield a hit per kind of leaf or spine whose oversubscription exceeds what is declared."""
     for capacity in view.fabric.capacities:
         if capacity.down_bps > capacity.up_bps * capacity.accepted:
             yield _hit(capacity)
@@ -63,12 +64,13 @@ def check(view: View) -> Iterator[Hit | Gap]:
 
 def _hit(capacity: Capacity) -> Hit:
     ratio = capacity.down_bps / capacity.up_bps
+    below = "hosts" if capacity.role == "leaf" else "links to leaves"
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
     return Hit(
         origin=capacity.origin.key(),
         message=(
-            f"leaf uplinks carry {format_capacity(capacity.up_bps)} for {format_capacity(capacity.down_bps)} "
-            f"of hosts, {ratio:g}:1{declared}"
+            f"{capacity.role} uplinks carry {format_capacity(capacity.up_bps)} for "
+            f"{format_capacity(capacity.down_bps)} of {below}, {ratio:g}:1{declared}"
         ),
         note=capacity.note,
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "

@@ -1,0 +1,89 @@
+"""Kinds of switches: what makes switches alike, and which port each link gets on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.errors import InputError
+from lossless.fabric.model import PortDemand
+from lossless.records import NamedTuple
+from lossless.resolve.placement import NOTHING_STATED, Stated
+from lossless.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.findings import Origin
+    from lossless.hardware.model import Hwsku, PortSpec, SwitchProfile
+    from lossless.intent.load import LoadedIntent
+    from lossless.resolve.placement import Placement
+    from lossless.topology.shapes import LinkTier, Role
+
+
+class PortUse(NamedTuple):
+    """One port a switch needs: its speed, which links it serves, and the real cable.
+
+    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names the LAG it is a member of.
+    """
+
+    speed_bps: int
+    tier: LinkTier
+    cable_m: int
+    name: str | None
+    origin: Origin
+    cable_origin: Origin
+    remapped: bool = False
+    lag: str | None = None
+
+    @property
+    def to_host(self) -> bool:
+        """Whether a host is at the other end."""
+        return self.tier == "hosts"
+
+
+class SwitchKind(NamedTuple):
+    """What makes switches alike: product, HWSKU, role and the ports they need, in order.
+
+    ``stated`` is what the intent says of its cages and ports.
+    """
+
+    profile: SwitchProfile
+    hwsku: Hwsku
+    role: Role
+    uses: tuple[PortUse, ...]
+    hardware_origin: Origin
+    stated: Stated = NOTHING_STATED
+
+    @property
+    def remapped(self) -> bool:
+        """Whether tunnels between dual ToRs pass at any of its ports."""
+        return any(use.remapped for use in self.uses)
+
+
+def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[PortSpec | None]:
+    """Return the port of each use; those that are named come before the others choose.
+
+    Raises:
+        InputError: a named port is to stay down.
+    """
+    claimed: dict[int, PortSpec | None] = {}
+    for number, use in enumerate(kind.uses):
+        if use.name is None:
+            continue
+        if use.name in kind.stated.down:
+            link, said = (".".join(map(str, o.path)) for o in (use.origin, kind.hardware_origin))
+            message = f"{link}: {use.name} has a link, and {said}.down says that it stays down"
+            raise InputError([loaded.problem(use.origin, message)])
+        claimed[number] = placement.claim(use.name, use.speed_bps)
+    return [claimed[i] if i in claimed else placement.take(use.speed_bps) for i, use in enumerate(kind.uses)]
+
+
+def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
+    """Return how many ports of each speed are wanted, and for what."""
+    found: dict[tuple[int, str], list[PortUse]] = {}
+    for use in uses:
+        found.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
+    return tuple(
+        PortDemand(len(alike), speed_bps, f"{format_rate(speed_bps)} {tier} ports", alike[0].origin)
+        for (speed_bps, tier), alike in found.items()
+    )

@@ -1,0 +1,69 @@
+"""Laws of importing: what was rendered is imported as what renders the same, in whatever order files come."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lossless.api import lint_documents
+from lossless.api.importing import import_documents
+from lossless.render.switches import switch_file
+from lossless.source import load_text
+from tests.strategies import fabric_of, intents
+from tools.example_base import base_of
+
+if TYPE_CHECKING:
+    from lossless.source.document import Document
+
+Data = dict[str, Any]
+
+
+def deployed(data: Data) -> list[Document]:
+    """Return the files of all switches of an intent, as they are rendered onto their own."""
+    fabric = fabric_of(data)
+    files = []
+    for switch in fabric.switches:
+        file = f"{switch.name}/config_db.json"
+        base = load_text(json.dumps(base_of(fabric, switch)), file)
+        files.append(load_text(switch_file(switch, base).text, file))
+    return files
+
+
+@settings(max_examples=30)
+@given(intents(renderable=True))
+def test_what_was_rendered_is_imported_as_what_renders_the_same(data: Data) -> None:
+    found = import_documents(deployed(data))
+    assert found.refused == ()
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+    assert found.figures.fields == found.figures.fields_same > 0
+
+
+@settings(max_examples=12)
+@given(intents(renderable=True), st.randoms())
+def test_no_order_of_files_or_keys_changes_the_intent(data: Data, random: Any) -> None:
+    files = deployed(data)
+    first = import_documents(files)
+    shuffled = [load_text(json.dumps(_shuffled(file.data, random)), file.file) for file in files]
+    random.shuffle(shuffled)
+    again = import_documents(shuffled)
+    assert again.text == first.text
+    assert (again.differences, again.cells) == (first.differences, first.cells)
+
+
+def _shuffled(value: Any, random: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    keys = list(value)
+    random.shuffle(keys)
+    return {key: _shuffled(value[key], random) for key in keys}
+
+
+@settings(max_examples=12)
+@given(intents(renderable=True))
+def test_importing_twice_gives_the_same_text(data: Data) -> None:
+    found = import_documents(deployed(data))
+    assert import_documents(deployed(data)).text == found.text
+    assert lint_documents([load_text(found.text, "fabric.yaml")]).errors == ()

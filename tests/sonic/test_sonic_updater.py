@@ -1,0 +1,185 @@
+"""What the config updater admits: by release and HWSKU, and never guessed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lossless.hardware.load import switch_for_hwsku
+from lossless.sonic.updater import Update, _table, releases, update
+from lossless.sonic.write import OWNED, SHARED
+
+Data = dict[str, Any]
+RUNNING: Data = {
+    "BUFFER_POOL": {
+        "ingress_lossless_pool": {"size": "1000", "xoff": "100", "type": "ingress", "mode": "dynamic"}
+    },
+    "BUFFER_PROFILE": {
+        "egress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"},
+        "pg_lossless_400000_5m_profile": {
+            "pool": "ingress_lossless_pool",
+            "size": "19456",
+            "xoff": "231424",
+            "dynamic_th": "0",
+        },
+    },
+    "WRED_PROFILE": {
+        "AZURE_LOSSLESS": {"ecn": "ecn_all", "green_min_threshold": "1", "red_min_threshold": "1"}
+    },
+    "PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}, "Ethernet0": {"detection_time": "200"}},
+    "SCHEDULER": {"scheduler.0": {"weight": "1"}},
+    "QUEUE": {"Ethernet0|3": {"scheduler": "scheduler.0"}},
+    "PORT": {"Ethernet0": {"admin_status": "up"}, "Ethernet4": {"admin_status": "down"}},
+}
+OLD = ("202305", "202311", "202405", "202411")
+LOSSLESS_PROFILE = ("BUFFER_PROFILE", "pg_lossless_400000_5m_profile")
+
+
+def changed(*path: str, to: Any) -> Data:
+    """Return the running configuration with one value changed, or gone where it is None."""
+    found: Data = {table: {key: dict(row) for key, row in rows.items()} for table, rows in RUNNING.items()}
+    at = found
+    for key in path[:-1]:
+        at = at.setdefault(key, {})
+    if to is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = to
+    return found
+
+
+def rules_only(found: Update) -> list[str]:
+    """Return what the updater's own rules refuse; what models say of these few tables is another matter."""
+    return [refusal.why for refusal in found.refusals if refusal.op != "check"]
+
+
+def admitted(release: str | None, *path: str, to: Any, hwsku: str = "ACS-SN5600") -> bool:
+    return not rules_only(update(RUNNING, changed(*path, to=to), release, hwsku))
+
+
+@pytest.mark.parametrize("release", OLD)
+def test_releases_up_to_202411_admit_sizes_of_pools_and_the_green_curve_of_azure(release: str) -> None:
+    assert admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "xoff", to="2000")
+    assert admitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold", to="2")
+    assert admitted(release, *LOSSLESS_PROFILE, "xoff", to="2")
+    assert admitted(release, *LOSSLESS_PROFILE, "dynamic_th", to="1")
+    assert admitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400")
+    assert admitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to="400")
+
+
+@pytest.mark.parametrize("release", OLD)
+def test_and_nothing_else_of_those_tables(release: str) -> None:
+    assert not admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "mode", to="static")
+    assert not admitted(release, "BUFFER_POOL", "other", to={"size": "1"})
+    assert not admitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
+    assert not admitted(release, "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
+    assert not admitted(release, *LOSSLESS_PROFILE, "size", to="2")
+    assert not admitted(release, *LOSSLESS_PROFILE, "xoff", to=None)
+    assert not admitted(release, *LOSSLESS_PROFILE, to=None)
+    # A profile without a digit in its name is not taken for a port, and its fields match no rule.
+    assert not admitted(release, "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
+
+
+def test_master_refuses_pools_and_admits_curves_and_whole_profiles() -> None:
+    assert not admitted("master", "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert admitted("master", "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
+    assert admitted("master", "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
+    assert admitted("master", *LOSSLESS_PROFILE, to=None)
+    assert admitted("master", "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
+    assert not admitted("master", *LOSSLESS_PROFILE, "size", to="2")
+
+
+@pytest.mark.parametrize("release", releases())
+def test_the_poll_interval_is_never_removed_and_its_row_never_added(release: str) -> None:
+    assert not admitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to=None)
+    assert not admitted(release, "PFC_WD", "GLOBAL", to=None)
+    without = changed("PFC_WD", "GLOBAL", to=None)
+    assert rules_only(update(without, RUNNING, release, "ACS-SN5600"))
+
+
+@pytest.mark.parametrize("release", releases())
+def test_rows_that_move_from_port_to_port_are_refused(release: str) -> None:
+    """A removal and an addition of the same value is a move to the updater, and no rule admits moves."""
+    target = changed("PFC_WD", "Ethernet4", to={"detection_time": "200"})
+    assert not rules_only(update(RUNNING, target, release, "ACS-SN5600"))
+    del target["PFC_WD"]["Ethernet0"]
+    assert rules_only(update(RUNNING, target, release, "ACS-SN5600")) == [
+        "the updater sees it as moved from a row that goes, and admits no moves"
+    ]
+
+
+def test_tables_without_rules_are_free() -> None:
+    for release in releases():
+        assert admitted(release, "SCHEDULER", "scheduler.0", "weight", to="2", hwsku="newport")
+        assert admitted(release, "QUEUE", "Ethernet0|4", to={"scheduler": "scheduler.0"}, hwsku="newport")
+
+
+@pytest.mark.parametrize("hwsku", ["DellEMC-Z9664f-O64", "newport", "No-Such-Switch"])
+def test_a_hwsku_that_the_updater_does_not_list_is_refused(hwsku: str) -> None:
+    target = changed("PFC_WD", "Ethernet0", "detection_time", to="400")
+    assert rules_only(update(RUNNING, target, "202411", hwsku)) == [
+        f"the updater of 202411 does not list HWSKU {hwsku}"
+    ]
+
+
+def test_broadcom_products_are_known_by_a_part_of_their_name() -> None:
+    for hwsku in ("Arista-7260CX3-C64", "prefix-arista-7260cx3-c64-suffix"):
+        assert admitted("202411", "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)
+    assert not admitted(
+        "202411", "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku="Mellanox-ACS-SN5600-x"
+    )
+
+
+@pytest.mark.parametrize("release", [None, "202505", "202205"])
+def test_a_release_whose_rules_are_not_known_is_not_guessed_at(release: str | None) -> None:
+    assert not admitted(release, "SCHEDULER", "scheduler.0", "weight", to="2")
+
+
+def test_the_buffer_model_is_read_when_services_start() -> None:
+    target = changed("DEVICE_METADATA", "localhost", to={"buffer_model": "dynamic"})
+    running = changed("DEVICE_METADATA", "localhost", to={"buffer_model": "traditional"})
+    assert rules_only(update(running, target, "202411", "ACS-SN5600")) == [
+        "it is read only when the services start"
+    ]
+
+
+def test_ports_that_are_up_go_down_while_their_rows_change() -> None:
+    found = update(
+        RUNNING, changed("QUEUE", "Ethernet0|3", "scheduler", to="scheduler.1"), "202411", "ACS-SN5600"
+    )
+    assert found.ports_down == ("Ethernet0",)
+    found = update(RUNNING, changed("QUEUE", "Ethernet4|3", to={}), "202411", "ACS-SN5600")
+    assert found.ports_down == ()
+    gone = update(RUNNING, changed("QUEUE", to=None), "202411", "ACS-SN5600")
+    assert gone.ports_down == ("Ethernet0",)
+    assert (
+        update(RUNNING, changed("SCHEDULER", "scheduler.0", "weight", to="2"), "202411", "x").ports_down == ()
+    )
+
+
+def test_no_owned_table_makes_the_updater_restart_a_service() -> None:
+    assert set(OWNED).isdisjoint(_table()["services"]["tables"])
+    assert set(SHARED) & set(_table()["services"]["tables"]) <= {"DEVICE_METADATA", "PORT"}
+
+
+def test_a_number_that_is_text_in_the_database_changes_nothing_there() -> None:
+    running = changed("BUFFER_POOL", "ingress_lossless_pool", "mode", to=5)
+    target = changed("BUFFER_POOL", "ingress_lossless_pool", "mode", to="5")
+    found = update(running, target, "master", "ACS-SN5600")
+    assert (len(found.operations), rules_only(found)) == (1, [])
+
+
+def test_what_the_models_refuse_in_the_whole_file_stops_every_patch() -> None:
+    target = changed("SCHEDULER", "scheduler.0", "weight", to="101")
+    assert any(
+        "models" in refusal.why for refusal in update(RUNNING, target, "202411", "ACS-SN5600").refusals
+    )
+
+
+@pytest.mark.parametrize("hwsku", ["ACS-SN5600", "ACS-MSN4700", "ACS-MSN3700", "Arista-7260CX3-C64"])
+def test_shipped_hardware_that_every_release_lists(hwsku: str) -> None:
+    assert switch_for_hwsku(hwsku) is not None
+    for release in releases():
+        assert admitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)

@@ -1,0 +1,110 @@
+"""Queue rows of a VOQ chassis: keys with host and ASIC, thresholds on the ports of other cards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lossless.fabric.compare import switch_view
+from lossless.hardware.load import switch_for_hwsku
+from lossless.render.switches import switch_file
+from lossless.resolve.layout import MONITORED
+from lossless.sonic.read import read_fabric
+from lossless.sonic.tables import Tables
+from lossless.sonic.voq import chassis_rows
+from lossless.source import load_text
+from tests.strategies import fabric_of
+from tools.example_base import base_of
+
+Data = dict[str, Any]
+INTENT: Data = {
+    "lossless": "v1",
+    "fabric": "f",
+    "transport": "rocev2",
+    "preset": "nvidia",
+    "hardware": {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"},
+    "topology": {
+        "leaf_spine": {
+            "leaves": 1,
+            "spines": 1,
+            "hosts_per_leaf": 1,
+            "host_links": "1 x 400G",
+            "uplinks": "1 x 800G",
+            "cables": {"host": "3m", "uplink": "30m"},
+        }
+    },
+}
+CHASSIS: Data = {"switch_type": "voq", "hostname": "leaf1", "asic_name": "Asic0"}
+SYSTEM_PORTS = {
+    "leaf1|Asic0|Ethernet0": {"speed": "400000"},
+    "card2|Asic1|Ethernet0": {"speed": "400000"},
+    "card2|Asic1|Ethernet8": {"speed": "800000"},
+    "card2|Asic1|Ethernet16": {"speed": "10000"},
+    "card2|Asic1|Cpu0": {"speed": "10000"},
+    "card2|Asic1|Ethernet-IB0": {"speed": "10000"},
+    "card2|Asic1|Ethernet-Rec0": {"speed": "10000"},
+}
+
+
+def rendered(**metadata: str) -> tuple[Any, Data]:
+    fabric = fabric_of(INTENT)
+    switch = fabric.switches[0]
+    base = base_of(fabric, switch)
+    base["DEVICE_METADATA"]["localhost"] |= metadata
+    base["SYSTEM_PORT"] = SYSTEM_PORTS
+    document = load_text(json.dumps(base), "base/leaf1/config_db.json")
+    return switch, json.loads(switch_file(switch, document).text)
+
+
+def ports_of(rows: Data) -> set[str]:
+    return {key.rpartition("|")[0] for key in rows}
+
+
+def test_a_chassis_names_host_and_asic_in_the_keys_of_queues_and_of_nothing_else() -> None:
+    _, tables = rendered(**CHASSIS)
+    for table in ("QUEUE", "BUFFER_QUEUE"):
+        assert all(len(key.split("|")) == 4 for key in tables[table])
+        assert {"leaf1|Asic0|Ethernet0", "leaf1|Asic0|Ethernet8"} <= ports_of(tables[table])
+    assert ports_of(tables["BUFFER_PG"]) == {"Ethernet0", "Ethernet8"}
+    assert {"Ethernet0", "Ethernet8"} <= tables["PORT_QOS_MAP"].keys()
+
+
+def test_ports_of_other_cards_get_thresholds_and_no_scheduler() -> None:
+    _, tables = rendered(**CHASSIS)
+    theirs = {key: row for key, row in tables["QUEUE"].items() if key.startswith("card2")}
+    assert {tuple(row) for row in theirs.values()} == {("wred_profile",)}
+    assert ports_of(theirs) == {f"card2|Asic1|Ethernet{n}" for n in (0, 8, 16)}
+    assert ports_of(tables["BUFFER_QUEUE"]) == {
+        *ports_of(theirs),
+        "leaf1|Asic0|Ethernet0",
+        "leaf1|Asic0|Ethernet8",
+    }
+
+
+def test_what_is_read_back_from_a_chassis_is_what_was_declared() -> None:
+    switch, tables = rendered(**CHASSIS)
+    (read,) = read_fabric([Tables("config_db.json", tables)], switch_for_hwsku).switches
+    assert read.qos.voq
+    counters = frozenset(MONITORED)
+    assert switch_view(read, counters) == switch_view(switch, counters)
+
+
+def test_a_switch_of_its_own_has_plain_keys() -> None:
+    for metadata in ({}, {"switch_type": "switch", "asic_name": "Asic0"}, {"switch_type": "voq"}):
+        _, tables = rendered(**metadata)
+        assert all(len(key.split("|")) == 2 for key in tables["QUEUE"])
+
+
+def test_a_port_of_no_speed_of_this_card_is_as_the_first_port() -> None:
+    rows = {"QUEUE": {"Ethernet0|3": {"wred_profile": "a"}, "Ethernet8|3": {"wred_profile": "b"}}}
+    device = {
+        "DEVICE_METADATA": {"localhost": CHASSIS},
+        "PORT": {"Ethernet0": {"speed": "400000"}, "Ethernet8": {"speed": "800000"}},
+        "SYSTEM_PORT": SYSTEM_PORTS,
+    }
+    found = chassis_rows(rows, device)["QUEUE"]
+    assert {key: row["wred_profile"] for key, row in found.items() if key.startswith("card2")} == {
+        "card2|Asic1|Ethernet0|3": "a",
+        "card2|Asic1|Ethernet8|3": "b",
+        "card2|Asic1|Ethernet16|3": "a",
+    }

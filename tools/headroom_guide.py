@@ -1,0 +1,159 @@
+"""What the headroom guide shows and nobody types: ``python tools/headroom_guide.py [--check]``.
+
+The table of the three methods, between two marks in ``docs/guides/headroom.md``, and the picture beside it. Both come
+from the program itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from lossless.api import HeadroomInputs, headroom_of_link  # noqa: E402
+from lossless.report.columns import markdown_table  # noqa: E402
+from lossless.units import format_bytes, format_rate  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Kind = dict[str, Any]
+
+GUIDE = ROOT / "docs" / "guides" / "headroom.md"
+PICTURE = ROOT / "docs" / "guides" / "headroom.svg"
+BEGIN, END = "<!-- written by tools/headroom_guide.py -->\n", "<!-- end -->\n"
+
+PROFILE = "nvidia-sn5600"
+SPEEDS_BPS = tuple(gbps * 10**9 for gbps in (100, 200, 400, 800))
+CABLES_M = (3, 40, 300)
+STOCK = HeadroomInputs(port_mtu_bytes=9100, lossless_mtu_bytes=1024, small_packet_percent=100)
+HALF_SMALL = STOCK._replace(small_packet_percent=50)
+SHOWN_BPS = 400 * 10**9
+"""The speed of the picture."""
+
+COLOURS = {
+    "own frame": "#c9c9c9",
+    "peer frame": "#a8a8a8",
+    "frame ahead of the pause": "#a8a8a8",
+    "frame begun": "#a8a8a8",
+    "pause frame": "#a8a8a8",
+    "cable round trip": "#7aa6d8",
+    "MAC and PHY": "#e5c07b",
+    "tile": "#d9a05b",
+    "peer response": "#c97b6b",
+    "small-packet compensation": "#b48ead",
+    "rounding": "#eeeeee",
+    "whole frames": "#eeeeee",
+    "vendor row": "#8fbf8f",
+}
+LEGEND = (
+    ("vendor row", "the vendor's row"),
+    ("peer frame", "frames"),
+    ("cable round trip", "the cable, there and back"),
+    ("peer response", "until the peer obeys"),
+    ("tile", "inside the switch"),
+    ("whole frames", "rounding"),
+)
+
+
+def kind(speed_bps: int, cable_m: int, stated: HeadroomInputs = STOCK) -> Kind:
+    """Return what the program says of one link, as plain data."""
+    data: Any = headroom_of_link(PROFILE, speed_bps, cable_m, stated=stated).to_data()
+    (found,) = data["kinds"]
+    return dict(found)
+
+
+def table() -> str:
+    """Return the table of the guide: three methods, four speeds, three lengths."""
+    heads = ("speed", "cable", "vendor row", "formula, 100 % small", "formula, 50 % small", "floor")
+    return markdown_table(heads, [_row(speed, cable) for speed in SPEEDS_BPS for cable in CABLES_M])
+
+
+def _row(speed_bps: int, cable_m: int) -> tuple[str, ...]:
+    stock, half = kind(speed_bps, cable_m), kind(speed_bps, cable_m, HALF_SMALL)
+    row = stock["methods"]["row"]
+    length = row["terms"][0]["formula"].split()[-1]
+    return (
+        format_rate(speed_bps),
+        f"{cable_m} m",
+        f"{format_bytes(row['headroom_bytes'])} ({length})",
+        format_bytes(stock["methods"]["formula"]["headroom_bytes"]),
+        format_bytes(half["methods"]["formula"]["headroom_bytes"]),
+        format_bytes(stock["methods"]["floor"]["headroom_bytes"]),
+    )
+
+
+def picture() -> str:
+    """Return the picture: the terms of each method, one bar each, for three lengths."""
+    bars = list(_bars())
+    title = f"{PROFILE}, {format_rate(SHOWN_BPS)}: what each method adds up"
+    height = 40 + 26 * len(bars) + 10 * len(CABLES_M) + 30
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}" '
+        'font-family="sans-serif" font-size="12.5">',
+        f'  <rect width="860" height="{height}" fill="#fff"/>',
+        f'  <text x="20" y="24" font-weight="bold">{title}</text>',
+        *_legend(height - 16),
+    ]
+    most = max(sum(term["bytes"] for term in terms) for _, terms in bars)
+    top = 40
+    for number, (label, terms) in enumerate(bars):
+        lines += _bar(label, terms, top + 26 * number + 10 * (number // 4), 560 / most)
+    return "\n".join([*lines, "</svg>\n"])
+
+
+def _bars() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for cable_m in CABLES_M:
+        stock, half = (kind(SHOWN_BPS, cable_m, stated)["methods"] for stated in (STOCK, HALF_SMALL))
+        yield f"{cable_m} m: vendor row", stock["row"]["terms"]
+        yield "formula, 100 % small", stock["formula"]["terms"]
+        yield "formula, 50 % small", half["formula"]["terms"]
+        yield "floor", stock["floor"]["terms"]
+
+
+def _bar(label: str, terms: Sequence[dict[str, Any]], top: int, scale: float) -> Iterator[str]:
+    yield f'  <text x="170" y="{top + 14}" text-anchor="end">{label}</text>'
+    left = 180.0
+    for term in terms:
+        width = term["bytes"] * scale
+        colour = COLOURS[term["name"]]
+        yield f'  <rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="18" fill="{colour}" stroke="#666"/>'
+        left += width
+    total = sum(term["bytes"] for term in terms)
+    yield f'  <text x="{left + 6:.1f}" y="{top + 14}">{format_bytes(round(total))}</text>'
+
+
+def _legend(base: int) -> Iterator[str]:
+    left = 20
+    for name, words in LEGEND:
+        yield f'  <rect x="{left}" y="{base - 10}" width="12" height="12" fill="{COLOURS[name]}" stroke="#666"/>'
+        yield f'  <text x="{left + 17}" y="{base}">{words}</text>'
+        left += 36 + round(6.3 * len(words))
+
+
+def with_table(text: str) -> str:
+    """Return the guide with its table anew."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}{table()}\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write both, or with ``--check`` report what is stale."""
+    text = GUIDE.read_text(encoding="utf-8")
+    fresh = {GUIDE: with_table(text), PICTURE: picture()}
+    if "--check" not in arguments:
+        for path, content in fresh.items():
+            path.write_text(content, encoding="utf-8")
+        return 0
+    stale = [path for path, content in fresh.items() if path.read_text(encoding="utf-8") != content]
+    for path in stale:
+        sys.stderr.write(f"{path.relative_to(ROOT)} is stale; run: make docs\n")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
