@@ -31,6 +31,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py
+	$(BIN)/python benchmarks/yaml.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/packet_sim.py --summary $(or $(LOSSLESS_REFERENCE),../shared)/reference/packet-sim/*.json
 

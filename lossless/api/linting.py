@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
-    from lossless.lint.repository import Declare, Intents, Judged
+    from lossless.lint.repository import Declare, Intents, Judged, Tell
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
 
@@ -116,8 +116,8 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | 
 
     made: list[Fabric] = []
 
-    def declare(documents: Sequence[Document]) -> Intents:
-        intents = _declaring(options)(documents)
+    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
+        intents = _declaring(options)(documents, tell)
         made.extend(intents.fabrics)
         return intents
 
@@ -175,9 +175,9 @@ def _declaring(options: Options) -> Declare:
     """Return what makes fabrics of the intents among documents."""
     from lossless.lint.repository import Intents, counted
 
-    def declare(documents: Sequence[Document]) -> Intents:
+    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
         errors: list[Problem] = []
-        intents = counted([document for document in documents if is_intent(document)], options.tell)
+        intents = counted([document for document in documents if is_intent(document)], tell)
         fabrics = [intent_fabric(document, options, errors) for document in intents]
         return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
 

@@ -9,7 +9,7 @@ import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.cli.choice import choice_options
-from lossless.cli.fixing import fix_options, fixed, require_files, show_diff
+from lossless.cli.fixing import fix_options, fixed, require_files, require_plain, show_diff
 from lossless.cli.options import api_options, profiles, rdma_dscp
 from lossless.cli.output import write_report
 from lossless.cli.reporting import report_options
@@ -77,6 +77,7 @@ def command(
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_extent(extent, paths, simulate=simulate, mending=fix or diff)
     if diff:
+        require_plain(wanted)
         return show_diff(paths, options, unsafe=unsafe_fixes)
     if simulate:
         _announce()

@@ -28,6 +28,10 @@ class Wanted(NamedTuple):
     verbose: bool
 
 
+AS_USUAL = Wanted("text", (), statistics=False, quiet=False, source=True, verbose=False)
+"""What is wanted where nothing is said."""
+
+
 def _outputs(
     _context: click.Context, _option: click.Parameter, values: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:

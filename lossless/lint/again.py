@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.errors import Problem
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Outcome, Settings
-    from lossless.lint.repository import Declare, Intents, Judged
+    from lossless.lint.repository import Declare, Intents, Judged, Tell
     from lossless.rules.selectors import Codes
     from lossless.source.document import Document
 
@@ -69,7 +69,7 @@ class Again:
     def judge(self, candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
         """Judge files as ``judge_files`` does."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
-        declared = self._intents([one for one in candidates if not is_json(one.file)], declare)
+        declared = self._intents([one for one in candidates if not is_json(one.file)], declare, settings.tell)
         settings = completed(settings, declared.intents, [candidate.file for candidate in devices])
         if settings.compared is not self._compared:
             # Those that are not compared have left no summary.
@@ -83,14 +83,14 @@ class Again:
         problems = (*declared.problems, *(problem for one in known for problem in one.problems))
         return judged._replace(errors=(*problems, *judged.errors))
 
-    def _intents(self, candidates: Sequence[Candidate], declare: Declare) -> _Declared:
+    def _intents(self, candidates: Sequence[Candidate], declare: Declare, tell: Tell | None) -> _Declared:
         basis = tuple((candidate.file, mark_of(candidate.file)) for candidate in candidates)
         if self._declared is None or self._declared.basis != basis:
             self._known.clear()
             found = [read(candidate) for candidate in candidates]
             documents = tuple(document for one in found for document in one.documents)
             problems = tuple(problem for one in found for problem in one.problems)
-            self._declared = _Declared(basis, documents, declare(documents), problems)
+            self._declared = _Declared(basis, documents, declare(documents, tell), problems)
         return self._declared
 
     def _devices(self, candidates: Sequence[Candidate], settings: Settings) -> list[_Known]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FEWEST_FOR_WORKERS = 32
 """From how many configurations on several processes judge them; fewer are done before those would start."""
 
+FEWEST_INTENTS = 16
+"""From how many intents on several processes judge them: one takes as long as some configurations."""
+
 
 class Intents(NamedTuple):
     """The fabrics that intents declare, and what could not be read of them."""
@@ -46,15 +49,18 @@ class Judged(NamedTuple):
 
 _Counted = TypeVar("_Counted")
 
-Declare = Callable[[Sequence["Document"]], Intents]
-"""Makes fabrics of those documents that are intents."""
+Tell = Callable[[int, int], None]
+"""Is told how many of how many are done."""
+
+Declare = Callable[[Sequence["Document"], "Tell | None"], Intents]
+"""Makes fabrics of those documents that are intents, and tells how many of them are made."""
 
 
 def judge_documents(documents: Sequence[Document], declare: Declare, settings: Settings) -> Judged:
     """Judge documents that are already read."""
     problems = [problem for document in documents for problem in devices_in(document).problems]
     documents = split(documents)
-    intents = declare(documents)
+    intents = declare(documents, settings.tell)
     deployed = [document for document in documents if is_json(document.file)]
     settings = completed(settings, intents, [document.file for document in deployed])
     find = finder(settings.profile_dirs)
@@ -65,6 +71,10 @@ def judge_documents(documents: Sequence[Document], declare: Declare, settings: S
 
 def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
     """Judge files: in several processes where there are many devices among them."""
+    if _are_many_intents(candidates):
+        from lossless.lint.intents import judge_intents
+
+        return judge_intents(candidates, declare, settings)
     devices = _for_workers(candidates)
     among = set(devices)
     found = [read(candidate) for candidate in candidates if candidate not in among]
@@ -75,17 +85,27 @@ def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Set
     return judged._replace(errors=(*problems, *judged.errors))
 
 
-def counted(
-    things: Sequence[_Counted], tell: Callable[[int, int], None] | None
-) -> Sequence[_Counted] | Iterator[_Counted]:
+def counted(things: Sequence[_Counted], tell: Tell | None) -> Sequence[_Counted] | Iterator[_Counted]:
     """Return things, and say how many of them are done while they are worked on."""
     return things if tell is None else _telling(things, tell)
 
 
-def _telling(things: Sequence[_Counted], tell: Callable[[int, int], None]) -> Iterator[_Counted]:
+def _telling(things: Sequence[_Counted], tell: Tell) -> Iterator[_Counted]:
     for done, thing in enumerate(things):
         tell(done, len(things))
         yield thing
+
+
+def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
+    """Return whether there are intents alone, and so many that other processes are worth their start.
+
+    Where there are devices too, these are judged by the fabrics of the intents, which stay in this process then.
+    """
+    if len(candidates) < FEWEST_INTENTS or any(is_json(candidate.file) for candidate in candidates):
+        return False
+    from lossless.lint.workers import usable
+
+    return usable()
 
 
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -103,7 +123,7 @@ def _judge_apart(
 ) -> Judged:
     from lossless.lint.workers import judge_in_processes
 
-    intents = declare(documents)
+    intents = declare(documents, settings.tell)
     settings = completed(settings, intents, [candidate.file for candidate in devices])
     work = judge_in_processes(devices, settings)
     judged = joined(
@@ -139,7 +159,7 @@ def joined(
     intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown], settings: Settings
 ) -> Judged:
     """Return what is said of intents and devices together."""
-    verdicts = [*_of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
+    verdicts = [*of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
     summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
     verdicts.append(compare(summaries, settings))
     errors = (error for outcome in outcomes for error in outcome.errors)
@@ -147,7 +167,8 @@ def joined(
     return Judged(together(verdicts), (*intents.errors, *errors), documents, layouts)
 
 
-def _of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
+def of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
+    """Return what rules say of the fabrics of intents."""
     if not intents.fabrics:
         return []
     from lossless.fabric.view import View
