@@ -30,6 +30,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/deadlock.py
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/yaml.py
 	$(BIN)/python benchmarks/sweep.py
@@ -43,6 +44,7 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/headroom_guide.py
+	$(BIN)/python tools/topology_guide.py
 	$(BIN)/python tools/compile_profiles.py
 
 $(VENV)/python.stamp:

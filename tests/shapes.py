@@ -87,6 +87,69 @@ def three_tiers(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
     return _accepting(draw, "three_tier", shape | draw(_lags()), max(leaf_ratio, spine_ratio))
 
 
+@st.composite
+def rails(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
+    """Draw a rail-optimised fabric, some with room to grow; where it is oversubscribed, it says so."""
+    found = draw(links(leaf, spine, nic))
+    number, spines, hosts = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    each, down_bps = found.down
+    shape: Data = {
+        "units": draw(st.integers(1, 2)),
+        "rails": number,
+        "spines": spines,
+        "hosts_per_unit": hosts,
+        "host_links": bundle(number * each, down_bps),
+        "uplinks": bundle(*found.up),
+        "cables": {"host": f"{found.host_cable_m}m", "uplink": f"{found.uplink_cable_m}m"},
+    }
+    shape |= draw(st.sampled_from([{}, {"room": {"units": 3}}, {"room": {"hosts_per_unit": 4}}]))
+    ratio = hosts * _bps(found.down) / (spines * _bps(found.up))
+    return _accepting(draw, "rail_optimised", shape | draw(_lags()), ratio)
+
+
+@st.composite
+def dragonflies(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
+    """Draw a dragonfly+, some with room to grow; where it is oversubscribed, it says so."""
+    found = draw(links(leaf, spine, nic))
+    spines, hosts, top_bps = (
+        draw(st.integers(1, 2)),
+        draw(st.integers(1, 3)),
+        draw(st.sampled_from(sorted(spine.reach))),
+    )
+    shape: Data = {
+        "groups": draw(st.integers(2, 3)),
+        "leaves": draw(st.integers(1, 2)),
+        "spines": spines,
+        "hosts_per_leaf": hosts,
+        "host_links": bundle(*found.down),
+        "uplinks": bundle(*found.up),
+        "global_links": bundle(draw(st.integers(1, 3)), top_bps),
+        "cables": {
+            "host": f"{found.host_cable_m}m",
+            "uplink": f"{found.uplink_cable_m}m",
+            "global": f"{draw(st.integers(1, spine.reach[top_bps]))}m",
+        },
+    }
+    shape |= draw(st.sampled_from([{}, {"room": {"groups": 4}}]))
+    ratio = hosts * _bps(found.down) / (spines * _bps(found.up))
+    return _accepting(draw, "dragonfly_plus", shape | draw(_lags()), ratio)
+
+
+@st.composite
+def tori(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
+    """Draw a torus of switches that are the leaves of other shapes."""
+    found = draw(links(leaf, spine, nic))
+    bps = draw(st.sampled_from(sorted(leaf.reach)))
+    shape: Data = {
+        "sides": draw(st.lists(st.integers(2, 3), min_size=2, max_size=2)),
+        "links": bundle(draw(st.integers(1, 2)), bps),
+        "hosts_per_switch": draw(st.integers(1, 3)),
+        "host_links": bundle(*found.down),
+        "cables": {"host": f"{found.host_cable_m}m", "link": f"{draw(st.integers(1, leaf.reach[bps]))}m"},
+    }
+    return {"torus": shape | draw(_lags())}
+
+
 def _lags() -> st.SearchStrategy[Data]:
     return st.sampled_from([{}, {}, {"lag": True}, {"lag": "on"}, {"lag": False}])
 
@@ -167,10 +230,12 @@ def _end(name: str, place: dict[str, Any], with_port: bool) -> str:
 
 
 def with_dual_tors(topology: Data) -> Data:
-    """Return a topology whose leaves are dual ToRs."""
+    """Return a topology whose leaves are dual ToRs, where its form has such."""
     for name in ("leaf_spine", "three_tier"):
         if name in topology:
             return {**topology, name: {**topology[name], "dual_tor": True}}
+    if "devices" not in topology:
+        return topology
     devices = {
         name: {**device, "dual_tor": "on"} if device["role"] == "leaf" else device
         for name, device in topology["devices"].items()
@@ -180,6 +245,10 @@ def with_dual_tors(topology: Data) -> Data:
 
 def tiers_of(topology: Data) -> list[str]:
     """Return the tiers that links of a topology are of."""
+    if "torus" in topology:
+        return ["hosts", "links"]
+    if "dragonfly_plus" in topology:
+        return ["hosts", "uplinks", "global_links"]
     devices = topology.get("devices", {}).values()
     pods = "three_tier" in topology or any(device["role"] == "super-spine" for device in devices)
     return ["hosts", "uplinks", "spine_uplinks"] if pods else ["hosts", "uplinks"]

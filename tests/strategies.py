@@ -19,7 +19,17 @@ from lossless.intent.load import LoadedIntent, load_intent
 from lossless.resolve.fabric import resolve
 from lossless.resolve.placement import Placement
 from lossless.source import load_text
-from tests.shapes import bundle, explicit, leaf_spines, three_tiers, tiers_of, with_dual_tors
+from tests.shapes import (
+    bundle,
+    dragonflies,
+    explicit,
+    leaf_spines,
+    rails,
+    three_tiers,
+    tiers_of,
+    tori,
+    with_dual_tors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,12 +124,16 @@ def intents(draw: Draw, *, renderable: bool = False) -> Data:
     leaf, spine = draw(st.sampled_from(_pairs(nic)))
     data["hardware"] = {"leaf": draw(chosen(leaf)), "spine": draw(chosen(spine)), "nic": nic}
     data["topology"] = draw(topologies(leaf, spine, nic))
+    if "torus" in data["topology"]:
+        data["hardware"]["switch"] = draw(chosen(leaf))
     if "spine_uplinks" in tiers_of(data["topology"]):
         data["hardware"]["super-spine"] = draw(chosen(spine))
     if dual_tor:
         data["topology"] = with_dual_tors(data["topology"])
     if "pfc" in data:
-        data["pfc"] |= draw(tier_choices(data["topology"], with_uplinks=dual_tor))
+        data["pfc"] |= draw(
+            tier_choices(data["topology"], with_uplinks=dual_tor and "torus" not in data["topology"])
+        )
     data |= draw(extras([*data.get("classes", {})]))
     if draw(st.integers(0, 3)) == 0:
         data = draw(cages(data))
@@ -310,7 +324,8 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
 
 def topologies(leaf: Product, spine: Product, nic: str) -> st.SearchStrategy[Data]:
     """Draw a topology in any form."""
-    return leaf_spines(leaf, spine, nic) | three_tiers(leaf, spine, nic) | explicit(leaf, spine, nic)
+    forms = (leaf_spines, three_tiers, explicit, rails, dragonflies, tori)
+    return st.one_of([form(leaf, spine, nic) for form in forms])
 
 
 def tier_choices(topology: Data, *, with_uplinks: bool) -> st.SearchStrategy[Data]:

@@ -10,6 +10,7 @@ from lossless import api
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
         "Baselined",
+        "Cabling",
         "Change",
         "Drift",
         "Fabrics",
@@ -21,8 +22,10 @@ def test_the_public_names_are_these() -> None:
         "RenderResult",
         "Report",
         "Simulated",
+        "Topology",
         "Watch",
         "baseline",
+        "cabled_topology",
         "diff",
         "fix",
         "headroom_of_link",
@@ -35,8 +38,11 @@ def test_the_public_names_are_these() -> None:
         "load_fabrics",
         "render",
         "simulate",
+        "spread",
         "sweep",
+        "topology",
         "trace",
+        "workload",
         "write_import",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)

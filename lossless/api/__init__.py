@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossless.api.baselining import Baselined, baseline
+    from lossless.api.cabling import Cabling, cabled_topology
     from lossless.api.changing import Change, lint_since
     from lossless.api.diffing import Drift, diff
     from lossless.api.fixing import Fixed, fix
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from lossless.api.importing import Imported, import_configs, write_import
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
+    from lossless.api.mapping import Topology, topology
+    from lossless.api.planning import spread, workload
     from lossless.api.rendering import RenderResult, render
     from lossless.api.simulating import Simulated, simulate, sweep
     from lossless.api.tracing import trace
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Baselined",
+    "Cabling",
     "Change",
     "Drift",
     "Fabrics",
@@ -34,8 +38,10 @@ __all__ = [
     "RenderResult",
     "Report",
     "Simulated",
+    "Topology",
     "Watch",
     "baseline",
+    "cabled_topology",
     "diff",
     "fix",
     "headroom_of_link",
@@ -48,13 +54,17 @@ __all__ = [
     "load_fabrics",
     "render",
     "simulate",
+    "spread",
     "sweep",
+    "topology",
     "trace",
+    "workload",
     "write_import",
 ]
 
 _HOMES = {
     "Baselined": "baselining",
+    "Cabling": "cabling",
     "Change": "changing",
     "Drift": "diffing",
     "Fabrics": "loading",
@@ -66,8 +76,10 @@ _HOMES = {
     "RenderResult": "rendering",
     "Report": "linting",
     "Simulated": "simulating",
+    "Topology": "mapping",
     "Watch": "watching",
     "baseline": "baselining",
+    "cabled_topology": "cabling",
     "diff": "diffing",
     "fix": "fixing",
     "headroom_of_link": "headroom",
@@ -80,8 +92,11 @@ _HOMES = {
     "load_fabrics": "loading",
     "render": "rendering",
     "simulate": "simulating",
+    "spread": "planning",
     "sweep": "simulating",
+    "topology": "mapping",
     "trace": "tracing",
+    "workload": "planning",
     "write_import": "importing",
 }
 """The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""

@@ -14,7 +14,9 @@ from lossless.findings import Origin
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
+    from lossless.fabric.cluster import Cluster, Failures
     from lossless.fabric.hosts import HostQos
+    from lossless.fabric.routing import Bridging, Routing
     from lossless.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 Door = Literal["intent", "config_db"]
@@ -218,19 +220,33 @@ class Link(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A network beside or on the fabric, with its prefixes as text."""
+    """A network beside or on the fabric, with its prefixes as text.
+
+    ``purpose`` and ``marking`` are as an intent states them, None where it does not.
+    """
 
     name: str
     separate: bool
     prefixes: tuple[str, ...]
     class_name: str | None
     origin: Origin
+    purpose: Literal["compute", "storage", "management", "tenant"] | None = None
+    marking: Literal["trusted", "untrusted", "rewritten"] | None = None
+
+
+class Uplinks(NamedTuple):
+    """Parallel links of one rate from a switch to one above it."""
+
+    above: str
+    links: int
+    speed_bps: int
 
 
 class Capacity(NamedTuple):
     """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts.
 
-    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines.
+    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of the
+    first; those of the others are as many and as fast, to others perhaps.
     """
 
     leaf: str
@@ -241,6 +257,7 @@ class Capacity(NamedTuple):
     origin: Origin
     leaves: tuple[str, ...]
     role: str = "leaf"
+    uplinks: tuple[Uplinks, ...] = ()
 
 
 class RepeatedKey(NamedTuple):
@@ -263,7 +280,8 @@ class Fabric(NamedTuple):
     """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
 
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
-    are the links that an intent says have PFC, None where it does not say.
+    are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
+    ``failures`` what may fail. ``routing`` and ``bridging`` are None where an intent says nothing of them.
     """
 
     name: str
@@ -281,6 +299,10 @@ class Fabric(NamedTuple):
     telemetry: Telemetry | None = None
     lossy_origin: Origin | None = None
     pfc_tiers: tuple[str, ...] | None = None
+    cluster: Cluster | None = None
+    failures: Failures | None = None
+    routing: Routing | None = None
+    bridging: Bridging | None = None
 
     @property
     def declared(self) -> bool:

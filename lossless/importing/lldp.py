@@ -22,11 +22,15 @@ _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePo
 
 
 class Heard(NamedTuple):
-    """One neighbour that a port heard of: its name, and the words it has for its own port, best first."""
+    """One neighbour that a port heard of: its name, and the words it has for its own port, best first.
+
+    ``line`` is where that stands in the file, counted from 1.
+    """
 
     port: str
     neighbor: str
     ports: tuple[str, ...]
+    line: int = 1
 
 
 def device_of(file: str, devices: Collection[str]) -> str:
@@ -65,13 +69,13 @@ def _of_table(text: str, file: str) -> Iterator[Heard]:
         )
         raise InputError([Problem(file, 1, 1, message)])
     starts = [match.start() for match in re.finditer(r"-+", lines[rules[0]])]
-    for line in lines[rules[0] + 1 :]:
+    for number, line in enumerate(lines[rules[0] + 1 :], rules[0] + 2):
         # A line of dashes and the count end the table.
         if not line.strip() or set(line.strip()) == {"-"}:
             break
         cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
         if cells[0] and cells[1]:
-            yield Heard(cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""))
+            yield Heard(cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""), number)
 
 
 def _of_json(text: str, file: str) -> Iterator[Heard]:
@@ -83,11 +87,12 @@ def _of_json(text: str, file: str) -> Iterator[Heard]:
             [Problem(file, 1, 1, "not what `lldpctl -f json` prints: no lldp, or no interface in it")]
         )
     # One interface is an object, several are a list of objects with one key each.
-    for group in [interfaces] if isinstance(interfaces, dict) else interfaces:
+    for index, group in enumerate([interfaces] if isinstance(interfaces, dict) else interfaces):
+        path = ("lldp", "interface") if isinstance(interfaces, dict) else ("lldp", "interface", index)
         for port, seen in group.items() if isinstance(group, dict) else ():
             heard = _heard(port, seen)
             if heard is not None:
-                yield heard
+                yield heard._replace(line=document.locate((*path, port), "key").line)
 
 
 def _heard(port: str, seen: Any) -> Heard | None:

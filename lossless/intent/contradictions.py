@@ -167,9 +167,9 @@ def _dual_tor_pauses(document: Document, intent: Intent, where: Path) -> Iterato
 def _dual_tor_path(intent: Intent) -> Path | None:
     """Return where dual ToRs are declared, None where they are not."""
     topology = intent.topology
-    if topology.shape is not None:
-        name = "leaf_spine" if topology.leaf_spine is not None else "three_tier"
-        return ("topology", name, "dual_tor") if topology.shape.dual_tor else None
+    for name, shape in (("leaf_spine", topology.leaf_spine), ("three_tier", topology.three_tier)):
+        if shape is not None and shape.dual_tor:
+            return ("topology", name, "dual_tor")
     found = (name for name, device in (topology.devices or {}).items() if device.dual_tor)
     first = next(found, None)
     return None if first is None else ("topology", "devices", first, "dual_tor")

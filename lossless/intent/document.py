@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.intent.base import FrameSize, Model
 from lossless.intent.classes import ClassName, TrafficClass
+from lossless.intent.cluster import Cluster, Failures
 from lossless.intent.hosts import Hosts
 from lossless.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
 from lossless.intent.sonic import Sonic
@@ -40,6 +41,8 @@ class Intent(Model):
     mtu: FrameSize = 9100
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
     telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()
+    cluster: Cluster | None = None
+    failures: Failures | None = None
 
 
 def json_schema() -> dict[str, Any]:

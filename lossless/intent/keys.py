@@ -19,12 +19,15 @@ class Key(NamedTuple):
 
 def known_keys() -> dict[str, dict[str, Key]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
+    from lossless.intent.keys_cluster import CLUSTER
     from lossless.intent.keys_policy import POLICY
+    from lossless.intent.keys_routing import ROUTING
+    from lossless.intent.keys_shapes import SHAPES
     from lossless.intent.keys_sonic import SONIC
     from lossless.intent.keys_wiring import WIRING
 
     found: dict[str, dict[str, Key]] = {}
-    for table in (POLICY, WIRING, SONIC):
+    for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, ROUTING):
         for owner, keys in table.items():
             found.setdefault(owner, {}).update(keys)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossless.intent.keys import Key
 
-_ROLES = ("leaf", "spine", "super-spine")
+_ROLES = ("leaf", "spine", "super-spine", "switch")
 _LINKS = "how many, of which rate."
 
 
@@ -57,7 +57,8 @@ SONIC: dict[str, dict[str, Key]] = {
     },
     "Pfc": {
         "tiers": Key(
-            "Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`. Left out: all.",
+            "Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`, `links` (of a torus), `local_links` "
+            "and `global_links` (of groups). Left out: all.",
             (["hosts", "uplinks"],),
         ),
         "asymmetric": Key(
@@ -74,7 +75,7 @@ SONIC: dict[str, dict[str, Key]] = {
     "breakout": {},
     "Hardware": {
         "super-spine": Key(
-            "Switch profile of the super-spines. Left out: there are none.", ("nvidia-sn5600",)
+            "Switch profile of the super-spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)
         ),
     },
     "PodCables": {

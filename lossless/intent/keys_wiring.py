@@ -9,10 +9,11 @@ _TOS = (106,)
 WIRING: dict[str, dict[str, Key]] = {
     "Hardware": {
         "leaf": Key(
-            "Switch profile of the leaves, or a mapping with its HWSKU; `lossless profiles` lists what is known.",
+            "Switch profile of the leaves, or a mapping with its HWSKU; `lossless profiles` lists what is known. "
+            "Left out: that of `switch`.",
             ("nvidia-sn5600", {"profile": "nvidia-sn5600", "hwsku": "Mellanox-SN5600-O128"}),
         ),
-        "spine": Key("Switch profile of the spines. Left out: there are none.", ("nvidia-sn5600",)),
+        "spine": Key("Switch profile of the spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)),
         "nic": Key("NIC profile of every host that names none of its own.", ("connectx-7",)),
     },
     "SwitchChoice": {
@@ -20,13 +21,13 @@ WIRING: dict[str, dict[str, Key]] = {
         "hwsku": Key("One of its HWSKUs. Left out: the first of the profile.", ("Mellanox-SN5600-O128",)),
     },
     "Topology": {
-        "leaf_spine": Key("A two-tier Clos by its numbers. Left out: `devices` and `links` are given."),
+        "leaf_spine": Key("A two-tier Clos by its numbers. Left out: another form is given."),
         "devices": Key(
-            "Devices by name, where the fabric has no plain shape. Left out: `leaf_spine` makes them.",
+            "Devices by name, where the fabric has no plain shape. Left out: a shape makes them.",
             ({"leaf1": {"role": "leaf"}, "host1": {"role": "host"}},),
         ),
         "links": Key(
-            "Bundles of links between the devices. Left out: `leaf_spine` makes them.",
+            "Bundles of links between the devices. Left out: a shape makes them.",
             ([{"a": "leaf1", "b": "host1", "links": "2 x 400G", "cable": "3m"}],),
         ),
         "oversubscription": Key("Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)),

@@ -51,8 +51,9 @@ def _watchdog_schema() -> dict[str, Any]:
     return {**schema, "minProperties": 1}
 
 
-Tier = Literal["hosts", "uplinks", "spine_uplinks"]
-"""Links to hosts, links that go up from leaves, links that go up from spines."""
+Tier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
+"""Links to hosts, links that go up from leaves, links that go up from spines; between switches without a tier, those
+of a torus, within a group and between groups."""
 
 
 def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from lossless.intent.base import Model, refused, shown
 from lossless.source.nearest import nearest
 
-ROLES = ("leaf", "spine", "super-spine")
+ROLES = ("leaf", "spine", "super-spine", "switch")
 RELEASES = ("202305", "202311", "202405", "202411", "master")
 """The releases whose tables and fields are known: those of ``profiles/sonic/schema.json``."""
 RELEASE = "release that is known"

@@ -6,9 +6,9 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from lossless.intent.base import (
-    Count,
     Length,
     LinkCount,
     Model,
@@ -19,11 +19,20 @@ from lossless.intent.base import (
     shown,
 )
 from lossless.intent.policy import Ratio
+from lossless.intent.routing import BridgingChoice, RoutingChoice
+from lossless.intent.shapes import (
+    Dragonfly,
+    DragonflyPlus,
+    LeafSpine,
+    RailOptimised,
+    Shape,
+    ThreeTier,
+    Torus,
+    refuse_too_many,
+)
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME)]
-MAX_LINKS = 2_000_000
-"""Most links of one fabric: twice those of 65,536 hosts with eight links each."""
 LONGEST_PORT_NAME = 31
 
 
@@ -63,96 +72,21 @@ SwitchField = Annotated[
 
 
 class Hardware(Model):
-    """Which product fills which role, by the name of its profile (``lossless profiles`` lists them)."""
+    """Which product fills which role, by the name of its profile (``lossless profiles`` lists them).
 
-    leaf: SwitchField
+    ``switch`` is that of every role that names none of its own, and of switches that stand in no tier.
+    """
+
+    switch: SwitchField | None = None
+    leaf: SwitchField | None = None
     spine: SwitchField | None = None
     super_spine: SwitchField | None = Field(default=None, alias="super-spine")
     nic: str
 
-    def choice(self, role: str) -> SwitchChoice | None:
-        """Return the product of a role, None where none is named."""
-        return {"leaf": self.leaf, "spine": self.spine, "super-spine": self.super_spine}[role]
-
-
-class Cables(Model):
-    """Real cable lengths by tier; what is configured is the next longer row of the HWSKU."""
-
-    host: Length
-    uplink: Length
-
-
-class PodCables(Cables):
-    """Real cable lengths of a fabric of pods."""
-
-    spine_uplink: Length
-
-
-class LeafSpine(Model):
-    """A two-tier Clos: every leaf connects to every spine.
-
-    With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts hang on pairs of
-    leaves, and what reaches the wrong one of a pair goes back through the spines in a tunnel.
-    """
-
-    leaves: Count
-    spines: Count
-    hosts_per_leaf: Count
-    host_links: LinkCount
-    uplinks: LinkCount
-    cables: Cables
-    oversubscription: Ratio = 1.0
-    lag: OnOff = False
-    dual_tor: OnOff = False
-
-    @model_validator(mode="after")
-    def _of_a_size_to_lay_out(self) -> LeafSpine:
-        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0]
-        _refuse_too_many(self.leaves * per_leaf)
-        return self
-
-
-class ThreeTier(Model):
-    """A three-tier Clos: in each pod every leaf connects to every spine, and super-spines join the pods.
-
-    Every spine connects to every super-spine. With several ``planes`` it connects to those of its own: the first
-    spines of each pod to the first super-spines, and so on. ``lag`` and ``dual_tor`` as in a two-tier Clos.
-    """
-
-    pods: Count
-    leaves_per_pod: Count
-    spines_per_pod: Count
-    super_spines: Count
-    planes: Count = 1
-    hosts_per_leaf: Count
-    host_links: LinkCount
-    uplinks: LinkCount
-    spine_uplinks: LinkCount
-    cables: PodCables
-    oversubscription: Ratio = 1.0
-    lag: OnOff = False
-    dual_tor: OnOff = False
-
-    @model_validator(mode="after")
-    def _planes_divide_both(self) -> ThreeTier:
-        for name in ("spines_per_pod", "super_spines"):
-            switches = getattr(self, name)
-            if switches % self.planes:
-                raise refused(f"{self.planes} planes do not divide {switches} {name}", "planes")
-        return self
-
-    @model_validator(mode="after")
-    def _of_a_size_to_lay_out(self) -> ThreeTier:
-        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines_per_pod * self.uplinks[0]
-        per_spine = self.super_spines // self.planes * self.spine_uplinks[0]
-        per_pod = self.leaves_per_pod * per_leaf + self.spines_per_pod * per_spine
-        _refuse_too_many(self.pods * per_pod)
-        return self
-
-
-def _refuse_too_many(links: int) -> None:
-    if links > MAX_LINKS:
-        raise refused(f"{links:,} links; the most that is laid out is {MAX_LINKS:,}")
+    def choice(self, role: str) -> tuple[SwitchChoice | None, str]:
+        """Return the product of a role and the key that names it, None where nothing does."""
+        own = {"leaf": self.leaf, "spine": self.spine, "super-spine": self.super_spine}.get(role)
+        return (own, role) if own is not None or self.switch is None else (self.switch, "switch")
 
 
 class DeviceChoice(Model):
@@ -163,7 +97,7 @@ class DeviceChoice(Model):
     or judged for it.
     """
 
-    role: Literal["leaf", "spine", "super-spine", "host"]
+    role: Literal["leaf", "spine", "super-spine", "switch", "host"]
     hardware: SwitchField | None = None
     nic: str | None = None
     dual_tor: OnOff = False
@@ -229,32 +163,83 @@ class LinkChoice(Model):
         return value
 
 
+def _port_lists(value: object) -> object:
+    return {ends: listed(ports) for ends, ports in value.items()} if isinstance(value, dict) else value
+
+
+_PORTS_SCHEMA = {
+    "type": "object",
+    "additionalProperties": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+}
+SHAPES = ("leaf_spine", "three_tier", "rail_optimised", "dragonfly", "dragonfly_plus", "torus")
+"""The keys of the shapes, one of which a topology can be."""
+
+
 class Topology(Model):
-    """A shape, or devices and links by name."""
+    """A shape, or devices and links by name.
+
+    ``names`` gives devices of a shape names of their own, by those that are derived. ``ports`` says which ports of
+    ``DEVICE:NEIGHBOR`` the links between the two have, in their order; all others are derived.
+    """
 
     leaf_spine: LeafSpine | None = None
     three_tier: ThreeTier | None = None
+    rail_optimised: RailOptimised | None = None
+    dragonfly: Dragonfly | None = None
+    dragonfly_plus: DragonflyPlus | None = None
+    torus: Torus | None = None
     devices: dict[Name, DeviceChoice] | None = None
     links: Annotated[tuple[LinkChoice, ...] | None, BeforeValidator(listed)] = None
+    names: dict[str, Name] = Field(default_factory=dict)
+    ports: Annotated[
+        dict[str, tuple[str, ...]], BeforeValidator(_port_lists), WithJsonSchema(_PORTS_SCHEMA)
+    ] = Field(default_factory=dict)
     oversubscription: Ratio = 1.0
+    routing: RoutingChoice | None = None
+    bridging: BridgingChoice | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Topology:
         listed_too = self.devices is not None or self.links is not None
-        if self.leaf_spine is not None and self.three_tier is not None:
-            raise refused("give either leaf_spine or three_tier, not both")
-        if self.shape is not None and listed_too:
-            name = "leaf_spine" if self.leaf_spine is not None else "three_tier"
-            raise refused(f"give either {name}, or devices and links, not both")
-        if self.shape is None and (self.devices is None or self.links is None):
-            raise refused("give either leaf_spine or three_tier, or both devices and links")
-        _refuse_too_many(sum(link.links[0] for link in self.links or ()))
+        given = [name for name in SHAPES if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise refused(f"give either {' or '.join(given)}, not {'both' if len(given) == 2 else 'all'}")
+        if given and listed_too:
+            raise refused(f"give either {given[0]}, or devices and links, not both")
+        if not given and (self.devices is None or self.links is None):
+            raise refused(f"give one of {', '.join(SHAPES)}, or both devices and links")
+        refuse_too_many(sum(link.links[0] for link in self.links or ()))
         return self
 
+    @model_validator(mode="after")
+    def _overrides_are_of_shapes(self) -> Topology:
+        for key in ("names", "ports"):
+            if self.shape is None and getattr(self, key):
+                why = "is for what a shape derives; devices and links that are listed name their own"
+                raise refused(f"{key} {why}", key, at_key=True)
+        return self
+
+    @field_validator("ports")
+    @classmethod
+    def _safe_port_names(cls, value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for ends, ports in value.items():
+            for index, port in enumerate(ports):
+                try:
+                    identifier(port, "the name of a port", LONGEST_PORT_NAME)
+                except PydanticCustomError as error:
+                    raise refused(error.message(), ends, index) from None
+        return value
+
     @property
-    def shape(self) -> LeafSpine | ThreeTier | None:
+    def shape_key(self) -> str | None:
+        """The key of the shape, None where devices and links are listed."""
+        return next((name for name in SHAPES if getattr(self, name) is not None), None)
+
+    @property
+    def shape(self) -> Shape | None:
         """The shape, None where devices and links are listed."""
-        return self.leaf_spine or self.three_tier
+        found: Shape | None = getattr(self, self.shape_key) if self.shape_key else None
+        return found
 
 
 _PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"
@@ -262,9 +247,15 @@ Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFI
 
 
 class NetworkChoice(Model):
-    """A network: on its own switches, or sharing the fabric in a class of its own."""
+    """A network: on its own switches, or sharing the fabric in a class of its own.
+
+    ``purpose`` is what its name says where it is left out. ``marking`` is who decides on the DSCPs of its packets: the
+    operator (``trusted``), whoever sends them, or a rule where its hosts attach (``rewritten``).
+    """
 
     on: Literal["separate", "fabric"]
+    purpose: Literal["compute", "storage", "management", "tenant"] | None = None
+    marking: Literal["trusted", "untrusted", "rewritten"] | None = None
     prefixes: Annotated[tuple[Prefix, ...], BeforeValidator(listed)] = ()
     traffic_class: str | None = Field(default=None, alias="class")
 

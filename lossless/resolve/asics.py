@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.errors import ProfileError
 from lossless.hardware.asics import asic_parts
 from lossless.records import NamedTuple
 from lossless.resolve.placement import Placement
@@ -53,10 +54,18 @@ class Splitter:
         """Return the kind of each ASIC by its name, and for each use the number of the ASIC it is at.
 
         Where there is but one it has no name, and no number is given.
+
+        Raises:
+            ProfileError: ports are to be kept free on one of several.
         """
         parts = self._parts_of(kind)
         if not parts:
             return (("", kind),), ()
+        if any(use.kept for use in kind.uses):
+            name = kind.profile.name
+            raise ProfileError(
+                f"{name} has several ASICs; ports cannot be kept free on it for links that may come"
+            )
         chosen = units_of(parts, kind)
         kinds = tuple(
             (

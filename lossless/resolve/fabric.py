@@ -6,14 +6,17 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
-from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry
+from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry, Uplinks
+from lossless.records import NamedTuple
 from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
+from lossless.resolve.cluster import cluster, failures
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.kinds import PortUse, SwitchKind
 from lossless.resolve.layout import Layout, LayoutBuilder
 from lossless.resolve.releases import check_devices
+from lossless.resolve.routing import bridging, routing
 from lossless.resolve.wiring import plan
 from lossless.units import format_capacity, format_rate
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.intent.load import LoadedIntent
     from lossless.topology.shapes import Bundle, Node, Plan, Role
 
-_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
+_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -36,7 +39,20 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
     Raises:
         InputError: a profile, HWSKU or device that does not exist, located in the intent.
     """
-    return _Resolver(loaded, profile_dirs).fabric()
+    return resolve_wired(loaded, profile_dirs).fabric
+
+
+class Wired(NamedTuple):
+    """A fabric, and the wiring it was made of."""
+
+    fabric: Fabric
+    plan: Plan
+
+
+def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Wired:
+    """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
+    resolver = _Resolver(loaded, profile_dirs)
+    return Wired(resolver.fabric(), resolver.plan)
 
 
 class _Resolver:
@@ -74,6 +90,10 @@ class _Resolver:
             telemetry=self._telemetry(),
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
             pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
+            cluster=cluster(self.loaded),
+            failures=failures(self.loaded),
+            routing=routing(self.loaded, self.plan),
+            bridging=bridging(self.loaded),
         )
 
     def _telemetry(self) -> Telemetry:
@@ -120,7 +140,8 @@ class _Resolver:
             remapped=bundle.tier == "uplinks" and (bundle.a in self._tors) != (bundle.b in self._tors),
             lag=lag,
         )
-        return [use] * bundle.links
+        kept = bundle.a_kept if bundle.a == node.name else bundle.b_kept
+        return [use._replace(kept=kept), *([use] * (bundle.links - 1))] if kept else [use] * bundle.links
 
     def _switch(self, node: Node, unit: Unit) -> Switch:
         name, kind, layout = unit
@@ -159,6 +180,8 @@ class _Resolver:
                 prefixes=network.prefixes,
                 class_name=network.traffic_class,
                 origin=self.loaded.origin("networks", name),
+                purpose=network.purpose,
+                marking=network.marking,
             )
 
     def _capacities(self, bundles: dict[str, list[Bundle]], devices: dict[str, Device]) -> Iterator[Capacity]:
@@ -167,7 +190,17 @@ class _Resolver:
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
                 found = bundles.get(node.name, [])
-                wiring = tuple((b.links, b.speed_bps, self._far(node, b), b.origin) for b in found)
+                numbers: dict[str, int] = {}  # which bundles lead to one switch decides what is lost with it
+                wiring = tuple(
+                    (
+                        b.links,
+                        b.speed_bps,
+                        self._far(node, b),
+                        b.origin,
+                        numbers.setdefault(_beyond(node, b), len(numbers)),
+                    )
+                    for b in found
+                )
                 alike.setdefault((node.role, wiring), []).append(node)
         for nodes in alike.values():
             found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
@@ -180,20 +213,26 @@ class _Resolver:
 
     def _far(self, node: Node, bundle: Bundle) -> Role:
         """Return the role at the other end of a bundle."""
-        return self._roles[bundle.b if bundle.a == node.name else bundle.a]
+        return self._roles[_beyond(node, bundle)]
 
     def _capacity(self, nodes: list[Node], down: list[Bundle], up: list[Bundle]) -> Capacity:
         topology = self.loaded.intent.topology
         shape, first = topology.shape, nodes[0]
         down_bps, up_bps = _sum(down), _sum(up)
-        below, above = (_spoken(found, self._far(first, found[0])) for found in (down, up))
+        below, above = (_spoken(first, found, self._far(first, found[0])) for found in (down, up))
         note = (
             f"{below} = {format_capacity(down_bps)} down, "
             f"{above} = {format_capacity(up_bps)} up, each counted one way"
         )
         accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
         names = tuple(node.name for node in nodes)
-        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role)
+        uplinks = tuple(Uplinks(_beyond(first, b), b.links, b.speed_bps) for b in up)
+        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role, uplinks)
+
+
+def _beyond(node: Node, bundle: Bundle) -> str:
+    """Return the name at the other end of a bundle."""
+    return bundle.b if bundle.a == node.name else bundle.a
 
 
 def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
@@ -252,13 +291,16 @@ def _sum(bundles: Sequence[Bundle]) -> int:
     return sum(bundle.links * bundle.speed_bps for bundle in bundles)
 
 
-def _spoken(bundles: Sequence[Bundle], role: Role) -> str:
-    """Return ``16 hosts x 2 x 400G``, joined by plus where bundles differ."""
+def _spoken(node: Node, bundles: Sequence[Bundle], role: Role) -> str:
+    """Return ``16 hosts x 2 x 400G``, joined by plus where they differ; ``role`` is that of the far ends."""
     many = "leaves" if role == "leaf" else f"{role}s"
-    groups: dict[tuple[int, int], int] = {}
+    parallel: dict[tuple[str, int], int] = {}
     for bundle in bundles:
-        key = (bundle.links, bundle.speed_bps)
-        groups[key] = groups.get(key, 0) + 1
+        key = (_beyond(node, bundle), bundle.speed_bps)
+        parallel[key] = parallel.get(key, 0) + bundle.links
+    groups: dict[tuple[int, int], int] = {}
+    for (_, speed_bps), links in parallel.items():
+        groups[links, speed_bps] = groups.get((links, speed_bps), 0) + 1
     return " + ".join(
         f"{n} {many if n > 1 else role} x {links} x {format_rate(speed_bps)}"
         for (links, speed_bps), n in groups.items()

@@ -77,7 +77,7 @@ class _Finder:
         return self._nics[name]
 
     def switch(self, node: Node) -> SwitchHardware | None:
-        path: tuple[str, ...] = ("hardware", node.role)
+        path: tuple[str, ...] = ("hardware", self._loaded.intent.hardware.choice(node.role)[1])
         if node.hardware is not None:
             path = ("topology", "devices", node.hardware, "hardware")
         if path not in self._found:
@@ -88,7 +88,7 @@ class _Finder:
         intent = self._loaded.intent
         devices = intent.topology.devices or {}
         choice = (
-            intent.hardware.choice(node.role) if node.hardware is None else devices[node.hardware].hardware
+            intent.hardware.choice(node.role)[0] if node.hardware is None else devices[node.hardware].hardware
         )
         if choice is None:
             message = f"hardware: {node.role} is missing; {node.name} is a {node.role}"

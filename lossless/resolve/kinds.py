@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class PortUse(NamedTuple):
     """One port a switch needs: its speed, which links it serves, and the real cable.
 
-    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names the LAG it is a member of.
+    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names the LAG it is a member of. ``kept`` are ports that
+    are left free before it, as numbers and speeds in b/s.
     """
 
     speed_bps: int
@@ -34,6 +35,7 @@ class PortUse(NamedTuple):
     cable_origin: Origin
     remapped: bool = False
     lag: str | None = None
+    kept: tuple[tuple[int, int], ...] = ()
 
     @property
     def to_host(self) -> bool:
@@ -64,7 +66,7 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[
     """Return the port of each use; those that are named come before the others choose.
 
     Raises:
-        InputError: a named port is to stay down.
+        InputError: a named port is to stay down, or no port is left to keep free.
     """
     claimed: dict[int, PortSpec | None] = {}
     for number, use in enumerate(kind.uses):
@@ -75,7 +77,21 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[
             message = f"{link}: {use.name} has a link, and {said}.down says that it stays down"
             raise InputError([loaded.problem(use.origin, message)])
         claimed[number] = placement.claim(use.name, use.speed_bps)
-    return [claimed[i] if i in claimed else placement.take(use.speed_bps) for i, use in enumerate(kind.uses)]
+    return [_placed(loaded, kind, use, claimed.get(i), placement) for i, use in enumerate(kind.uses)]
+
+
+def _placed(
+    loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: Placement
+) -> PortSpec | None:
+    """Return the port of a use, after those that are kept free before it."""
+    for ports, speed_bps in use.kept:
+        for _ in range(ports):
+            if not placement.keep(speed_bps):
+                where = loaded.origin("topology", loaded.intent.topology.shape_key or "", "room")
+                path, rate = ".".join(map(str, where.path)), format_rate(speed_bps)
+                message = f"{path}: a {kind.role} ({kind.hwsku.name}) has no {rate} port left for links that may come"
+                raise InputError([loaded.problem(where, message)])
+    return claimed if use.name is not None else placement.take(use.speed_bps)
 
 
 def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:

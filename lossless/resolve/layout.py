@@ -37,9 +37,10 @@ _TEMPLATES: dict[str, tuple[str, ...]] = {
     "leaf": ("t0", "t1", "lt2", "ft2"),
     "spine": ("t1", "t0", "ft2", "lt2"),
     "super-spine": ("t2", "ft2", "lt2", "t1", "t0"),
+    "switch": ("t0", "t1", "lt2", "ft2"),
 }
 """Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1, what joins
-pods t2)."""
+pods t2). What stands in no tier has hosts, as a leaf has."""
 MONITORED = (
     "BUFFER_POOL_WATERMARK",
     "PFCWD",

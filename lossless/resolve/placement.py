@@ -50,6 +50,13 @@ class Placement:
             pass  # a cage all of whose ports stay down gives none
         return waiting.pop(0) if waiting else None
 
+    def keep(self, speed_bps: int) -> bool:
+        """Leave the next free port of a speed to a link that may come, down until then; return whether there is one."""
+        spec = self.take(speed_bps)
+        if spec is not None:
+            self._kept_down.append(spec)
+        return spec is not None
+
     def claim(self, name: str, speed_bps: int) -> PortSpec | None:
         """Return the port of that name, None where it does not exist at that speed or is taken."""
         for cage in tuple(self._untouched.values()):

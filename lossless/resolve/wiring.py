@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, get_args
 
 from lossless.errors import InputError, Problem
 from lossless.intent.problems import in_file_order
+from lossless.resolve.shapes import shape_plan
 from lossless.source.nearest import nearest
-from lossless.topology.shapes import (
-    Bundle,
-    LeafSpineShape,
-    LinkTier,
-    Node,
-    Plan,
-    Role,
-    ThreeTierShape,
-    leaf_spine,
-    three_tier,
-)
+from lossless.topology.shapes import Bundle, LinkTier, Node, Plan, Role
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.findings import Origin
     from lossless.intent.load import LoadedIntent
-    from lossless.intent.wiring import DeviceChoice, LeafSpine, LinkChoice, ThreeTier
+    from lossless.intent.wiring import DeviceChoice, LinkChoice
 
 _ROLES = get_args(Role)
 
@@ -47,12 +38,7 @@ def plan(loaded: LoadedIntent) -> Plan:
 
 
 def _plan(loaded: LoadedIntent) -> Plan:
-    topology = loaded.intent.topology
-    if topology.leaf_spine is not None:
-        return leaf_spine(_shape(loaded, topology.leaf_spine))
-    if topology.three_tier is not None:
-        return three_tier(_pods(loaded, topology.three_tier))
-    return _explicit(loaded)
+    return shape_plan(loaded) or _explicit(loaded)
 
 
 def _tiers_without_links(loaded: LoadedIntent, found: Plan) -> Iterator[Problem]:
@@ -64,41 +50,6 @@ def _tiers_without_links(loaded: LoadedIntent, found: Plan) -> Iterator[Problem]
             known = ", ".join(name for name in get_args(LinkTier) if name in there) or "no links at all"
             message = f"pfc.tiers.{index}: no link of this fabric is one of {tier}; there are {known}"
             yield loaded.problem(loaded.origin("pfc", "tiers", index), message)
-
-
-def _shape(loaded: LoadedIntent, declared: LeafSpine) -> LeafSpineShape:
-    return LeafSpineShape(
-        leaves=declared.leaves,
-        spines=declared.spines,
-        hosts_per_leaf=declared.hosts_per_leaf,
-        host_links=declared.host_links,
-        uplinks=declared.uplinks,
-        host_cable_m=declared.cables.host,
-        uplink_cable_m=declared.cables.uplink,
-        origin=loaded.origin("topology", "leaf_spine"),
-        lag=declared.lag,
-        dual_tor=declared.dual_tor,
-    )
-
-
-def _pods(loaded: LoadedIntent, declared: ThreeTier) -> ThreeTierShape:
-    return ThreeTierShape(
-        pods=declared.pods,
-        leaves_per_pod=declared.leaves_per_pod,
-        spines_per_pod=declared.spines_per_pod,
-        super_spines=declared.super_spines,
-        planes=declared.planes,
-        hosts_per_leaf=declared.hosts_per_leaf,
-        host_links=declared.host_links,
-        uplinks=declared.uplinks,
-        spine_uplinks=declared.spine_uplinks,
-        host_cable_m=declared.cables.host,
-        uplink_cable_m=declared.cables.uplink,
-        spine_uplink_cable_m=declared.cables.spine_uplink,
-        origin=loaded.origin("topology", "three_tier"),
-        lag=declared.lag,
-        dual_tor=declared.dual_tor,
-    )
 
 
 def _explicit(loaded: LoadedIntent) -> Plan:
@@ -212,9 +163,14 @@ def _dotted(origin: Origin) -> str:
 
 
 def _tier(roles: set[Role]) -> LinkTier:
-    """Return which links join switches of these roles, or one of them and a host: by the lower end."""
+    """Return which links join switches of these roles, or one of them and a host: by the lower end.
+
+    A switch that stands in no tier has no links that go up.
+    """
     if "host" in roles:
         return "hosts"
+    if "switch" in roles:
+        return "links"
     return "uplinks" if "leaf" in roles else "spine_uplinks"
 
 

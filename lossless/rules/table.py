@@ -69,6 +69,13 @@ INTENT: dict[str, str] = {
     "TOP001": "topology.top001_oversubscription_undeclared",
     "TOP002": "topology.top002_port_budget",
     "TOP003": "topology.top003_port_speed_missing",
+    "TOP004": "topology.top004_up_again_after_down",
+    "TOP005": "topology.top005_buffers_wait_in_circle",
+    "TOP006": "topology.top006_bounce_in_same_priority",
+    "TOP007": "topology.top007_mac_forgotten_before_arp",
+    "TOP008": "topology.top008_rdma_bridged",
+    "TOP009": "topology.top009_oversubscribed_after_failures",
+    "TOP014": "topology.top014_cluster_contradicted",
     "CLS005": "classification.cls005_dscp_name_mismatch",
     "CLS015": "classification.cls015_nccl_control_class",
     "ECN016": "ecn.ecn016_tos_says_congested",
@@ -96,6 +103,7 @@ INTENT: dict[str, str] = {
     "CLS011": "classification.cls011_storage_in_rdma_class",
     "ISO001": "isolation.iso001_management_on_fabric",
     "ISO002": "isolation.iso002_network_path_undecided",
+    "ISO003": "isolation.iso003_rdma_dscp_open",
 }
 """Rules that are given the view of an intent, and need what only an intent says."""
 
@@ -145,6 +153,7 @@ DEVICE: dict[str, str] = {
     "SWS014": "sonic.sws014_buffer_profile_misplaced",
     "SWS015": "sonic.sws015_cable_length_unread",
     "TEL001": "telemetry.tel001_pauses_unseen",
+    "TOP006": "topology.top006_bounce_in_same_priority",
     "TEL002": "telemetry.tel002_headroom_unwatched",
     "WD014": "watchdog.wd014_big_red_switch_on",
     "WD016": "watchdog.wd016_watchdog_counters_off",
@@ -156,6 +165,7 @@ ONLY_WITH: dict[str, str] = {
     "CLS010": "TUNNEL",
     "CLS013": "VLAN_MEMBER",
     "PFC014": "PORTCHANNEL_MEMBER",
+    "TOP006": "TUNNEL",
 }
 """Rules of DEVICE that judge one table which few devices have, and that table: without it they are not loaded."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
 from lossless.buffers.port import Missing, given_headroom, is_nvidia, link_need, lossless_profile
-from lossless.buffers.storms import protection
+from lossless.buffers.storms import POLL_MS, protection
 from lossless.buffers.thresholds import alpha
 from lossless.fabric.qos import UNREADABLE
 from lossless.fabric.view import PortSet
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
     from lossless.buffers.headroom import HeadroomNeed
     from lossless.fabric import model, qos
-
-POLL_MS = 100
-"""The watchdog's poll where none is configured: sonic-swss orchagent/orchdaemon.cpp, as carried by
-:mod:`lossless.fabric.model`."""
-
 
 ACTIONS: dict[str, Action] = {"drop": "drop", "forward": "forward", "alert": "alert"}
 """What orchagent can do to a queue in a storm; any other word it refuses."""

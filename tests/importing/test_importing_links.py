@@ -82,11 +82,15 @@ def test_a_line_that_is_no_cable_is_located(line: str, message: str) -> None:
     assert str(error.value.problems[0]) == f"cables.csv:2:1: {message}"
 
 
+def line_of(beginning: str) -> int:
+    return next(n for n, line in enumerate(TABLE.splitlines(), 1) if line.startswith(beginning))
+
+
 def test_the_table_that_sonic_prints_is_read_by_its_columns() -> None:
     assert read_lldp(TABLE, "leaf1.txt") == (
-        Heard("Ethernet0", "spine1", ("etp1", "Ethernet8")),
-        Heard("Ethernet4", "a host", ("eth0",)),
-        Heard("eth0", "mgmt1", ("Ethernet1/25",)),
+        Heard("Ethernet0", "spine1", ("etp1", "Ethernet8"), line_of("Ethernet0 ")),
+        Heard("Ethernet4", "a host", ("eth0",), line_of("Ethernet4 ")),
+        Heard("eth0", "mgmt1", ("Ethernet1/25",), line_of("eth0 ")),
     )
 
 

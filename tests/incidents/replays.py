@@ -222,6 +222,11 @@ INCIDENTS = (
                     },
                 },
             ),
+            _intent(
+                "leaves that bridge, with the timers of then",
+                "TOP007",
+                {"topology": {"bridging": {"arp_timeout": "14400s", "mac_aging": "300s"}}},
+            ),
         ),
     ),
     Incident(
@@ -352,7 +357,31 @@ INCIDENTS = (
         "INC24",
         "bounced traffic came back in the queue it had left, and the pause never ended",
         "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md; sonic-buildimage issue 10608",
-        unseen="the bounce itself: it is routing between two ToRs, and SONiC ships both with and without remapping",
+        (
+            _leaf(
+                "a dual ToR whose tunnel to its peer has no maps",
+                "TOP006",
+                {
+                    "DEVICE_METADATA": {"localhost": {"subtype": "DualToR"}},
+                    "PEER_SWITCH": {"leaf2": {"address_ipv4": "10.1.0.33"}},
+                    "TUNNEL": {
+                        "MuxTunnel0": {
+                            "tunnel_type": "IPINIP",
+                            "dst_ip": "10.1.0.32",
+                            "dscp_mode": "uniform",
+                            "ecn_mode": "copy_from_outer",
+                            "encap_ecn_mode": "standard",
+                            "ttl_mode": "pipe",
+                        }
+                    },
+                },
+            ),
+            _intent(
+                "two leaves that bounce in one priority",
+                "TOP005",
+                {"topology": {"routing": {"bounce": ["leaf1", "leaf2"]}}},
+            ),
+        ),
     ),
     Incident(
         "INC25",

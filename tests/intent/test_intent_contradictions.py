@@ -107,11 +107,17 @@ TOGETHER: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "neither-form": (
         [(TOPOLOGY, "topology: {oversubscription: 2}\n")],
-        ["13:11: topology: give either leaf_spine or three_tier, or both devices and links"],
+        [
+            "13:11: topology: give one of leaf_spine, three_tier, rail_optimised, "
+            "dragonfly, dragonfly_plus, torus, or both devices and links"
+        ],
     ),
     "half-a-form": (
         [(TOPOLOGY, "topology: {devices: {}}\n")],
-        ["13:11: topology: give either leaf_spine or three_tier, or both devices and links"],
+        [
+            "13:11: topology: give one of leaf_spine, three_tier, rail_optimised, "
+            "dragonfly, dragonfly_plus, torus, or both devices and links"
+        ],
     ),
 }
 
@@ -259,13 +265,16 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "links-nothing": (
         [(LINKS, "  links: ~\n")],
-        ["14:3: topology: give either leaf_spine or three_tier, or both devices and links"],
+        [
+            "14:3: topology: give one of leaf_spine, three_tier, rail_optimised, "
+            "dragonfly, dragonfly_plus, torus, or both devices and links"
+        ],
     ),
     "role": (
         [("role: host", "role: hots")],
         [
             (
-                "17:19: topology.devices.host1.role: 'hots' is not one of leaf, spine, super-spine or host; "
+                "17:19: topology.devices.host1.role: 'hots' is not one of leaf, spine, super-spine, switch or host; "
                 "did you mean host?"
             )
         ],

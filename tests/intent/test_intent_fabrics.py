@@ -75,7 +75,9 @@ def test_shapes_that_cannot_be(case: str) -> None:
 TIERS: dict[str, tuple[Changes, list[str]]] = {
     "no-such-tier": (
         [pfc("tiers: [hosts, core]")],
-        ["9:18: pfc.tiers.1: 'core' is not one of hosts, uplinks or spine_uplinks"],
+        [
+            "9:18: pfc.tiers.1: 'core' is not one of hosts, uplinks, spine_uplinks, links, local_links or global_links"
+        ],
     ),
     "no-list": ([pfc("tiers: hosts")], ["9:10: pfc.tiers: expected a list, found 'hosts'"]),
     "none": (

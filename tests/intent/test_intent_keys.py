@@ -76,7 +76,9 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
-        ["3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry"],
+        [
+            "3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry, cluster, failures"
+        ],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),

@@ -15,7 +15,7 @@ WRONG = {
     "buffers: {model: dynamc}": "23:18: buffers.model: 'dynamc' is no buffer model; did you mean dynamic?",
     "buffers: {model: {leaf: dyn}}": "23:25: buffers.model.leaf: 'dyn' is no buffer model; did you mean dynamic?",
     "buffers: {model: {leaf: dynamic, spyne: traditional}}": (
-        "23:34: 'spyne' is no role of a switch; there are leaf, spine and super-spine"
+        "23:34: 'spyne' is no role of a switch; there are leaf, spine, super-spine and switch"
     ),
     "buffers: {model: {}}": (
         "23:18: buffers.model: an empty mapping; write traditional or dynamic, or one of them for each role"
@@ -67,6 +67,7 @@ def test_one_word_holds_for_every_role() -> None:
         "leaf": "dynamic",
         "spine": "dynamic",
         "super-spine": "dynamic",
+        "switch": "dynamic",
     }
     assert intent("buffers: {model: {spine: dynamic}}").buffers.model == {"spine": "dynamic"}
 
@@ -85,7 +86,7 @@ def test_editors_are_told_the_words() -> None:
     one, each = known["buffers"]["properties"]["model"]["anyOf"]
     assert one == {"enum": ["traditional", "dynamic"]}
     assert {role: part["enum"] for role, part in each["properties"].items()} == dict.fromkeys(
-        ("leaf", "spine", "super-spine"), one["enum"]
+        ("leaf", "spine", "super-spine", "switch"), one["enum"]
     )
     assert each["additionalProperties"] is False
     releases = known["sonic"]["properties"]["release"]["anyOf"][0]["enum"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from lossless.rules.table import DEVICE, MODULES, ONLY_WITH, load
 
 ROOT = Path(__file__).parent.parent.parent
-FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL")
+FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP")
 GRAVITY = {"error": 0, "warn": 1, "warning": 1, "info": 2}
 
 

@@ -204,3 +204,46 @@ def test_upstream_configurations_draw_none(reference: Path) -> None:
     codes = ("ISO001", "ISO002", "ISO004", "ISO005")
     for rdma_dscps in ((), (3, 4)):
         assert corpus_findings(reference, codes, rdma_dscps) == []
+
+
+class TestMarking:
+    """ISO003."""
+
+    @pytest.mark.parametrize(
+        ("keys", "told"),
+        [
+            ({"marking": "untrusted"}, "marking"),
+            ({"purpose": "tenant"}, "purpose"),
+            ({"purpose": "tenant", "marking": "untrusted"}, "marking"),
+            ({"purpose": "tenant", "marking": "rewritten"}, None),
+            ({"purpose": "tenant", "marking": "trusted"}, None),
+            ({"purpose": "storage"}, None),
+            ({}, None),
+        ],
+    )
+    def test_it_is_told_of_whoever_chooses_dscps_and_may_not_use_the_class(
+        self, keys: dict[str, str], told: str | None
+    ) -> None:
+        found = drawn("ISO003", networks(customers={"on": "fabric", "class": "default", **keys}))
+        assert [one.origin.path for one in found] == ([("networks", "customers", told)] if told else [])
+        assert all("can mark its packets with DSCP 26 of lossless class rdma" in one.message for one in found)
+
+    def test_whoever_has_the_class_may_mark_for_it(self) -> None:
+        assert (
+            drawn("ISO003", networks(customers={"on": "fabric", "class": "rdma", "purpose": "tenant"})) == []
+        )
+
+    def test_switches_of_its_own_are_no_matter_of_the_fabric(self) -> None:
+        assert drawn("ISO003", networks(customers={"on": "separate", "purpose": "tenant"})) == []
+
+
+class TestPurpose:
+    def test_a_stated_purpose_counts_and_not_the_name(self) -> None:
+        named = {"on": "fabric", "class": "rdma", "purpose": "compute"}
+        assert drawn("ISO001", networks(mgmt=named)) == []
+        assert drawn("CLS011", networks(storage=named)) == []
+        assert only("ISO001", networks(zone=named | {"purpose": "management"})).severity == "error"
+        assert only("CLS011", networks(zone=named | {"purpose": "storage"})).origin.path[:2] == (
+            "networks",
+            "zone",
+        )

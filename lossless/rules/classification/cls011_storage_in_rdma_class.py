@@ -1,9 +1,10 @@
 """Storage must not share the lossless class of the jobs.
 
 ## What it does
-Looks at the `networks` of an intent that are storage by their name (`storage`, `nfs`, `backup-storage`) and share the
-fabric: their class must not be a lossless one that the hosts' own traffic uses. A lossless class of its own is well,
-and so is a lossy one. Networks of other names may be the jobs' own and are not judged; management is ISO001's.
+Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
+without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
+the hosts' own traffic uses. A lossless class of its own is well, and so is a lossy one. Other networks may be the jobs'
+own and are not judged; management is ISO001's.
 
 ## Why it breaks a lossless fabric
 Storage comes in bursts of many readers at once. In the class of the collectives its pauses hit the collectives, and
@@ -45,7 +46,7 @@ from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.marking import markings
-from lossless.rules.isolation.purpose import is_storage
+from lossless.rules.isolation.purpose import stores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,12 +73,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     by_name = {cls.name: cls for cls in view.fabric.classes.lossless}
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
-        if (
-            cls is not None
-            and not network.separate
-            and is_storage(network.name)
-            and cls.name in _marked(view)
-        ):
+        if cls is not None and not network.separate and stores(network) and cls.name in _marked(view):
             yield _hit(network, cls)
 
 

@@ -1,9 +1,9 @@
 """Management must be reachable when the fabric is not.
 
 ## What it does
-Looks at the `networks` of an intent that manage devices by their name (`management`, `mgmt`, `oob`, `bmc`, `ipmi`).
-One that shares the fabric in a lossless class is an error; in a lossy class it is a choice, and worth knowing. One
-without a class is ISO002's.
+Looks at the `networks` of an intent that manage devices: those with `purpose: management`, and those without a
+purpose whose name says so (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). One that shares the fabric in a lossless class
+is an error; in a lossy class it is a choice, and worth knowing. One without a class is ISO002's.
 
 ## Why it breaks a lossless fabric
 In a storm the lossless queues stand still, and with them whoever would log in to find out why. What resets a hung host
@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.isolation.purpose import is_management
+from lossless.rules.isolation.purpose import manages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     by_name = {cls.name: cls for cls in view.fabric.classes.classes}
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
-        if cls is not None and not network.separate and is_management(network.name):
+        if cls is not None and not network.separate and manages(network):
             yield _hit(network, cls)
 
 

@@ -1,9 +1,24 @@
-"""What a network is for, as far as its name says so: an intent has no other word for it."""
+"""What a network is for: as the intent states, else as far as its name says so."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lossless.fabric.model import Network
+
 _MANAGEMENT = frozenset({"management", "mgmt", "oob", "bmc", "ipmi"})
 _STORAGE = frozenset({"storage", "nfs", "nvme", "nvmeof", "iscsi", "ceph", "lustre", "backup"})
+
+
+def manages(network: Network) -> bool:
+    """Return whether a network manages devices."""
+    return network.purpose == "management" if network.purpose else is_management(network.name)
+
+
+def stores(network: Network) -> bool:
+    """Return whether a network carries storage."""
+    return network.purpose == "storage" if network.purpose else is_storage(network.name)
 
 
 def is_management(name: str) -> bool:

@@ -1,0 +1,58 @@
+"""What a fabric is asked to carry: the time of a collective, and how far the pauses of one host reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, one_intent
+from lossless.errors import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.errors import Problem
+    from lossless.fabric.model import Fabric
+    from lossless.spread.reach import Reach, Traffic
+    from lossless.workloads.estimate import Estimate, Workload
+
+
+def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
+    """Say what a collective puts on the fabric of an intent, and how long it takes at line rate.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: the fabric has not the GPUs that are asked for.
+        QuantityError: an algorithm that the collective has not.
+    """
+    from lossless.workloads.estimate import estimate
+
+    return estimate(_fabric(path, options), asked)
+
+
+def spread(
+    path: str | PathLike[str],
+    end: str,
+    traffic: Traffic = "all-to-all",
+    drains_bps: int = 0,
+    traffic_class: str | None = None,
+    *,
+    options: Options = DEFAULT_OPTIONS,
+) -> Reach:
+    """Say how far the pauses of a host (``host1``, ``host1:port2``) reach that takes in ``drains_bps`` a port.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: no such host, port or class, a fabric without tiers, or buffers that are not known.
+    """
+    from lossless.fabric.view import View
+    from lossless.spread.reach import Stuck, reach
+
+    return reach(View(_fabric(path, options)), Stuck(end, traffic, drains_bps, traffic_class))
+
+
+def _fabric(path: str | PathLike[str], options: Options) -> Fabric:
+    errors: list[Problem] = []
+    fabric = intent_fabric(one_intent(path), options, errors)
+    if fabric is None:
+        raise InputError(errors)
+    return fabric

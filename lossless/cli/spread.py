@@ -1,0 +1,84 @@
+"""``lossless spread``: how far the pauses of one host reach before the watchdog cuts in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from lossless.cli.app import COMMANDS, OK
+from lossless.cli.options import api_options, profiles
+from lossless.cli.quantities import RATE
+from lossless.cli.terminal import out, problem
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+_TRAFFIC = ("all-to-all", "incast")
+
+
+@click.command("spread", short_help=COMMANDS["spread"])
+@click.argument("path", metavar="INTENT", type=click.Path())
+@click.option(
+    "--from",
+    "end",
+    metavar="HOST",
+    required=True,
+    help="The dead or slow host, or a port of it: host1:port2.",
+)
+@click.option(
+    "--traffic",
+    type=click.Choice(_TRAFFIC),
+    default="all-to-all",
+    show_default=True,
+    help="Who sends to whom.",
+)
+@click.option(
+    "--drains", type=RATE, default=None, help="What each of its ports still takes in (default: nothing)."
+)
+@click.option(
+    "--class", "traffic_class", metavar="NAME", help="Lossless class (default: that of the lowest priority)."
+)
+@click.option("--svg", metavar="FILE", help="Also draw it.")
+@profiles
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the spread is written (default: text).",
+)
+def command(
+    path: str,
+    end: str,
+    traffic: Any,
+    drains: int | None,
+    traffic_class: str | None,
+    svg: str | None,
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+) -> int:
+    """Say how far the pauses of one dead or slow host reach.
+
+    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 computed, 2 not
+    read, or not possible.
+    """
+    from lossless import api
+    from lossless.source.atomic import require_writable, write_all
+
+    if svg is not None:
+        require_writable(svg)
+    found = api.spread(path, end, traffic, drains or 0, traffic_class, options=api_options((), profile_dirs))
+    if output_format == "json":
+        import json
+
+        out(json.dumps({"version": _VERSION, **found.to_data()}, indent=2))
+    else:
+        from lossless.report.spread_text import spread_text
+
+        out(spread_text(found.to_data()))
+    if svg is not None:
+        from lossless.report.topology_svg import topology_svg
+
+        write_all({svg: topology_svg(found.picture)})
+        problem(f"drawn in {svg}")
+    return OK

@@ -1,0 +1,185 @@
+"""``lossless topology``: a fabric in numbers and as a picture; cabling files as the topology of an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.cli.app import COMMANDS, OK
+from lossless.cli.options import api_options, profiles
+from lossless.cli.terminal import out, problem
+from lossless.errors import QuantityError
+from lossless.units import parse_length, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_ROLES = ("leaf", "spine", "super-spine", "switch", "host")
+_TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
+
+
+def _pairs(values: Sequence[str], words: Sequence[str], what: str) -> list[tuple[str, str]]:
+    """Return what stands before and after the sign of each value.
+
+    Raises:
+        BadParameter: no sign, or a word that is none of ``words``.
+    """
+    found = []
+    for text in values:
+        word, sign, rest = text.partition("=")
+        if not sign or not rest or word not in words:
+            raise click.BadParameter(f"{text!r} is not {what}, with one of {', '.join(words)}")
+        found.append((word, rest))
+    return found
+
+
+def _roles(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = _pairs(values, _ROLES, "ROLE=PATTERN")
+    return [(pattern, role) for role, patterns in pairs for pattern in patterns.split(",")]
+
+
+def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, int]]:
+    def read(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, int]:
+        found = {}
+        for tier, text in _pairs(values, _TIERS, what):
+            try:
+                found[tier] = parse(text)
+            except QuantityError as error:
+                raise click.BadParameter(str(error)) from None
+            if not found[tier]:
+                raise click.BadParameter(f"{text!r} is nothing")
+        return found
+
+    return read
+
+
+@click.command(short_help=COMMANDS["topology"])
+@click.argument("path", metavar="[INTENT]", required=False)
+@click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="How the numbers are written (default: text).",
+)
+@click.option(
+    "--from",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Instead of an intent: cables as CSV, LLDP of a device (DEVICE.txt, DEVICE.json), or an export of NetBox, "
+    "whose devices and links are written as the topology of an intent; may be repeated.",
+)
+@click.option(
+    "--role",
+    "roles",
+    metavar="ROLE=PATTERN",
+    multiple=True,
+    callback=_roles,
+    help="With --from: what devices are, by patterns of names, or of roles of the export: leaf='tor*', host=role:gpu.",
+)
+@click.option(
+    "--speed",
+    "speeds",
+    metavar="TIER=RATE",
+    multiple=True,
+    callback=_by_tier(parse_rate, "TIER=RATE"),
+    help="With --from: speed of links for which no file has one, as uplinks=800G.",
+)
+@click.option(
+    "--cable",
+    "cables",
+    metavar="TIER=LENGTH",
+    multiple=True,
+    callback=_by_tier(parse_length, "TIER=LENGTH"),
+    help="With --from: length of links for which no file has one, as hosts=3m.",
+)
+@click.option(
+    "--without", metavar="PATTERN", multiple=True, help="With --from: devices to leave out, by their names."
+)
+@click.option("-o", "--output", metavar="FILE", help="With --from: file to write (default: it is printed).")
+@profiles
+def command(
+    path: str | None,
+    svg: str | None,
+    output_format: str,
+    files: tuple[str, ...],
+    roles: list[tuple[str, str]],
+    speeds: dict[str, int],
+    cables: dict[str, int],
+    without: tuple[str, ...],
+    output: str | None,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    """Say what a fabric is made of and can carry, and draw it.
+
+    INTENT is a file, or a folder that holds fabric.yaml. With --from, files that say how devices are cabled become the
+    section `topology` of an intent; what they contradict each other in, or leave open, is said and nothing is written.
+    Exit codes: 0 done, 2 something cannot be read.
+    """
+    if (path is None) == (not files):
+        raise click.UsageError("name an intent, or files with --from")
+    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": without, "-o": output}
+    given = [name for name, value in stated.items() if value]
+    if path is not None and given:
+        raise click.UsageError(f"{given[0]} is for --from")
+    if path is None:
+        if svg is not None or output_format == "json":
+            raise click.UsageError("--svg and --format are for an intent")
+        return _cabled(files, roles, speeds, cables, without, output)
+    return _described(path, svg, output_format, profile_dirs)
+
+
+def _described(path: str, svg: str | None, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+    from lossless.source.atomic import require_writable
+
+    if svg is not None:
+        require_writable(svg)
+    found = api.topology(path, api_options((), profile_dirs))
+    if output_format == "json":
+        import json
+
+        out(json.dumps(found.data, indent=2))
+    else:
+        from lossless.report.capacity_text import capacity_text
+        from lossless.report.topology_text import topology_text
+
+        out(f"{topology_text(found.data)}\n\n{capacity_text(found.capacity)}")
+    if svg is not None:
+        _draw(svg, found.picture)
+    return OK
+
+
+def _draw(file: str, picture: Mapping[str, Any]) -> None:
+    from lossless.report.topology_svg import topology_svg
+    from lossless.source.atomic import write_all
+
+    write_all({file: topology_svg(picture)})
+    problem(f"drawn in {file}")
+
+
+def _cabled(
+    files: tuple[str, ...],
+    roles: list[tuple[str, str]],
+    speeds: dict[str, int],
+    cables: dict[str, int],
+    without: tuple[str, ...],
+    output: str | None,
+) -> int:
+    from lossless import api
+    from lossless.source.atomic import require_writable, write_all
+
+    if output is not None:
+        require_writable(output)
+    found = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, without=without)
+    if output is None:
+        out(found.text.rstrip("\n"))
+    else:
+        write_all({output: found.text})
+    devices = f"{found.devices:,} device{'' if found.devices == 1 else 's'}"
+    links = f"{found.links:,} link{'' if found.links == 1 else 's'}"
+    problem(f"{devices} and {links}" + (f" in {output}" if output else ""))
+    return OK

@@ -1,0 +1,102 @@
+"""``lossless workload``: what a collective puts on a fabric, and how long it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.cli.app import COMMANDS, OK
+from lossless.cli.options import api_options, profiles
+from lossless.cli.scenario import Quantity
+from lossless.cli.terminal import out
+from lossless.units import parse_duration, parse_percent, parse_size
+from lossless.workloads.collectives import ALGORITHMS, COLLECTIVES
+
+if TYPE_CHECKING:
+    from lossless.workloads.estimate import Workload
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+_ALGORITHMS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
+_DURATION = Quantity("TIME", parse_duration)
+
+
+@click.command("workload", short_help=COMMANDS["workload"])
+@click.argument("path", metavar="INTENT", type=click.Path())
+@click.option(
+    "--collective",
+    type=click.Choice(COLLECTIVES),
+    default="all-reduce",
+    show_default=True,
+    help="What GPUs do.",
+)
+@click.option(
+    "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
+    help="The buffer: what is reduced, gathered, handed out or on, or read.",
+)  # fmt: skip
+@click.option(
+    "--algorithm", type=click.Choice(_ALGORITHMS),
+    help="How (default: ring; hierarchical where NVLink or UALink joins GPUs).",
+)  # fmt: skip
+@click.option("--gpus", type=click.IntRange(1), metavar="N", help="How many take part (default: all).")
+@click.option(
+    "--sources",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Storage servers that each GPU reads from.",
+)
+@click.option(
+    "--microbatches", type=click.IntRange(1), default=1, show_default=True, help="How often a stage hands on."
+)
+@click.option(
+    "--compute", type=_DURATION, default="0ns", help="What a step computes, for the time of a step."
+)
+@click.option(
+    "--overlap", type=Quantity("PERCENT", parse_percent), default="0%",
+    help="How much of the communication hides behind the computation.",
+)  # fmt: skip
+@click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
+@profiles
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the estimate is written (default: text).",
+)
+def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
+    """Say what a collective puts on the wire, and how long it takes.
+
+    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 2 not
+    read, or not possible.
+    """
+    from lossless import api
+
+    found = api.workload(path, _asked(given), api_options((), profile_dirs)).to_data()
+    if output_format == "json":
+        import json
+
+        out(json.dumps({"version": _VERSION, **found}, indent=2))
+    else:
+        from lossless.report.workload_text import workload_text
+
+        out(workload_text(found, path))
+    return OK
+
+
+def _asked(given: dict[str, Any]) -> Workload:
+    from lossless.workloads.estimate import Workload
+
+    return Workload(
+        collective=given["collective"],
+        size_bytes=given["size"],
+        algorithm=given["algorithm"],
+        gpus=given["gpus"],
+        sources=given["sources"],
+        microbatches=given["microbatches"],
+        compute_ns=given["compute"],
+        overlap=given["overlap"] / 100,
+        step_ns=given["step_latency"],
+    )

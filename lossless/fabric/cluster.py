@@ -1,0 +1,52 @@
+"""The GPUs behind the hosts of a fabric, and what failures it must bear: what an intent says of both."""
+
+from __future__ import annotations
+
+from lossless.findings import Origin
+from lossless.records import NamedTuple
+
+
+class ScaleUp(NamedTuple):
+    """What joins the GPUs of a domain without the fabric; ``rate_bps`` is what one GPU sends, one way.
+
+    ``most_gpus`` is the largest domain there can be of this ``name``.
+    """
+
+    name: str
+    domain_gpus: int
+    rate_bps: int
+    most_gpus: int
+    origin: Origin
+
+
+class Cluster(NamedTuple):
+    """The GPUs of every host. None: the intent says nothing of it.
+
+    ``rails``: how many rails NICs are spread over; ``gpus`` how many there are in all and
+    ``bandwidth_bps`` what each has on the fabric, one way, as stated.
+    """
+
+    gpus_per_host: int
+    nics_per_host: int | None
+    gpus: int | None
+    rails: int | None
+    bandwidth_bps: int | None
+    scale_up: ScaleUp | None
+    origin: Origin
+
+    @property
+    def domain_gpus(self) -> int:
+        """GPUs that reach each other without the fabric; 1 where nothing joins them."""
+        return self.scale_up.domain_gpus if self.scale_up else 1
+
+
+class Failures(NamedTuple):
+    """What may fail at once, and the oversubscription that is accepted then.
+
+    ``links`` uplinks of one switch, or ``switches`` above it: each by itself, 0 where nothing is asked.
+    """
+
+    links: int
+    switches: int
+    accepted: float
+    origin: Origin

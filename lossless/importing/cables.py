@@ -1,0 +1,183 @@
+"""Cables as files know them: two ends each, a speed and a length where the file has them, and where that stands.
+
+What several files say of one cable is put together; what they say against each other is a problem, and nothing is
+guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, Decimal
+from typing import TYPE_CHECKING
+
+from lossless.errors import Problem, QuantityError
+from lossless.importing.model import End
+from lossless.records import NamedTuple
+from lossless.units import format_rate, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Place(NamedTuple):
+    """Where something is said: a file, and a line of it counted from 1."""
+
+    file: str
+    line: int
+
+    def problem(self, message: str) -> Problem:
+        """Return a problem here."""
+        return Problem(self.file, self.line, 1, message)
+
+
+class Cable(NamedTuple):
+    """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is."""
+
+    a: End
+    b: End
+    speed_bps: int | None
+    cable_m: int | None
+    place: Place
+    b_words: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes."""
+
+    cables: tuple[Cable, ...] = ()
+    roles: tuple[tuple[str, str, Place], ...] = ()
+    speeds: tuple[tuple[End, int], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+_MM = {
+    "km": Decimal(1_000_000),
+    "m": Decimal(1000),
+    "cm": Decimal(10),
+    "mi": Decimal("1609344"),
+    "ft": Decimal("304.8"),
+    "in": Decimal("25.4"),
+}
+"""Millimetres of the units that NetBox has for cables (netbox-community/netbox netbox/dcim/choices.py @7f2e159,
+CableLengthUnitChoices; later releases add kilometres and miles)."""
+_SPELT = {
+    "kilometers": "km",
+    "kilometres": "km",
+    "meters": "m",
+    "metres": "m",
+    "meter": "m",
+    "metre": "m",
+    "centimeters": "cm",
+    "centimetres": "cm",
+    "miles": "mi",
+    "feet": "ft",
+    "foot": "ft",
+    "inches": "in",
+    "inch": "in",
+}
+LENGTH_UNITS = (*_MM, *_SPELT)
+PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
+"""What an intent can call a port."""
+_SONIC_PORT = re.compile(r"Ethernet[0-9]+")
+"""What SONiC calls its own ports: what else a neighbour says of one is its alias or description."""
+
+
+def parse_cable_length(text: str, unit: str = "") -> int:
+    """Return whole metres, rounded up; ``unit`` is that of a number which has none of its own.
+
+    Raises:
+        QuantityError: no number, no unit or an unknown one, or no length at all.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    word = ((match[2] if match else "") or unit).strip().lower()
+    scale = _MM.get(_SPELT.get(word, word))
+    if match is None or scale is None:
+        why = "has no unit" if match is not None and not word else "is no length"
+        raise QuantityError(f"{text.strip()!r} {why}; write it like 3m (units: {', '.join(_MM)})")
+    length_m = int((Decimal(match[1]) * scale / 1000).to_integral_value(ROUND_CEILING))
+    if length_m == 0:
+        raise QuantityError(f"{text.strip()!r} is no cable; the shortest counts as 1m")
+    return length_m
+
+
+def parse_speed(text: str, unit: str = "") -> int:
+    """Return b/s: ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` is that of a number which has none of its own.
+
+    Raises:
+        QuantityError: no rate, or no unit.
+    """
+    bare = re.sub(r"(?i)(?<=[mgt])(?:be|e|b)$", "", text.strip())
+    return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
+
+
+def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...]:
+    """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
+    named = list(_with_own_ports(list(cables)))
+    at: dict[End, Cable] = {}
+    for cable in named:
+        mine = _turned(cable)
+        others = [at[end] for end in (mine.a, mine.b) if end.port is not None and end in at]
+        clashing = next((other for other in others if {other.a, other.b} != {mine.a, mine.b}), None)
+        if clashing is not None:
+            problems.append(_contradiction(mine, clashing))
+            continue
+        if mine.a == mine.b:
+            problems.append(mine.place.problem(f"{_end(mine.a)} is joined to itself"))
+            continue
+        if others and others[0].place.file == mine.place.file:
+            message = f"{_end(mine.a)} already has a cable in line {others[0].place.line}"
+            problems.append(mine.place.problem(message))
+            continue
+        whole = _with(others[0], mine, problems) if others else mine
+        at |= dict.fromkeys((mine.a, mine.b), whole)
+    return tuple(dict.fromkeys(at.values()))
+
+
+def _with_own_ports(cables: list[Cable]) -> Iterator[Cable]:
+    """Yield cables with the name that the far device itself has for its port, where that can be told."""
+    own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
+    for cable in cables:
+        if not cable.b_words:
+            yield cable
+            continue
+        words = [word for word in cable.b_words if PORT_NAME.fullmatch(word)]
+        known = [word for word in words if End(cable.b.device, word) in own]
+        known = known or [word for word in words if _SONIC_PORT.fullmatch(word)] or words
+        unsure = cable.b_words if len(known) > 1 else ()
+        yield cable._replace(b=End(cable.b.device, next(iter(known), None)), b_words=unsure)
+
+
+def _turned(cable: Cable) -> Cable:
+    """Return a cable from its lower end to its upper, so that both ends tell of one cable in one way."""
+    if _key(cable.a) <= _key(cable.b):
+        return cable
+    return cable._replace(a=cable.b, b=cable.a)
+
+
+def _key(end: End) -> tuple[str, str]:
+    return end.device, end.port or ""
+
+
+def _contradiction(cable: Cable, other: Cable) -> Problem:
+    end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
+    far, there = (one.b if one.a == end else one.a for one in (cable, other))
+    said = f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {other.place.file}:{other.place.line}"
+    return cable.place.problem(said)
+
+
+def _with(first: Cable, second: Cable, problems: list[Problem]) -> Cable:
+    """Return one cable of what two files say of it."""
+    whole = first
+    for field, shown in (("speed_bps", format_rate), ("cable_m", lambda length: f"{length} m")):
+        known, said = getattr(first, field), getattr(second, field)
+        if known is None:
+            whole = whole._replace(**{field: said})
+        elif said is not None and said != known:
+            where = f"{first.place.file}:{first.place.line}"
+            words = f"{_end(second.a)} to {_end(second.b)}: {shown(said)} here, {shown(known)} in {where}"
+            problems.append(second.place.problem(words))
+    return whole
+
+
+def _end(end: End) -> str:
+    return f"{end.device} {end.port}" if end.port else end.device

@@ -1,0 +1,1 @@
+"""Routing: which way packets may turn at each switch, and so which buffers wait for which others."""

@@ -1,0 +1,215 @@
+"""Whether buffers can wait for each other in a circle, and which turns let them.
+
+That there is a circle does not say that a fabric stands still: it takes queues that are full all the way round. That
+there is none says that it cannot (S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.graphs.cycles import cycle
+from lossless.records import NamedTuple
+from lossless.routing.flows import flows
+from lossless.routing.moves import shortest_path, up_down
+from lossless.routing.turns import TurnSet, Waits, turns
+from lossless.routing.wires import few_of, kinds, marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.routing.flows import Flows
+    from lossless.routing.moves import Moves
+    from lossless.routing.wires import Wires
+
+Policy = Literal["up-down", "shortest-path"]
+MEMBERS = 3
+"""How many switches of a kind show all that any number of them can do.
+
+A way passes a kind at most once, but may begin in the kind that it ends in, so one member more than the end must be
+left. A circle may pass a kind many times; of switches that stand two hops apart in it some must be different ones, and
+three members suffice for that, as three colours do for a ring of any length. Distances are the same while one is left.
+"""
+
+
+class Question(NamedTuple):
+    """What is asked of wires; switches are named.
+
+    ``bounces`` send up again what came to them from above; ``moved`` do so in a second priority, in which nothing is
+    sent up again.
+    """
+
+    policy: Policy
+    bounces: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+
+
+class Hop(NamedTuple):
+    """One wait of a circle: what has come from ``from_port`` and is buffered at ``to_port``.
+
+    ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` had it from above and
+    sends it up.
+    """
+
+    near: str
+    far: str
+    from_port: str
+    to_port: str
+    second: bool
+    up_again: bool
+
+
+class Verdict(NamedTuple):
+    """``circle`` is empty where there is none. ``valley`` names three switches of which the middle one sends up
+    again what came from above, by the policy alone. ``lost`` are two switches with hosts that are joined and have no
+    way between them.
+    """
+
+    circle: tuple[Hop, ...] = ()
+    valley: tuple[str, str, str] | None = None
+    lost: tuple[str, str] | None = None
+
+
+def judge(wires: Wires, question: Question) -> Verdict:
+    """Return what can be said of wires as they are."""
+    few = reduced(wires, question, MEMBERS)
+    return judge_moves(few, up_down(few) if question.policy == "up-down" else shortest_path(few), question)
+
+
+def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
+    """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
+    found = flows(moves, wires.attached)
+    sets = list(turns(moves, found))
+    circle = _circle(wires, moves, sets, _bounces(wires, moves, found, question))
+    return Verdict(circle, _valley(wires, moves, sets), _lost(wires, found))
+
+
+def reduced(wires: Wires, question: Question, most: int) -> Wires:
+    """Return wires with at most ``most`` switches of each kind; those that bounce are of kinds of their own."""
+    apart = told_apart(wires, question)
+    return few_of(apart, kinds(apart), most)
+
+
+def told_apart(wires: Wires, question: Question) -> Wires:
+    """Return wires in which switches that bounce have a mark."""
+    apart = question.bounces | question.moved
+    return marked(wires, [number for number, name in enumerate(wires.names) if name in apart])
+
+
+class _Bounce(NamedTuple):
+    """What comes by ``ins`` from above may leave by ``outs`` upwards; ``moved``: in a second priority."""
+
+    turn: TurnSet
+    moved: bool
+
+
+def _bounces(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[_Bounce]:
+    """Return the turns of switches that bounce, between channels that carry anything."""
+    apart = question.bounces | question.moved
+    ins, outs = dict[int, set[int]](), dict[int, set[int]]()
+    for over, carried in zip(moves.over, found.carried, strict=True):
+        near, far = moves.channels[over]
+        if carried and wires.names[far] in apart and wires.tiers[near] > wires.tiers[far]:
+            ins.setdefault(far, set()).add(over)
+        if carried and wires.names[near] in apart and wires.tiers[near] < wires.tiers[far]:
+            outs.setdefault(near, set()).add(over)
+    return [
+        _Bounce(TurnSet(sorted(ins[s]), sorted(outs[s])), wires.names[s] not in question.bounces)
+        for s in sorted(ins.keys() & outs.keys())
+    ]
+
+
+def _circle(
+    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounces: Sequence[_Bounce]
+) -> tuple[Hop, ...]:
+    """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
+    if not bounces and _all_rise(wires, moves, sets):
+        return ()
+    channels = len(moves.channels)
+    waits = Waits(2 * channels if any(bounce.moved for bounce in bounces) else channels)
+    for shift in range(0, waits.channels, channels or 1):
+        for one in sets:
+            waits.add(list(_paused(wires, moves, one, shift, shift)))
+    for bounce in bounces:
+        waits.add(list(_paused(wires, moves, [bounce.turn], 0, channels if bounce.moved else 0)))
+    found = [node for node in cycle(waits.graph()) if node < waits.channels]
+    return tuple(
+        _hop(wires, moves, before, node) for before, node in zip(found[-1:] + found, found, strict=False)
+    )
+
+
+def _all_rise(wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]]) -> bool:
+    """Return whether every turn leads to a channel of a higher rank, which no circle could do all the way round.
+
+    Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin.
+    """
+    tiers, top = wires.tiers, 2 * max(wires.tiers, default=0) + 2
+    ranks = [
+        tiers[near] if tiers[far] > tiers[near] else top - tiers[near] - (tiers[far] == tiers[near])
+        for near, far in moves.channels
+    ]
+    of = ranks.__getitem__
+    return all(max(map(of, ins)) < min(map(of, outs)) for turns_there in sets for ins, outs in turns_there)
+
+
+def _paused(
+    wires: Wires, moves: Moves, sets: Sequence[TurnSet], before: int, after: int
+) -> Iterator[TurnSet]:
+    """Yield turns between channels that are paused, their numbers shifted by priority."""
+    for ins, outs in sets:
+        yield TurnSet(
+            [c + before for c in ins if moves.channels[c] not in wires.lossy],
+            [c + after for c in outs if moves.channels[c] not in wires.lossy],
+        )
+
+
+def _hop(wires: Wires, moves: Moves, before: int, node: int) -> Hop:
+    channels, tiers = moves.channels, wires.tiers
+    (above, _), (near, far) = channels[before % len(channels)], channels[node % len(channels)]
+    from_port, to_port = wires.ports[near, far]
+    up_again = tiers[above] > tiers[near] < tiers[far]
+    return Hop(wires.names[near], wires.names[far], from_port, to_port, node >= len(channels), up_again)
+
+
+def _valley(wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]]) -> tuple[str, str, str] | None:
+    """Return a turn up of what came from above, the first of those that routes make."""
+    channels = moves.channels
+    up = [_above(wires, far, near) for near, far in channels]
+    down = [_above(wires, near, far) for near, far in channels]
+    for ins, outs in (turn for one in sets for turn in one):
+        leaving = next((channel for channel in outs if up[channel]), None)
+        coming = None if leaving is None else next((channel for channel in ins if down[channel]), None)
+        if leaving is not None and coming is not None:
+            (above, _), (at, beyond) = channels[coming], channels[leaving]
+            return wires.names[above], wires.names[at], wires.names[beyond]
+    return None
+
+
+def _above(wires: Wires, one: int, other: int) -> bool:
+    """Return whether one switch stands above the other, as far as their tiers are known."""
+    return wires.tiers[one] > wires.tiers[other] > 0
+
+
+def _lost(wires: Wires, found: Flows) -> tuple[str, str] | None:
+    """Return two switches that links join, and that no way leads between."""
+    if not found.lost:
+        return None
+    part = _parts(wires)
+    for near, missing in found.lost.items():
+        for place, far in enumerate(found.destinations):
+            if missing >> place & 1 and part[near] == part[far]:
+                return wires.names[near], wires.names[far]
+    return None
+
+
+def _parts(wires: Wires) -> list[int]:
+    """Return of each switch a number that it shares with all that links join it to."""
+    part = [-1] * len(wires.names)
+    for root in range(len(part)):
+        waiting = [root] if part[root] < 0 else []
+        while waiting:
+            switch = waiting.pop()
+            if part[switch] < 0:
+                part[switch] = root
+                waiting += wires.links[switch]
+    return part

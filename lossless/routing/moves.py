@@ -1,0 +1,66 @@
+"""Policies of routing, as moves between states: where a packet is, and what it may still do there.
+
+A *channel* is one direction of a pair of switches: what comes by it waits in the same ingress buffers. A *move* takes
+a packet over a channel, from one state to another. Routes are the shortest ways from state to state, all of them:
+that is what ECMP uses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.routing.wires import Wires
+
+
+class Moves(NamedTuple):
+    """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
+
+    Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to.
+    """
+
+    at: Sequence[int]
+    tails: Sequence[int]
+    heads: Sequence[int]
+    over: Sequence[int]
+    channels: Sequence[tuple[int, int]]
+
+
+def shortest_path(wires: Wires) -> Moves:
+    """Return the moves of a fabric in which packets take any shortest way, up or down."""
+    channels = _channels(wires)
+    tails, heads = [near for near, _ in channels], [far for _, far in channels]
+    return Moves(range(len(wires.names)), tails, heads, range(len(channels)), channels)
+
+
+def up_down(wires: Wires) -> Moves:
+    """Return the moves of a fabric in which packets go up first, and never again after they went down.
+
+    Between two switches of one tier a packet may go once, at the top of its way: as networks use their peers, and for
+    the same reason (L. Gao and J. Rexford, IEEE/ACM Trans. Networking 9(6), 2001). Without that, links of one tier
+    would close circles by themselves.
+    """
+    switches, channels = len(wires.names), _channels(wires)
+    tails, heads, over = list[int](), list[int](), list[int]()
+    for number, (near, far) in enumerate(channels):
+        rise = wires.tiers[far] - wires.tiers[near]
+        ways = (
+            ((near, far),)
+            if rise > 0
+            else ((near, far + switches),)
+            if rise == 0
+            else ((near, far + switches), (near + switches, far + switches))
+        )
+        for tail, head in ways:
+            tails.append(tail)
+            heads.append(head)
+            over.append(number)
+    return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
+
+
+def _channels(wires: Wires) -> list[tuple[int, int]]:
+    return [(near, far) for near, others in enumerate(wires.links) for far in others]

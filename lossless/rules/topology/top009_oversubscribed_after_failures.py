@@ -1,0 +1,105 @@
+"""What is left after the failures that an intent plans for must carry what the intent says.
+
+## What it does
+Where an intent states `failures`, takes from every leaf, and in a fabric of pods from every spine, the fastest `links`
+of its uplinks, or the `switches` above it that carry most, and compares the bandwidth below it with what is left above
+it. This is the worst case over all failures of that many, not an average. Without `failures` nothing is judged.
+
+## Why it breaks a lossless fabric
+Routing moves the traffic of a dead uplink to those beside it. What was 1:1 is oversubscribed from then on, and the
+queues that PFC held empty fill and pause every host below: jobs slow down for as long as the repair takes, and
+nothing but the pause counters says why.
+
+## Bad
+```yaml intent base=leaf-spine
+failures:
+  switches: 1
+  oversubscription: 1.5   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+failures: {switches: 1, oversubscription: 2}
+```
+
+```yaml intent base=leaf-spine
+failures: {links: 1, oversubscription: 1.34}
+topology:
+  leaf_spine:
+    hosts_per_leaf: 4
+    uplinks: 2 x 800G
+```
+
+## Fix
+Add uplinks, or spread them over more switches, so that each failure takes less; or accept the higher ratio.
+
+## Sources
+- arithmetic: the sum of link rates, one way, without those that carry most
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lossless.rules.base import Gap, Hit, Rule
+from lossless.topology.failures import left_without_links, left_without_switches, ratio
+from lossless.units import format_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.fabric.cluster import Failures
+    from lossless.fabric.model import Capacity
+    from lossless.fabric.view import View
+
+RULE = Rule(
+    code="TOP009",
+    name="oversubscribed-after-failures",
+    severity="warning",
+    summary="What is left after the failures that an intent plans for must carry what the intent says",
+    sources=("arithmetic: the sum of link rates, one way, without those that carry most",),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of switch and kind of failure that leaves too little."""
+    failures = view.fabric.failures
+    if failures is None:
+        return
+    for capacity in view.fabric.capacities:
+        for what, number, left_bps in _cases(failures, capacity):
+            if capacity.down_bps > left_bps * failures.accepted:
+                yield _hit(
+                    failures,
+                    capacity,
+                    f"{number} {what if number > 1 else what[: what.rindex('s')]}",
+                    left_bps,
+                )
+
+
+def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[str, int, int]]:
+    """Yield what fails, how many, and the b/s it leaves at least."""
+    if failures.links:
+        yield "uplinks", failures.links, left_without_links(capacity, failures.links)
+    if failures.switches:
+        above = "spines" if capacity.role == "leaf" else "super-spines"
+        yield above, failures.switches, left_without_switches(capacity, failures.switches)
+
+
+def _hit(failures: Failures, capacity: Capacity, lost: str, left_bps: int) -> Hit:
+    found = ratio(capacity.down_bps, left_bps)
+    needed_bps = math.ceil(capacity.down_bps / failures.accepted)
+    is_left = f"{found:.4g}:1" if left_bps else "nothing is left above it"
+    return Hit(
+        origin=failures.origin.at("oversubscription"),
+        message=f"a {capacity.role} that loses {lost} has {format_capacity(left_bps)} of uplinks for "
+        f"{format_capacity(capacity.down_bps)} below it, {is_left}; {failures.accepted:g}:1 is accepted",
+        note=f"whole: {capacity.note}",
+        help=f"more uplinks, or more switches to share them: {format_capacity(needed_bps)} must be left"
+        + (f"; to accept it, state oversubscription: {math.ceil(found * 100) / 100:g}" if left_bps else ""),
+        elements=capacity.leaves,
+        places=len(capacity.leaves),
+        data={"left_bps": left_bps, "down_bps": capacity.down_bps, "accepted": failures.accepted},
+    )

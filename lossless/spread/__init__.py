@@ -1,0 +1,1 @@
+"""How far the pauses of one host reach, and when: a fluid of traffic on the links of a fabric."""

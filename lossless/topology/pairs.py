@@ -1,0 +1,39 @@
+"""Who is joined to whom in shapes whose switches are all alike, by number: the arithmetic alone, of no transport."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Place = tuple[int, ...]
+
+
+def torus_places(sides: Sequence[int]) -> tuple[Place, ...]:
+    """Return all coordinates of a torus, the last changing fastest."""
+    return tuple(product(*map(range, sides)))
+
+
+def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place]]:
+    """Yield neighbours: each place and the next along every axis. A side of two has one pair, no ring of two."""
+    for place in torus_places(sides):
+        for axis, side in enumerate(sides):
+            if side > 2 or (side == 2 and place[axis] == 0):
+                yield place, (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :])
+
+
+def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:
+    """Yield the switches, counted through all groups, that links between every two groups join.
+
+    Each group gives its links to its switches in turn, so that none has two more than another; what a group gives to
+    one that is added comes after all others.
+    """
+    turns = [0] * groups
+    for pair in combinations(range(groups), 2):
+        for _ in range(links):
+            first, second = (group * per_group + turns[group] % per_group for group in pair)
+            yield first, second
+            for group in pair:
+                turns[group] += 1

@@ -1,0 +1,189 @@
+"""``lossless workload`` and ``lossless spread``: what a person sees, what a program reads, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.cli.conftest import Cli
+from tests.cli.inputs import INTENT, intent_with
+
+CLUSTER = f"{INTENT}cluster: {{gpus_per_host: 8, nvlink: {{generation: 4, domain: 8}}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def _an_intent(cli: Cli) -> None:  # noqa: ARG001 - it has gone to an empty folder
+    Path("fabric.yaml").write_text(CLUSTER)
+
+
+def test_an_all_to_all_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", "--compute", "50ms")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+all-to-all of 67.11 MB on 64 GPUs, 8 a host, in domains of 8
+each GPU sends 58.72 MB over the fabric and 7.34 MB inside its domain, in 63 steps
+
+the busiest of           bytes     rate      time alone
+links inside a domain    7.34 MB   3.6 Tb/s  16.3 us
+host links of a GPU      58.72 MB  100 Gb/s  4.7 ms
+uplinks of a leaf        1.074 GB  3.2 Tb/s  2.68 ms
+links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
+
+time: 4.7 ms at best, by the host links of a GPU
+  4.71 ms where domains and fabric take turns
+step: 54.7 ms with the computation
+
+fan-in: up to 56 senders send 1.049 MB to one GPU at once
+  what buffers make of it: lossless simulate . --workload incast --nics 15 --size '16777216 B'
+
+assumed:
+  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  traffic is spread perfectly over parallel links
+  GPUs are numbered in the order of hosts, and a collective follows that order
+  what goes on inside a domain overlaps with what goes over the fabric
+  the 63 steps take nothing besides their bytes (--step-latency)
+  fan-in is what may be: all 56 send at once, unscheduled
+  nothing of the communication hides behind the computation (--overlap)
+""")
+
+
+def test_an_all_reduce_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("workload", "fabric.yaml", "--size", "1GiB")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+all-reduce (hierarchical) of 1.074 GB on 64 GPUs, 8 a host, in domains of 8
+each GPU sends 234.9 MB over the fabric and 1.879 GB inside its domain, in 28 steps
+
+the busiest of           bytes     rate      time alone
+links inside a domain    1.879 GB  3.6 Tb/s  4.18 ms
+host links of a GPU      234.9 MB  100 Gb/s  18.8 ms
+uplinks of a leaf        1.879 GB  3.2 Tb/s  4.7 ms
+links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
+
+time: 18.8 ms at best, by the host links of a GPU
+  23 ms where domains and fabric take turns
+
+fan-in: 1 sender sends 16.78 MB to one GPU at once
+
+assumed:
+  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  traffic is spread perfectly over parallel links
+  GPUs are numbered in the order of hosts, and a collective follows that order
+  what goes on inside a domain overlaps with what goes over the fabric
+  the 28 steps take nothing besides their bytes (--step-latency)
+""")
+
+
+def test_what_meets_at_a_port_is_a_command_that_can_be_given(cli: Cli) -> None:
+    asked = json.loads(cli("workload", ".", "--collective", "all-to-all", "--format", "json").out)["incast"]
+    outcome = cli("simulate", ".", "--closed-form", *shlex.split(asked))
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_what_a_program_reads_of_a_workload(cli: Cli) -> None:
+    data = json.loads(cli("workload", ".", "--format", "json", "--size", "8 MB").out)
+    assert data["version"] == 1
+    assert (data["algorithm"], data["gpus"], data["domain_gpus"]) == ("hierarchical", 64, 8)
+    assert data["per_gpu"] == {
+        "inside_bytes": 14_000_000,
+        "fabric_bytes": 1_750_000,
+        "busiest_bytes": 1_750_000,
+    }
+
+
+def test_a_dead_host_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("spread", ".", "--from", "host3")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+host3 pauses without end: class rdma, priority 3
+
+who to whom             stopped  of  first after  last after
+its leaf to host3       2        2   at once      at once
+spines to its leaf      4        4   672 us       672 us
+hosts to its leaf       6        6   769 us       769 us
+other leaves to spines  4        4   1.13 ms      1.13 ms
+hosts to other leaves   8        8   1.43 ms      1.43 ms
+
+7 of 7 other hosts stand still, 64 of 64 GPUs with its own; the last after 1.43 ms
+the watchdog of leaf1:Ethernet20 cuts in after 1.8 s
+
+assumed:
+  every host sends at line rate, to all others alike
+  senders have no end of data, and DCQCN slows nobody down
+  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
+  nothing waits when it begins, and what is not paused keeps its rate
+  peers take as long to obey a pause as IEEE 802.3 allows
+""")
+
+
+def test_a_slow_host_as_a_person_sees_it(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    outcome = cli("spread", ".", "--from", "host3:port1", "--drains", "40G", "--traffic", "incast")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+host3:port1 takes in no more than 40G a port: class rdma, priority 3
+
+who to whom              slowed  of  first after  last after
+its leaf to host3:port1  1       1   at once      at once
+spines to its leaf       4       4   97.3 us      97.3 us
+hosts to its leaf        6       6   112 us       112 us
+other leaves to spines   4       4   360 us       360 us
+hosts to other leaves    8       8   533 us       533 us
+
+7 of 7 other hosts are held back; the last after 533 us
+no watchdog ends this: packets still move
+
+assumed:
+  every host sends at line rate, all of it to host3
+  senders have no end of data, and DCQCN slows nobody down
+  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
+  nothing waits when it begins, and what is not paused keeps its rate
+  peers take as long to obey a pause as IEEE 802.3 allows
+  host3 takes in 40G a port: the watchdog sees packets move, and waits
+""")
+
+
+def test_the_spread_is_drawn(cli: Cli) -> None:
+    outcome = cli("spread", ".", "--from", "host3", "--svg", "spread.svg", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "drawn in spread.svg\n")
+    assert json.loads(outcome.out)["gpus"] == {"stopped": 64, "all": 64}
+    text = "".join(ET.fromstring(Path("spread.svg").read_text()).itertext())
+    assert "pauses from host3" in text
+    assert "at once" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (
+            ("workload", ".", "--gpus", "12"),
+            "12 GPUs are no whole number of domains of 8; ask for a multiple of it",
+        ),
+        (("workload", ".", "--gpus", "800"), "800 GPUs are asked for; the fabric has 64"),
+        (("workload", ".", "--algorithm", "direct"), "all-reduce has no algorithm 'direct'"),
+        (("workload", ".", "--size", "1"), "'1' has no unit"),
+        (("workload", "gone.yaml"), "gone.yaml: no such file"),
+        (("spread", ".", "--from", "leaf1"), "no host 'leaf1' in this fabric"),
+        (("spread", ".", "--from", "host3:eth9"), "host3 has no port 'eth9'; it has port1, port2"),
+        (("spread", ".", "--from", "host3", "--class", "cnp"), "no lossless class 'cnp'; there is rdma"),
+        (("spread", ".", "--from", "host3", "--drains", "0G"), "'0G' is no speed"),
+    ],
+)
+def test_what_cannot_be_is_told_and_nothing_is_written(cli: Cli, args: tuple[str, ...], told: str) -> None:
+    outcome = cli(*args)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_fabric_without_tiers_or_lossless_classes_is_not_guessed_at(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(intent_with("lossless: true, ", ""))
+    assert (
+        cli("spread", ".", "--from", "host3").err
+        == "lossless: no class of the fabric is lossless: nothing pauses\n"
+    )

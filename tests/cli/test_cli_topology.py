@@ -1,0 +1,219 @@
+"""``lossless topology``, and every shape through the real command: judged, rendered, summed up and drawn."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli, cli
+
+__all__ = ["cli"]
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = ROOT / "examples" / "roce-256"
+HEAD = """\
+lossless: v1
+fabric: made
+transport: rocev2
+preset: nvidia
+hardware: {switch: nvidia-sn5600, nic: connectx-7}
+"""
+SHAPES = {
+    "leaf_spine": """\
+  leaf_spine: {leaves: 2, spines: 2, hosts_per_leaf: 4, host_links: 2 x 400G, uplinks: 2 x 800G,
+    cables: {host: 3m, uplink: 30m}}
+""",
+    "rail_optimised": """\
+  rail_optimised: {units: 2, rails: 4, spines: 2, hosts_per_unit: 8, host_links: 4 x 400G, uplinks: 2 x 800G,
+    cables: {host: 5m, uplink: 30m}}
+""",
+    "dragonfly": """\
+  dragonfly: {groups: 3, switches: 4, hosts_per_switch: 2, host_links: 1 x 400G, local_links: 2 x 400G,
+    global_links: 4 x 400G, cables: {host: 3m, local: 10m, global: 100m}}
+""",
+    "dragonfly_plus": """\
+  dragonfly_plus: {groups: 3, leaves: 2, spines: 2, hosts_per_leaf: 4, host_links: 1 x 400G, uplinks: 2 x 400G,
+    global_links: 4 x 400G, cables: {host: 3m, uplink: 30m, global: 100m}}
+""",
+    "torus": """\
+  torus: {sides: [3, 2, 2], links: 2 x 400G, hosts_per_switch: 2, host_links: 1 x 400G,
+    cables: {host: 3m, link: 10m}}
+""",
+}
+NODES = {
+    "leaf_spine": (4, 8),
+    "rail_optimised": (10, 16),
+    "dragonfly": (12, 24),
+    "dragonfly_plus": (12, 24),
+    "torus": (12, 24),
+}
+
+
+def written(shape: str) -> str:
+    Path("fabric.yaml").write_text(f"{HEAD}topology:\n{SHAPES[shape]}")
+    return "fabric.yaml"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_judged_and_rendered(shape: str, cli: Cli) -> None:
+    intent = written(shape)
+    judged = cli("lint", intent)
+    assert (judged.code, judged.out) == (0, "")
+    assert cli("render", intent, "-o", "out").code == 0
+    switches, hosts = NODES[shape]
+    assert len(list(Path("out").glob("*/qos.json"))) == switches
+    assert len([path for path in Path("out").iterdir() if path.name.startswith("host")]) == hosts
+    # What stands in a part of a configuration that the rest of the file decides is a remark, no more.
+    report = json.loads(cli("lint", "out", "--format", "json").out)
+    assert {found["severity"] for found in report["findings"]} <= {"info"}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_numbers_are_those_of_what_is_rendered(shape: str, cli: Cli) -> None:
+    intent = written(shape)
+    data = json.loads(cli("topology", intent, "--format", "json").out)
+    switches, hosts = NODES[shape]
+    assert sum(group["switches"] for group in data["switches"]) == switches
+    assert sum(group["hosts"] for group in data["hosts"]) == hosts
+    ends = sum(group["links"] * (1 if group["tier"] == "hosts" else 2) for group in data["links"])
+    used = sum(g["switches"] * one["ports"] for g in data["switches"] for one in g["ports"]["used"])
+    assert used == ends
+    assert cli("render", intent, "-o", "out").code == 0
+    rendered = [json.loads(path.read_text()) for path in Path("out").glob("*/qos.json")]
+    ports = [port for tables in rendered for port in tables["PORT_QOS_MAP"] if port != "global"]
+    assert len(ports) == used
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_packet_finds_its_way_through_every_shape(shape: str, cli: Cli) -> None:
+    hosts = NODES[shape][1]
+    intent = written(shape)
+    traced = cli("trace", intent, "--from", "host1", "--to", f"host{hosts}", "--dscp", "26")
+    assert traced.code == 0
+    assert "unbroken" in traced.out
+
+
+def test_the_same_fabric_gives_the_same_bytes_whatever_the_hash_seed(cli: Cli) -> None:
+    intent = written("dragonfly_plus")
+    for seed in ("0", "1", "2"):
+        command = [sys.executable, "-c", "from lossless.cli import main; main()", "topology", intent]
+        subprocess.run(
+            [*command, "--svg", f"{seed}.svg"],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+    assert len({Path(f"{seed}.svg").read_bytes() for seed in "012"}) == 1
+    assert cli("topology", intent, "--svg", "3.svg").err == "drawn in 3.svg\n"
+    assert Path("3.svg").read_bytes() == Path("0.svg").read_bytes()
+
+
+def test_ports_that_a_switch_lacks_are_counted(cli: Cli) -> None:
+    outcome = cli("topology", str(ROOT / "examples" / "roce-256-as-published"))
+    assert outcome.code == 0
+    assert "missing" in outcome.out
+    assert "32 hosts" in outcome.out
+
+
+def test_devices_outside_are_named_and_their_links_count(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(
+        f"{HEAD}topology:\n  devices: {{leaf1: {{role: leaf}}, core: {{role: spine, outside: true}}}}\n"
+        "  links: [{a: leaf1, b: core, links: 2 x 400G, cable: 30m}]\n"
+    )
+    found = json.loads(cli("topology", "fabric.yaml", "--format", "json").out)
+    assert found["outside"] == ["core"]
+    assert [group["links"] for group in found["links"]] == [2]
+    assert "1 device outside: core" in cli("topology", "fabric.yaml").out
+
+
+WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "nothing": ((), "name an intent, or files with --from"),
+    "both": (("fabric.yaml", "--from", "cables.csv"), "name an intent, or files with --from"),
+    "role-of-an-intent": (("fabric.yaml", "--role", "leaf=*"), "--role is for --from"),
+    "picture-of-cables": (("--from", "cables.csv", "--svg", "x.svg"), "--svg and --format are for an intent"),
+    "no-such-role": (
+        ("--from", "cables.csv", "--role", "tor=*"),
+        "'tor=*' is not ROLE=PATTERN, with one of leaf, spine, super-spine, switch, host",
+    ),
+    "no-such-tier": (
+        ("--from", "cables.csv", "--speed", "core=400G"),
+        "'core=400G' is not TIER=RATE, with one of hosts, uplinks, spine_uplinks, links",
+    ),
+    "no-rate": (("--from", "cables.csv", "--speed", "hosts=fast"), "'fast' is not a rate"),
+    "no-length": (("--from", "cables.csv", "--cable", "hosts=3"), "'3' has no unit"),
+    "length-of-nothing": (("--from", "cables.csv", "--cable", "hosts=0m"), "'0m' is nothing"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_options_that_cannot_be_are_said(case: str, cli: Cli) -> None:
+    written("torus")
+    arguments, said = WRONG[case]
+    outcome = cli("topology", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+
+
+def test_nothing_is_drawn_where_that_is_impossible(cli: Cli) -> None:
+    outcome = cli("topology", written("torus"), "--svg", "no/such/folder/x.svg")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert (
+        outcome.err
+        == "lossless: no/such/folder/x.svg: cannot be written: there is no folder no/such/folder\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lossless: v1\n", "fabric.yaml:1:1: fabric is missing"),
+        (f"{HEAD}topology: {{torus: {{sides: [3]}}}}\n", "topology.torus"),
+    ],
+)
+def test_an_intent_that_is_none_is_located(text: str, said: str, cli: Cli) -> None:
+    Path("fabric.yaml").write_text(text)
+    outcome = cli("topology", "fabric.yaml", "--svg", "x.svg")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+    assert not Path("x.svg").exists()
+
+
+SHEET = "leaf1,Ethernet0,gpu1,eth0,3m,400G\nleaf1,Ethernet8,gpu2,eth0,3m,400G\n"
+ROLES = ("--role", "leaf=leaf*", "--role", "host=gpu*")
+
+
+def test_cables_become_the_topology_of_an_intent(cli: Cli) -> None:
+    Path("cables.csv").write_text(SHEET)
+    outcome = cli("topology", "--from", "cables.csv", *ROLES, "-o", "topology.yaml")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "3 devices and 2 links in topology.yaml\n")
+    Path("fabric.yaml").write_text(HEAD + Path("topology.yaml").read_text())
+    assert cli("lint", "fabric.yaml").code == 0
+    data: Any = json.loads(cli("topology", "fabric.yaml", "--format", "json").out)
+    assert data["links"][0] | {"between": None} == {
+        "tier": "hosts",
+        "between": None,
+        "links": 2,
+        "speed_bps": 400 * 10**9,
+        "cable_m": 3,
+    }
+
+
+def test_where_cables_contradict_each_other_nothing_is_written(cli: Cli) -> None:
+    Path("cables.csv").write_text(SHEET + "leaf1,Ethernet0,gpu3,eth0,3m,400G\n")
+    outcome = cli("topology", "--from", "cables.csv", *ROLES, "-o", "topology.yaml")
+    assert (outcome.code, outcome.out) == (2, "")
+    said = "cables.csv:3:1: leaf1 Ethernet0 is joined to gpu3 eth0 here, and to gpu1 eth0 in cables.csv:1\n"
+    assert outcome.err == said
+    assert not Path("topology.yaml").exists()
+
+
+def test_files_that_cannot_be_read_are_all_named(cli: Cli) -> None:
+    Path("empty.csv").write_text("")
+    outcome = cli("topology", "--from", "gone.csv", "--from", "empty.csv", *ROLES)
+    assert outcome.code == 2
+    assert outcome.err.splitlines() == ["gone.csv: no such file", "empty.csv: the file is empty"]

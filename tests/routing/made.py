@@ -1,0 +1,186 @@
+"""Wires made by hand, and what is true of them found the slow way."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from lossless.routing.moves import Moves
+from lossless.routing.wires import Wires
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Turn = tuple[tuple[int, int], tuple[int, int]]
+
+
+def wires(
+    names: Sequence[str],
+    tiers: Sequence[int],
+    pairs: Iterable[tuple[str, str]],
+    attached: Sequence[bool] | None = None,
+) -> Wires:
+    """Return wires by names; a pair that comes twice has two links."""
+    number = {name: place for place, name in enumerate(names)}
+    links: list[dict[int, int]] = [{} for _ in names]
+    for one, other in pairs:
+        a, b = number[one], number[other]
+        links[a][b] = links[b][a] = links[a].get(b, 0) + 1
+    ports = {
+        (a, b): (f"{names[a]}:to-{names[b]}", f"{names[b]}:to-{names[a]}")
+        for a, far in enumerate(links)
+        for b in far
+    }
+    with_hosts = [tier <= 1 for tier in tiers] if attached is None else attached
+    return Wires(names, tiers, with_hosts, links, [0] * len(names), ports)
+
+
+def leaf_spine(leaves: int, spines: int) -> Wires:
+    """Return a two-tier Clos of single links."""
+    below, above = [f"leaf{n}" for n in range(leaves)], [f"spine{n}" for n in range(spines)]
+    return wires([*below, *above], [1] * leaves + [2] * spines, product(below, above))
+
+
+def three_tier(pods: int, leaves: int, spines: int, supers: int) -> Wires:
+    """Return a three-tier Clos in planes: the n-th spine of every pod leads to the n-th ``supers`` super-spines."""
+    below = [f"leaf{pod}-{n}" for pod in range(pods) for n in range(leaves)]
+    middle = [f"spine{pod}-{n}" for pod in range(pods) for n in range(spines)]
+    above = [f"super{plane}-{n}" for plane in range(spines) for n in range(supers)]
+    up = (
+        (f"leaf{p}-{a}", f"spine{p}-{b}") for p in range(pods) for a in range(leaves) for b in range(spines)
+    )
+    over = (
+        (f"spine{p}-{b}", f"super{b}-{c}") for p in range(pods) for b in range(spines) for c in range(supers)
+    )
+    tiers = [1] * len(below) + [2] * len(middle) + [3] * len(above)
+    return wires([*below, *middle, *above], tiers, (*up, *over))
+
+
+def ring(switches: int) -> Wires:
+    """Return switches in a ring, each with hosts."""
+    return torus((switches,))
+
+
+def torus(sides: tuple[int, ...]) -> Wires:
+    """Return a torus of switches with hosts."""
+    places = list(product(*map(range, sides)))
+    pairs = {
+        frozenset((place, _next(place, sides, axis, 1))) for place in places for axis in range(len(sides))
+    }
+    joined = [sorted(map(str, pair)) for pair in pairs if len(pair) == 2]
+    return wires([str(place) for place in places], [0] * len(places), sorted((a, b) for a, b in joined))
+
+
+def _next(place: tuple[int, ...], sides: tuple[int, ...], axis: int, step: int) -> tuple[int, ...]:
+    return (*place[:axis], (place[axis] + step) % sides[axis], *place[axis + 1 :])
+
+
+def dimension_order(sides: tuple[int, ...], *, datelines: bool) -> Moves:
+    """Return the moves of a torus that is routed one dimension after the other.
+
+    With datelines a packet changes to a second virtual lane where it crosses the seam of a ring; a lane of a link is
+    a channel of its own. States are a switch, the dimension last moved in, and the lane.
+    """
+    places = list(product(*map(range, sides)))
+    states = [(place, 0, 0) for place in places]
+    states += [
+        (p, a, v) for a in range(len(sides)) for v in range(1 + datelines) for p in places if (a, v) != (0, 0)
+    ]
+    number = {state: at for at, state in enumerate(states)}
+    switch = {place: at for at, place in enumerate(places)}
+    lane_of: dict[tuple[int, int, int], int] = {}
+    channels: list[tuple[int, int]] = []
+    found: list[tuple[int, int, int]] = []
+    for (place, axis, lane), following, step in product(states, range(len(sides)), (1, -1)):
+        if following < axis or sides[following] < 2:
+            continue
+        there = _next(place, sides, following, step)
+        crosses = abs(there[following] - place[following]) > 1
+        over = int(datelines and (crosses or (lane if following == axis else 0)))
+        key = (switch[place], switch[there], over)
+        if key not in lane_of:
+            lane_of[key] = len(channels)
+            channels.append(key[:2])
+        found.append((number[place, axis, lane], number[there, following, over], lane_of[key]))
+    tails, heads, over_channels = zip(*found, strict=True)
+    return Moves([switch[place] for place, _, _ in states], tails, heads, over_channels, channels)
+
+
+@st.composite
+def tiered(draw: st.DrawFn, most: int = 7) -> Wires:
+    """Draw switches in tiers with any links between them, those of one tier among them."""
+    count = draw(st.integers(2, most))
+    tiers = draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
+    pairs = [(a, b) for a in range(count) for b in range(a)]
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True))
+    attached = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    names = [f"s{n}" for n in range(count)]
+    return wires(names, tiers, [(names[a], names[b]) for a, b in chosen], attached)
+
+
+@st.composite
+def worn_clos(draw: st.DrawFn) -> Wires:
+    """Draw a small Clos of two or three tiers from which some links are gone."""
+    whole = draw(
+        st.one_of(
+            st.builds(leaf_spine, st.integers(2, 6), st.integers(1, 4)),
+            st.builds(three_tier, st.integers(2, 3), st.integers(1, 4), st.integers(1, 2), st.integers(1, 2)),
+        )
+    )
+    pairs = [(whole.names[a], whole.names[b]) for a, b, _ in whole.pairs()]
+    gone = draw(st.sets(st.sampled_from(pairs), max_size=3))
+    return wires(whole.names, whole.tiers, [pair for pair in pairs if pair not in gone])
+
+
+def turns_of_all_ways(found: Wires, *, up_down: bool) -> set[Turn]:
+    """Return every turn of every shortest way between switches with hosts, way by way."""
+    ends = [switch for switch, here in enumerate(found.attached) if here]
+    return {
+        turn
+        for start, end in product(ends, ends)
+        if start != end
+        for way in _shortest_ways(found, start, end, up_down=up_down)
+        for turn in pairwise(pairwise(way))
+    }
+
+
+def _shortest_ways(found: Wires, start: int, end: int, *, up_down: bool) -> Iterator[list[int]]:
+    """Yield ways by growing them hop by hop, all ways of one length before the next."""
+    layer = deque([[start]])
+    for _ in range(len(found.names)):
+        ends = [way for way in layer if way[-1] == end]
+        if ends:
+            yield from ends
+            return
+        longer = ([*way, other] for way in layer for other in found.links[way[-1]] if other not in way)
+        layer = deque(way for way in longer if not up_down or _goes_up_and_down(found, way))
+
+
+def _goes_up_and_down(found: Wires, way: Sequence[int]) -> bool:
+    """Return whether a way goes up, then level at most once, then down."""
+    steps = [found.tiers[b] - found.tiers[a] for a, b in pairwise(way)]
+    signs = [(step > 0) - (step < 0) for step in steps]
+    return signs == sorted(signs, reverse=True) and signs.count(0) <= 1
+
+
+def shortest_circle(turns: set[Turn]) -> int:
+    """Return how many channels the shortest circle of turns has, 0 where there is none; by trying each."""
+    after: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for before, following in turns:
+        after.setdefault(before, set()).add(following)
+    lengths = [length for channel in after if (length := _back(after, channel))]
+    return min(lengths, default=0)
+
+
+def _back(after: dict[tuple[int, int], set[tuple[int, int]]], start: tuple[int, int]) -> int:
+    seen, layer, length = set[tuple[int, int]](), {start}, 0
+    while layer:
+        length += 1
+        layer = {following for channel in layer for following in after.get(channel, ())} - seen
+        if start in layer:
+            return length
+        seen |= layer
+    return 0

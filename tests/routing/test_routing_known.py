@@ -1,0 +1,125 @@
+"""Answers that are known from elsewhere, all by the one algorithm: it is given links and a policy, and no shape."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.routing.failures import after_failures
+from lossless.routing.judge import Question, judge, judge_moves
+from lossless.routing.wires import without
+from tests.routing.made import dimension_order, leaf_spine, ring, three_tier, torus
+
+if TYPE_CHECKING:
+    from lossless.routing.wires import Wires
+
+UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
+
+
+def bouncing(*switches: str) -> Question:
+    """Return an up-down question in which some switches bounce."""
+    return Question("up-down", frozenset(switches))
+
+
+@pytest.mark.parametrize("clos", [leaf_spine(4, 2), leaf_spine(9, 5), three_tier(3, 4, 3, 2)])
+@pytest.mark.parametrize("question", [UP_DOWN, SHORTEST])
+def test_a_clos_has_no_circle(clos: Wires, question: Question) -> None:
+    found = judge(clos, question)
+    assert (found.circle, found.valley, found.lost) == ((), None, None)
+
+
+def test_one_bouncing_leaf_closes_no_circle_and_two_do() -> None:
+    clos = leaf_spine(6, 4)
+    assert judge(clos, bouncing("leaf1")).circle == ()
+    circle = judge(clos, bouncing("leaf1", "leaf4")).circle
+    assert [hop.near for hop in circle] == ["leaf1", "spine0", "leaf4", "spine0"]
+    assert [hop.near for hop in circle if hop.up_again] == ["leaf1", "leaf4"]
+    assert (circle[0].from_port, circle[0].to_port) == ("leaf1:to-spine0", "spine0:to-leaf1")
+
+
+def test_bounces_in_a_second_priority_close_no_circle() -> None:
+    clos = leaf_spine(6, 4)
+    moved = Question("up-down", frozenset(), frozenset(clos.names[:6]))
+    assert judge(clos, moved).circle == ()
+    assert judge(clos, moved._replace(bounces=frozenset(["leaf1"]))).circle == ()
+    assert judge(clos, moved._replace(bounces=frozenset(["leaf1", "leaf2"]))).circle
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_bounces_planted_among_65_536_hosts_are_found(seed: int) -> None:
+    clos = three_tier(pods=16, leaves=64, spines=64, supers=4)
+    one, other = Random(seed).sample([name for name in clos.names if name.startswith("leaf")], 2)
+    circle = judge(clos, bouncing(one, other)).circle
+    assert {hop.near for hop in circle if hop.up_again} == {one, other}
+    same_pod = one.partition("-")[0] == other.partition("-")[0]
+    assert len(circle) == (4 if same_pod else 8)
+    assert judge(clos, bouncing(one)).circle == ()
+
+
+@pytest.mark.parametrize(("switches", "length"), [(3, 0), (4, 4), (5, 5), (6, 6), (9, 9)])
+def test_rings_of_three_have_no_circle_and_longer_ones_do(switches: int, length: int) -> None:
+    assert len(judge(ring(switches), SHORTEST).circle) == length
+
+
+@pytest.mark.parametrize("sides", [(5,), (6,), (5, 5), (3, 7), (3, 3, 5)])
+def test_a_torus_in_dimension_order_has_a_circle_on_one_lane_and_none_with_datelines(
+    sides: tuple[int, ...],
+) -> None:
+    assert judge_moves(torus(sides), dimension_order(sides, datelines=False), SHORTEST).circle
+    assert judge_moves(torus(sides), dimension_order(sides, datelines=True), SHORTEST).circle == ()
+
+
+@pytest.mark.parametrize("sides", [(3,), (3, 3), (3, 3, 3)])
+def test_a_torus_of_rings_of_three_has_no_circle_in_dimension_order(sides: tuple[int, ...]) -> None:
+    assert judge_moves(torus(sides), dimension_order(sides, datelines=False), SHORTEST).circle == ()
+
+
+def test_turning_freely_closes_a_circle_even_in_a_torus_of_rings_of_three() -> None:
+    assert judge(torus((3, 3)), SHORTEST).circle
+
+
+def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
+    clos = leaf_spine(6, 2)
+    assert after_failures(clos, SHORTEST, 1).circle is None
+    found = after_failures(clos, SHORTEST, 2).circle
+    assert found is not None
+    assert sorted(map(str, found.failed)) == ["leaf0 - spine0", "leaf1 - spine1"]
+    assert len(found.verdict.circle) == 4
+
+
+def test_three_leaves_after_two_failures_have_a_valley_and_no_circle() -> None:
+    left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
+    found = judge(left, SHORTEST)
+    assert (found.circle, found.valley) == ((), ("spine1", "leaf2", "spine0"))
+
+
+def test_up_and_down_leads_nowhere_where_only_a_valley_is_left() -> None:
+    left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
+    assert judge(left, UP_DOWN).lost == ("leaf0", "leaf1")
+    assert judge(without(leaf_spine(3, 1), switches=[3]), UP_DOWN).lost is None, (
+        "what nothing joins is not lost"
+    )
+
+
+def test_links_without_pfc_wait_for_nothing() -> None:
+    clos = leaf_spine(6, 4)
+    both = bouncing("leaf1", "leaf4")
+    lossy = frozenset((a, b) for one, other, _ in clos.pairs() for a, b in ((one, other), (other, one)))
+    assert judge(clos._replace(lossy=lossy), both).circle == ()
+    down_to_leaf1 = frozenset((spine, 1) for spine in range(6, 10))
+    assert judge(clos._replace(lossy=down_to_leaf1), both).circle == ()
+    assert judge(clos._replace(lossy=frozenset({(6, 1)})), both).circle
+
+
+def test_where_cases_are_too_many_they_are_drawn_and_the_same_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lossless.routing.failures.MOST_WORK", 0)
+    clos = leaf_spine(6, 2)
+    first, again = after_failures(clos, SHORTEST, 2), after_failures(clos, SHORTEST, 2)
+    assert first == again
+    assert (first.drawn, first.circle is None) == (True, False)
+    safe = after_failures(leaf_spine(6, 4), SHORTEST, 2)
+    assert (safe.drawn, safe.circle, safe.cases) == (True, None, 301)

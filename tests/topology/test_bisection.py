@@ -1,0 +1,127 @@
+"""Bisection bandwidth: one way, over the explicit links, and never more than any cut allows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.fabric.model import Link
+from lossless.topology.bisection import bisection, collapsed, greatest_flow
+
+G = 10**9
+
+
+def hosts(switch: str, number: int, speed_bps: int = 400 * G) -> list[Link]:
+    return [Link(switch, f"p{n}", f"{switch}h{n}", "port1", speed_bps, to_host=True) for n in range(number)]
+
+
+def links(a: str, b: str, number: int = 1, speed_bps: int = 800 * G) -> list[Link]:
+    return [Link(a, f"{b}{n}", b, f"{a}{n}", speed_bps, to_host=False) for n in range(number)]
+
+
+def clos(leaves: int, spines: int, uplinks: int, below: int) -> list[Link]:
+    found = []
+    for leaf in range(leaves):
+        found += hosts(f"leaf{leaf}", below)
+        found += [link for spine in range(spines) for link in links(f"leaf{leaf}", f"spine{spine}", uplinks)]
+    return found
+
+
+def ring(switches: int) -> list[Link]:
+    found = [link for n in range(switches) for link in hosts(f"s{n}", 2)]
+    return found + [link for n in range(switches) for link in links(f"s{n}", f"s{(n + 1) % switches}")]
+
+
+def test_the_published_design_has_half_of_what_it_claims() -> None:
+    """Two leaves of 32 x 400G, one 800G to each of two spines: 1.6 Tb/s one way, 3.2 only if both ways are added."""
+    found = bisection(clos(2, 2, 1, 32))
+    assert found is not None
+    assert (found.bps, found.host_bps, found.least) == (1600 * G, 12_800 * G, True)
+
+
+@pytest.mark.parametrize(("leaves", "uplinks", "bps"), [(4, 1, 3200), (4, 16, 25_600), (16, 1, 12_800)])
+def test_a_leaf_spine_has_the_uplinks_of_half_its_leaves_up_to_what_hosts_send(
+    leaves: int, uplinks: int, bps: int
+) -> None:
+    found = bisection(clos(leaves, 2, uplinks, 32))
+    assert found is not None
+    assert (found.bps, found.least) == (bps * G, True)
+
+
+@pytest.mark.parametrize("switches", [4, 6, 10, 24])
+def test_a_ring_is_cut_in_two_places(switches: int) -> None:
+    found = bisection(ring(switches))
+    assert found is not None
+    assert (found.bps, found.least) == (1600 * G, switches <= 10)
+
+
+def test_a_torus_of_two_dimensions_is_cut_across() -> None:
+    size = 4
+    wires = [link for x in range(size) for y in range(size) for link in hosts(f"{x}{y}", 8)]
+    for x in range(size):
+        for y in range(size):
+            wires += links(f"{x}{y}", f"{(x + 1) % size}{y}") + links(f"{x}{y}", f"{x}{(y + 1) % size}")
+    found = bisection(wires)
+    assert found is not None
+    assert (found.bps, found.least) == (2 * size * 800 * G, False)
+
+
+def test_one_switch_has_no_halves() -> None:
+    assert bisection(hosts("leaf1", 4)) is None
+
+
+def test_halves_hold_as_much_as_can_be() -> None:
+    wires = [*hosts("a", 6), *hosts("b", 1), *hosts("c", 1), *links("a", "b"), *links("b", "c")]
+    found = bisection(wires)
+    assert found is not None
+    assert (found.a, found.b, found.host_bps, found.bps) == (("a",), ("b", "c"), 800 * G, 800 * G)
+
+
+GRAPHS = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]), st.integers(0, 9)
+)
+
+
+@given(GRAPHS)
+def test_the_greatest_flow_is_the_least_cut(edges: dict[tuple[int, int], int]) -> None:
+    graph: dict[str, dict[str, int]] = {str(node): {} for node in range(6)}
+    for (a, b), bps in edges.items():
+        graph[str(a)][str(b)] = bps
+    inner = [str(node) for node in range(1, 5)]
+    sides = [{"0", *chosen} for size in range(5) for chosen in combinations(inner, size)]
+    cuts = [sum(bps for a in side for b, bps in graph[a].items() if b not in side) for side in sides]
+    assert greatest_flow(graph, "0", "5") == min(cuts)
+
+
+@pytest.mark.parametrize("first", ["ab", "ba"])
+@pytest.mark.parametrize("neighbours", ["cd", "dc"])
+def test_what_was_sent_the_wrong_way_is_taken_back(first: str, neighbours: str) -> None:
+    """From a only d is free for both to arrive, as b reaches c alone."""
+    graph = {"s": dict.fromkeys(first, 1), "a": dict.fromkeys(neighbours, 1), "b": {"c": 1}}
+    graph |= {"c": {"t": 1}, "d": {"t": 1}, "t": {}}
+    assert greatest_flow(graph, "s", "t") == 2
+
+
+@given(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 9), st.integers(0, 3))
+def test_joining_what_is_alike_changes_no_flow(
+    leaves: int, spines: int, up: int, below: int, odd: int
+) -> None:
+    graph: dict[str, dict[str, int]] = {"a": {}, "b": {}}
+    for leaf in range(leaves):
+        name = f"leaf{leaf}"
+        graph[name] = {f"spine{spine}": up + (leaf == 0) * odd for spine in range(spines)}
+        if leaf % 2:
+            graph[name]["b"] = below
+        else:
+            graph["a"][name] = below
+    for spine in range(spines):
+        graph[f"spine{spine}"] = {f"leaf{n}": graph[f"leaf{n}"][f"spine{spine}"] for n in range(leaves)}
+    small = collapsed(graph)
+    assert len(small) <= len(graph)
+    if not odd:
+        # Both ends, the leaves at each of them, and the spines.
+        assert len(small) == 5
+    assert greatest_flow(small, "a", "b") == greatest_flow(graph, "a", "b")

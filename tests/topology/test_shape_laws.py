@@ -1,0 +1,293 @@
+"""Laws of all shapes: how many links every device has, that all are reached, and that what is added moves nothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.findings import Origin
+from lossless.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.topology.rails import RailShape, rail_optimised
+from lossless.topology.shapes import (
+    LeafSpineShape,
+    LinkKind,
+    LinkTier,
+    Plan,
+    ThreeTierShape,
+    leaf_spine,
+    three_tier,
+)
+from lossless.topology.torus import TorusShape, torus
+
+G = 10**9
+AT = Origin("fabric.yaml", ("topology",))
+SMALL = st.integers(1, 4)
+SEVERAL = st.integers(2, 5)
+
+
+def kind(tier: LinkTier, links: int, speed: int = 400) -> LinkKind:
+    return LinkKind(tier, (links, speed * G), 3, AT, AT)
+
+
+def degrees(plan: Plan, *tiers: str) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for bundle in plan.bundles:
+        if not tiers or bundle.tier in tiers:
+            found[bundle.a] += bundle.links
+            found[bundle.b] += bundle.links
+    return found
+
+
+def neighbours(plan: Plan) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for bundle in plan.bundles:
+        found[bundle.a].add(bundle.b)
+        found[bundle.b].add(bundle.a)
+    return found
+
+
+def reached(plan: Plan) -> set[str]:
+    near, found, waiting = neighbours(plan), set[str](), [plan.nodes[0].name]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += near[name]
+    return found
+
+
+def rails(units: int, number: int, spines: int, hosts: int, each: int = 1) -> RailShape:
+    return RailShape(units, number, spines, hosts, kind("hosts", number * each), kind("uplinks", 2, 800), AT)
+
+
+def fly(groups: int, switches: int, hosts: int, between: int) -> DragonflyShape:
+    links = (kind("hosts", 1), kind("local_links", 2), kind("global_links", between))
+    return DragonflyShape(groups, switches, hosts, *links, AT)
+
+
+def fly_plus(groups: int, leaves: int, spines: int, hosts: int, between: int) -> DragonflyPlusShape:
+    links = (kind("hosts", 2), kind("uplinks", 3), kind("global_links", between))
+    return DragonflyPlusShape(groups, leaves, spines, hosts, *links, AT)
+
+
+def ring(sides: tuple[int, ...], hosts: int) -> TorusShape:
+    return TorusShape(sides, kind("links", 2), hosts, kind("hosts", 1), AT)
+
+
+def clos(leaves: int, spines: int, hosts: int) -> LeafSpineShape:
+    return LeafSpineShape(leaves, spines, hosts, (2, 400 * G), (2, 800 * G), 3, 30, AT)
+
+
+def pods(number: int, leaves: int, spines: int, above: int, planes: int, hosts: int) -> ThreeTierShape:
+    links = ((1, 400 * G), (1, 800 * G), (2, 800 * G))
+    return ThreeTierShape(
+        number, leaves, spines * planes, above * planes, planes, hosts, *links, 3, 30, 300, AT
+    )
+
+
+@given(SMALL, SMALL, SMALL, SMALL, st.integers(1, 2))
+def test_adapter_n_of_every_host_of_a_unit_is_at_rail_n(
+    units: int, number: int, spines: int, hosts: int, each: int
+) -> None:
+    plan = rail_optimised(rails(units, number, spines, hosts, each))
+    leaves = {node.name: node.place for node in plan.nodes if node.role == "leaf"}
+    places = {node.name: node.place for node in plan.nodes}
+    seen = set()
+    for bundle in plan.bundles:
+        if bundle.tier == "hosts":
+            unit, rail = leaves[bundle.a]
+            assert bundle.b_port is not None
+            adapter = int(bundle.b_port.removeprefix("port")) - 1
+            assert adapter % number == rail
+            assert places[bundle.b][0] == unit
+            seen.add((bundle.b, adapter))
+    assert len(seen) == units * hosts * number * each
+    found = degrees(plan)
+    assert all(found[name] == hosts * each + 2 * spines for name in leaves)
+    assert all(found[node.name] == number * each for node in plan.nodes if node.role == "host")
+
+
+@given(SEVERAL, SEVERAL, SMALL, st.integers(1, 9))
+def test_every_two_groups_of_a_dragonfly_have_their_links_shared_out_evenly(
+    groups: int, switches: int, hosts: int, between: int
+) -> None:
+    plan = dragonfly(fly(groups, switches, hosts, between))
+    group_of = {node.name: node.place[0] for node in plan.nodes}
+    pairs: Counter[tuple[int, ...]] = Counter()
+    for bundle in plan.bundles:
+        if bundle.tier == "global_links":
+            pairs[tuple(sorted((group_of[bundle.a], group_of[bundle.b])))] += bundle.links
+    assert pairs == Counter(dict.fromkeys(combinations(range(groups), 2), between))
+    ours = degrees(plan, "global_links")
+    each = [ours[node.name] for node in plan.nodes if node.role == "switch"]
+    assert max(each) - min(each) <= 1
+    local = degrees(plan, "local_links")
+    assert {local[node.name] for node in plan.nodes if node.role == "switch"} == {2 * (switches - 1)}
+
+
+@given(SEVERAL, SMALL, SMALL, SMALL, st.integers(1, 9))
+def test_only_spines_of_a_dragonfly_plus_leave_their_group(
+    groups: int, leaves: int, spines: int, hosts: int, between: int
+) -> None:
+    plan = dragonfly_plus(fly_plus(groups, leaves, spines, hosts, between))
+    nodes = {node.name: node for node in plan.nodes}
+    for bundle in plan.bundles:
+        a, b = nodes[bundle.a], nodes[bundle.b]
+        if bundle.tier == "global_links":
+            assert (a.role, b.role) == ("spine", "spine")
+            assert a.place[0] != b.place[0]
+        else:
+            assert a.place[0] == b.place[0]
+    found = degrees(plan, "uplinks", "hosts")
+    assert all(found[n] == 2 * hosts + 3 * spines for n in nodes if nodes[n].role == "leaf")
+    total = sum(b.links for b in plan.bundles if b.tier == "global_links")
+    assert total == groups * (groups - 1) // 2 * between
+
+
+SIDES = st.lists(st.integers(2, 5), min_size=2, max_size=3).map(tuple)
+
+
+@given(SIDES, SMALL)
+def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, hosts: int) -> None:
+    plan = torus(ring(sides, hosts))
+    expected = sum(2 if side > 2 else 1 for side in sides)
+    near = neighbours(plan)
+    for node in plan.nodes:
+        if node.role == "switch":
+            others = [name for name in near[node.name] if name.startswith("sw-")]
+            assert len(others) == expected
+            for name in others:
+                at = tuple(map(int, name.removeprefix("sw-").split("-")))
+                apart = [(a - b) % side for a, b, side in zip(node.place, at, sides, strict=True)]
+                assert sorted(apart)[:-1] == [0] * (len(sides) - 1)
+                assert max(apart) in (1, sides[apart.index(max(apart))] - 1)
+    assert set(degrees(plan, "links").values()) == {2 * expected}
+    assert len(plan.nodes) == prod(sides) * (1 + hosts)
+
+
+PLANS: dict[str, Callable[..., Plan]] = {
+    "leaf_spine": lambda a, b, c: leaf_spine(clos(a, b, c)),
+    "three_tier": lambda a, b, c: three_tier(pods(a, b, 1, c, 2, 2)),
+    "rail_optimised": lambda a, b, c: rail_optimised(rails(a, b, c, 2)),
+    "dragonfly": lambda a, b, c: dragonfly(fly(a + 1, b + 1, c, 2)),
+    "dragonfly_plus": lambda a, b, c: dragonfly_plus(fly_plus(a + 1, b, c, 2, 3)),
+    "torus-2d": lambda a, b, c: torus(ring((a + 1, b + 1), c)),
+    "torus-3d": lambda a, b, c: torus(ring((a + 1, b + 1, 3), c)),
+}
+
+
+@pytest.mark.parametrize("shape", PLANS)
+@given(a=SMALL, b=SMALL, c=SMALL)
+def test_every_device_has_a_name_of_its_own_and_is_reached(shape: str, a: int, b: int, c: int) -> None:
+    plan = PLANS[shape](a, b, c)
+    names = [node.name for node in plan.nodes]
+    assert len(set(names)) == len(names)
+    # One leaf and its spines, of several pods, meet at super-spines alone: that is what these are for.
+    assert reached(plan) == set(names) or shape == "three_tier"
+    assert all(bundle.a != bundle.b and bundle.links > 0 for bundle in plan.bundles)
+
+
+@given(SMALL, SMALL, SMALL)
+def test_planes_of_a_three_tier_meet_at_leaves(pod_count: int, leaves: int, above: int) -> None:
+    plan = three_tier(pods(pod_count, leaves, 1, above, 2, 2))
+    assert reached(plan) == {node.name for node in plan.nodes}
+
+
+def plugged(plan: Plan) -> dict[tuple[str, ...], tuple[object, ...]]:
+    """Return, for each link by its ends and number, how many ports of each speed come before it at both."""
+    used: dict[str, Counter[int]] = defaultdict(Counter)
+    found: dict[tuple[str, ...], tuple[object, ...]] = {}
+    for bundle in plan.bundles:
+        for name, kept in ((bundle.a, bundle.a_kept), (bundle.b, bundle.b_kept)):
+            for ports, speed_bps in kept:
+                used[name][speed_bps] += ports
+        for _ in range(bundle.links):
+            number = sum(key[:2] == (bundle.a, bundle.b) for key in found)
+            before = tuple(tuple(sorted(used[name].items())) for name in (bundle.a, bundle.b))
+            found[bundle.a, bundle.b, str(number)] = (*before, bundle.b_port)
+            used[bundle.a][bundle.speed_bps] += 1
+            used[bundle.b][bundle.speed_bps] += 1
+    return found
+
+
+def assert_nothing_moves(small: Plan, large: Plan) -> None:
+    """Every device and link of the small one is in the large one, in the same places and at the same ports."""
+    names = {node.name: (node.role, node.place) for node in large.nodes}
+    assert {node.name: (node.role, node.place) for node in small.nodes}.items() <= names.items()
+    assert plugged(small).items() <= plugged(large).items()
+
+
+@given(SMALL, SMALL, SMALL, SMALL, SMALL)
+def test_adding_a_leaf_or_a_spine_moves_nothing(
+    leaves: int, spines: int, hosts: int, more: int, above: int
+) -> None:
+    small = leaf_spine(clos(leaves, spines, hosts))
+    assert_nothing_moves(small, leaf_spine(clos(leaves + more, spines, hosts)))
+    assert_nothing_moves(small, leaf_spine(clos(leaves, spines + above, hosts)))
+
+
+@given(SMALL, SMALL, SMALL, SMALL)
+def test_adding_a_pod_a_unit_or_a_group_moves_nothing(a: int, b: int, c: int, more: int) -> None:
+    assert_nothing_moves(three_tier(pods(a, b, 1, c, 2, 2)), three_tier(pods(a + more, b, 1, c, 2, 2)))
+    assert_nothing_moves(rail_optimised(rails(a, b, c, 2)), rail_optimised(rails(a + more, b, c, 2)))
+    assert_nothing_moves(dragonfly(fly(a + 1, b + 1, c, 3)), dragonfly(fly(a + more + 1, b + 1, c, 3)))
+    small, large = fly_plus(a + 1, b, c, 2, 3), fly_plus(a + more + 1, b, c, 2, 3)
+    assert_nothing_moves(dragonfly_plus(small), dragonfly_plus(large))
+
+
+@given(a=SMALL, b=SMALL, c=SMALL, now=st.tuples(SMALL, SMALL, SMALL), later=st.tuples(SMALL, SMALL, SMALL))
+def test_whatever_is_added_within_the_room_moves_nothing(
+    a: int, b: int, c: int, now: tuple[int, int, int], later: tuple[int, int, int]
+) -> None:
+    """``a``, ``b`` and ``c`` come on top of the larger of two sizes: that is the room of both."""
+    first = tuple(map(min, now, later))
+    second = tuple(map(max, now, later))
+    room = tuple(map(sum, zip(second, (a, b, c), strict=True)))
+    assert_nothing_moves(leaf_spine(clos(*first), clos(*room)), leaf_spine(clos(*second), clos(*room)))
+    assert_nothing_moves(
+        three_tier(
+            pods(first[0], first[1], first[2], 2, 2, first[2]), pods(room[0], room[1], room[2], 3, 2, room[2])
+        ),
+        three_tier(
+            pods(second[0], second[1], second[2], 2, 2, second[2]),
+            pods(room[0], room[1], room[2], 3, 2, room[2]),
+        ),
+    )
+    assert_nothing_moves(
+        rail_optimised(rails(first[0], 2, first[1], first[2]), rails(room[0], 2, room[1], room[2])),
+        rail_optimised(rails(second[0], 2, second[1], second[2]), rails(room[0], 2, room[1], room[2])),
+    )
+    assert_nothing_moves(
+        dragonfly(fly(first[0] + 1, 3, first[2], 2), fly(room[0] + 1, 3, room[2], 2)),
+        dragonfly(fly(second[0] + 1, 3, second[2], 2), fly(room[0] + 1, 3, room[2], 2)),
+    )
+    assert_nothing_moves(
+        dragonfly_plus(
+            fly_plus(first[0] + 1, first[1], 2, first[2], 2), fly_plus(room[0] + 1, room[1], 2, room[2], 2)
+        ),
+        dragonfly_plus(
+            fly_plus(second[0] + 1, second[1], 2, second[2], 2), fly_plus(room[0] + 1, room[1], 2, room[2], 2)
+        ),
+    )
+    assert_nothing_moves(
+        torus(ring((3, 2), first[2]), ring((3, 2), room[2])),
+        torus(ring((3, 2), second[2]), ring((3, 2), room[2])),
+    )
+
+
+def test_without_room_a_host_more_at_every_leaf_moves_the_uplinks() -> None:
+    """What the room is for: the law above would hold without it if this were not so."""
+    small, large = plugged(leaf_spine(clos(2, 1, 2))), plugged(leaf_spine(clos(2, 1, 3)))
+    assert not small.items() <= large.items()
+
+
+@given(SMALL, SMALL, SMALL)
+def test_room_as_large_as_the_shape_changes_nothing(a: int, b: int, c: int) -> None:
+    assert leaf_spine(clos(a, b, c), clos(a, b, c)) == leaf_spine(clos(a, b, c))
