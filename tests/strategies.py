@@ -281,7 +281,13 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
     )
     nccl = st.fixed_dictionaries(
         {},
-        optional={"ib_tc": st.just(106), "gin": st.booleans(), "ib_qps_per_connection": st.integers(1, 128)},
+        optional={
+            "ib_tc": st.just(106),
+            "gin": st.booleans(),
+            "ib_qps_per_connection": st.integers(1, 128),
+            "ib_gid_index": st.integers(0, 255),
+            "socket_interfaces": st.just(["eth0", "eth1.100"]),
+        },
     )
     hosts = st.fixed_dictionaries(
         {},
@@ -294,7 +300,7 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
             "loopback_rdma": st.sampled_from([True, False, "on", "off"]),
             "job_timeout": st.just("600s"),
             "nccl": nccl,
-            "ucx": st.sampled_from([{}, {"traffic_class": 106}]),
+            "ucx": st.sampled_from([{}, {"traffic_class": 106}, {"gid_index": 3}]),
         },
     )
     telemetry = st.sampled_from(["off", {}, {"interval": "5s"}, {"alerts": ["watchdog", "pauses"]}])

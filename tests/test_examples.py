@@ -70,6 +70,22 @@ def test_a_rendered_tree_is_safe_from_the_switches_side_too(tmp_path: Path) -> N
     assert [verdict.overall for verdict in simulate(tmp_path / "leaf1" / "config_db.json")] == ["safe"]
 
 
+@pytest.mark.parametrize(
+    ("name", "tool"), [("roce-256", "mlnx_qos"), ("thor-64", "dcb"), ("inbox-drivers", "dcb")]
+)
+def test_hosts_of_every_family_are_rendered(name: str, tool: str, tmp_path: Path) -> None:
+    report = lint([EXAMPLES / name])
+    assert (report.findings, report.errors) == ((), ())
+    assert [verdict.overall for verdict in simulate(EXAMPLES / name)] == ["safe"]
+    result = render(EXAMPLES / name, tmp_path)
+    assert result.notes == ()
+    host = tmp_path / "host1"
+    assert {"lossless-roce.sh", "lossless-roce.service", "lossless-roce.json"} <= {
+        path.name for path in host.iterdir()
+    }
+    assert json.loads((host / "lossless-roce.json").read_text())["tool"] == tool
+
+
 PRESETS = {
     "nvidia": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),
     "pfc-only": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.fabric.model import Fabric
+    from lossless.facts.text import Facts
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
@@ -99,8 +100,19 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
-    governing = _governing(options, [document.file for document in documents])
-    return _report(Run(judge(documents, options, governing), tuple(errors), governing), options)
+    return lint_together(documents, (), options, errors)
+
+
+def lint_together(
+    documents: Sequence[Document],
+    facts: Sequence[Facts],
+    options: Options,
+    errors: Sequence[Problem] = (),
+) -> Report:
+    """Judge documents that are already read, and what hosts say of themselves."""
+    files = [document.file for document in (*documents, *(one.document for one in facts))]
+    governing = _governing(options, files)
+    return _report(Run(judge(documents, options, governing, facts), tuple(errors), governing), options)
 
 
 def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
@@ -119,11 +131,16 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | 
     return _report(Run(judged, (), governing), options), (made[0] if made else None)
 
 
-def judge(documents: Sequence[Document], options: Options, governing: Governing | None = None) -> Judged:
+def judge(
+    documents: Sequence[Document],
+    options: Options,
+    governing: Governing | None = None,
+    facts: Sequence[Facts] = (),
+) -> Judged:
     """Judge documents; origins name documents, which may be parts of files."""
     from lossless.lint.repository import judge_documents
 
-    judged = judge_documents(documents, _declaring(options), _settings(options, governing))
+    judged = judge_documents(documents, _declaring(options), _settings(options, governing), facts)
     return _with_runs(judged, documents, options, governing) if options.simulate else judged
 
 

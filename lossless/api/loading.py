@@ -8,7 +8,7 @@ from lossless.errors import InputError, Problem, ProfileError
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from lossless.fabric.model import Fabric
@@ -72,11 +72,11 @@ def is_intent(document: Document) -> bool:
 
 
 def intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:
-    from lossless.intent.load import load_intent
-    from lossless.resolve.fabric import resolve
-
+    transport = document.data.get("transport")
+    # What names no transport that is known is read as the first kind, which says so with everything else.
+    make = _MAKERS.get(transport, _own_fabric) if isinstance(transport, str) else _own_fabric
     try:
-        return resolve(load_intent(document), options.profile_dirs)
+        return make(document, options)
     except InputError as error:
         errors.extend(error.problems)
     except ProfileError as error:
@@ -84,11 +84,53 @@ def intent_fabric(document: Document, options: Options, errors: list[Problem]) -
     return None
 
 
+def _own_fabric(document: Document, options: Options) -> Fabric:
+    from lossless.intent.load import load_intent
+    from lossless.resolve.fabric import resolve
+
+    return resolve(load_intent(document), options.profile_dirs)
+
+
+def _managed_fabric(document: Document, _options: Options) -> Fabric:
+    from lossless.resolve.load_managed import load_managed
+    from lossless.resolve.managed import resolve_managed
+
+    return resolve_managed(load_managed(document))
+
+
+_MAKERS: dict[str, Callable[[Document, Options], Fabric]] = {
+    "rocev2": _own_fabric,
+    "efa": _managed_fabric,
+    "gcp": _managed_fabric,
+    "azure": _managed_fabric,
+}
+"""What makes a fabric of an intent, by the transport that it names."""
+
+
+def require_own_switches(fabrics: Sequence[Fabric]) -> None:
+    """Refuse fabrics whose switches a cloud runs: of what happens in them nothing is known.
+
+    Raises:
+        InputError: one is among them.
+    """
+    problems = [
+        Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {_NOT_OURS}")
+        for fabric in fabrics
+        if fabric.managed is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+_NOT_OURS = "its switches are run by the cloud, and nothing here knows how they are set"
+
+
 def fabrics_at(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
     documents, errors = documents_at(path)
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
+    require_own_switches(fabrics)
     return fabrics
 
 

@@ -61,6 +61,7 @@ def render(
     from lossless.errors import RenderError
     from lossless.lint.workers import processors, usable
     from lossless.render.fabric import host_notes
+    from lossless.render.jobs import job_notes
     from lossless.render.plan import EXTRAS
     from lossless.render.produce import Order, produce
 
@@ -74,7 +75,8 @@ def render(
     order = Order(fabric, Path(out_dir), bases, wanted, write=not (check or diff), diff=diff)
     entries, plans, changed, differences = produce(order, processors() if usable() else 1)
     written = (*(entry.path for entry in entries), "manifest.json") if order.write else ()
-    return RenderResult(written, changed, host_notes(fabric), report, plans, differences)
+    notes = (*host_notes(fabric), *job_notes(fabric))
+    return RenderResult(written, changed, notes, report, plans, differences)
 
 
 def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:

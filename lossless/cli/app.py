@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "rules": "List all rules.",
     "profiles": "Show the hardware that is known, with sources.",
     "baseline": "Write down what is found today, to be shown no more.",
+    "collector": "Print the script that says on a host how its NICs are set.",
     "schema": "Print the JSON Schema of an intent or lossless.toml, for editors.",
     "lsp": "Judge files in an editor, while they are written.",
 }

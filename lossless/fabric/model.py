@@ -15,9 +15,11 @@ from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.fabric.hosts import HostQos
+    from lossless.fabric.kubernetes import KubernetesPolicy
+    from lossless.fabric.managed import Managed
     from lossless.hardware.model import Hwsku, PortSpec, SwitchProfile
 
-Door = Literal["intent", "config_db"]
+Door = Literal["intent", "config_db", "hosts"]
 
 
 class NamedDscp(NamedTuple):
@@ -263,7 +265,9 @@ class Fabric(NamedTuple):
     """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
 
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
-    are the links that an intent says have PFC, None where it does not say.
+    are the links that an intent says have PFC, None where it does not say. ``kubernetes`` is what an operator of
+    NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
+    no switches and hosts of its own then.
     """
 
     name: str
@@ -281,6 +285,8 @@ class Fabric(NamedTuple):
     telemetry: Telemetry | None = None
     lossy_origin: Origin | None = None
     pfc_tiers: tuple[str, ...] | None = None
+    kubernetes: KubernetesPolicy | None = None
+    managed: Managed | None = None
 
     @property
     def declared(self) -> bool:

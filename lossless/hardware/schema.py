@@ -36,6 +36,8 @@ SplitAlias = Annotated[
     str, StringConstraints(pattern=r"^([^{}]|\{(index|letter|lane|port)\})+$", strict=True)
 ]
 PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", strict=True)]
+Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
+"""The name of a kernel module."""
 Problem = tuple[str, str]
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -162,7 +164,7 @@ class NicFile(_Strict):
 
     product: Text
     vendor: Text
-    driver: Literal["mlx5", "bnxt_re"]
+    driver: Driver
     rates: list[Text] = Field(min_length=1)
     ports: PositiveInt | None = None
     pci_id: PciId | None = None

@@ -6,15 +6,28 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.intent.base import FrameSize, Model
+from lossless.intent.base import FrameSize, Model, refused, shown
 from lossless.intent.classes import ClassName, TrafficClass
 from lossless.intent.hosts import Hosts
 from lossless.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
 from lossless.intent.sonic import Sonic
 from lossless.intent.wiring import Hardware, Name, NetworkChoice, Topology
+from lossless.source.nearest import nearest
 
 PRESETS = ("azure", "nvidia", "pfc-only")
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
+
+
+TRANSPORTS = ("rocev2", "efa", "gcp", "azure")
+"""How RDMA travels: over one's own RoCEv2 fabric, or over that of a cloud (:mod:`lossless.intent.managed`)."""
+
+
+def _transport(value: Any) -> Any:
+    if value not in TRANSPORTS:
+        close = nearest(value, TRANSPORTS) if isinstance(value, str) else None
+        hint = f"; did you mean {close}?" if close else ""
+        raise refused(f"{shown(value)} is not one of {', '.join(TRANSPORTS[:-1])} or {TRANSPORTS[-1]}{hint}")
+    return value
 
 
 class Intent(Model):
@@ -27,7 +40,7 @@ class Intent(Model):
         Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
     ]
     fabric: Name
-    transport: Literal["rocev2"]
+    transport: Annotated[Literal["rocev2"], BeforeValidator(_transport)]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
     classes: dict[ClassName, TrafficClass] = Field(min_length=1)
     pfc: Annotated[Pfc | None, BeforeValidator(off_or_section)] = Pfc()
@@ -43,16 +56,29 @@ class Intent(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an intent as people write it, for editors.
+    """Return the JSON Schema of an intent as people write it, for editors: one form for each kind of fabric.
 
     What a preset may supply is not required here, because a schema cannot see presets. It is of draft 7 and has no
     references: editors know no later one well, and drop what stands beside a reference.
     """
     from lossless.intent.keys import describe  # only a schema needs the words
+    from lossless.intent.managed import ManagedIntent
 
+    forms = [_own_schema(), _plain_schema(ManagedIntent)]
+    whole = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "lossless intent", "anyOf": forms}
+    describe(whole)
+    return whole
+
+
+def _plain_schema(model: type[Model]) -> dict[str, Any]:
+    schema = model.model_json_schema(by_alias=True)
+    _close(schema)
+    return _resolved(schema, schema.pop("$defs", {}))  # type: ignore[no-any-return]
+
+
+def _own_schema() -> dict[str, Any]:
+    """Return the schema of an intent for switches of one's own."""
     schema = Intent.model_json_schema(by_alias=True)
-    schema["$schema"] = "http://json-schema.org/draft-07/schema#"
-    schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
     del schema["properties"]["classes"]["minProperties"]
@@ -60,9 +86,7 @@ def json_schema() -> dict[str, Any]:
         either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
         schema["properties"][section.lower()] = {"anyOf": either}
     _close(schema)
-    whole = _resolved(schema, schema.pop("$defs"))
-    describe(whole)
-    return whole  # type: ignore[no-any-return]
+    return _resolved(schema, schema.pop("$defs"))  # type: ignore[no-any-return]
 
 
 def _resolved(schema: Any, parts: dict[str, Any]) -> Any:

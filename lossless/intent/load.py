@@ -53,7 +53,7 @@ def load_intent(document: Document) -> LoadedIntent:
     """
     if document.problems:
         raise InputError(document.problems)
-    _require_version(document)
+    require_version(document)
     preset = _preset(document)
     problems = list(not_text(document, document.data))
     try:
@@ -67,7 +67,12 @@ def load_intent(document: Document) -> LoadedIntent:
     return LoadedIntent(intent, document, preset)
 
 
-def _require_version(document: Document) -> None:
+def require_version(document: Document) -> None:
+    """Refuse a document that is no intent.
+
+    Raises:
+        InputError: it does not begin with the version of this format.
+    """
     if "lossless" not in document.data:
         message = "not an intent: it does not begin with lossless: v1"
         raise InputError([Problem(document.file, 1, 1, message)])

@@ -13,11 +13,17 @@ from lossless.source import load
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from lossless.facts.text import Facts
     from lossless.findings import Path
     from lossless.source.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
+_NO_FACTS = (
+    "unknown kind of file; expected .json, .yaml or .yml, or facts of a host (docs/guides/host-facts.md)"
+)
 _SUFFIXES = (".json", ".yaml", ".yml")
+_TEXTS = (".facts", ".txt", ".conf", ".env")
+"""What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
@@ -31,11 +37,12 @@ class Candidate(NamedTuple):
 class Read(NamedTuple):
     """What came of reading a candidate: a document for each device in it, or an intent, and what is not read.
 
-    Neither, where a file met in a folder is none of ours.
+    Neither, where a file met in a folder is none of ours. ``facts`` are what a host says of itself.
     """
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
+    facts: tuple[Facts, ...] = ()
 
 
 def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], list[Problem]]:
@@ -44,10 +51,19 @@ def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], li
     A file that is named must be an intent or a configuration; in a directory, other files are passed over. A file
     of several devices gives a document for each.
     """
+    found = gather(paths)
+    return list(found.documents), list(found.problems)
+
+
+def gather(paths: Sequence[str | os.PathLike[str]]) -> Read:
+    """Return all that lies at some paths, together."""
     candidates, problems = search(paths)
     found = [read(candidate) for candidate in candidates]
-    problems += [problem for one in found for problem in one.problems]
-    return [document for one in found for document in one.documents], problems
+    return Read(
+        tuple(document for one in found for document in one.documents),
+        (*problems, *(problem for one in found for problem in one.problems)),
+        tuple(facts for one in found for facts in one.facts),
+    )
 
 
 def search(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Candidate], list[Problem]]:
@@ -68,14 +84,57 @@ def search(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Candidate], li
 def read(candidate: Candidate) -> Read:
     """Read one file; only one that is expected to be ours is reported."""
     file, expected = candidate
+    if file.lower().endswith(_TEXTS):
+        return _read_text(candidate)
     try:
         document = load_configuration(file)
     except InputError as error:
         return Read(problems=tuple(error.problems) if expected else ())
+    if _speaks_of_hosts(document) and (expected or not _is_rendered(document.text, file)):
+        from lossless.facts.documents import read_document
+
+        return Read(facts=(read_document(document),))
     reason = foreign(document) if expected or _holds_rows(document) else ""
     if reason is not None:
         return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
     return devices_in(document)
+
+
+def _read_text(candidate: Candidate) -> Read:
+    """Read what a host says of itself; other texts are passed over, unless they are named."""
+    from lossless.facts.text import is_facts, read_facts
+    from lossless.source.text import read_text
+
+    file, expected = candidate
+    try:
+        text = read_text(file)
+    except InputError as error:
+        return Read(problems=tuple(error.problems) if expected else ())
+    if not expected and _is_rendered(text, file):
+        return Read()
+    if is_facts(text):
+        return Read(facts=(read_facts(text, file),))
+    return Read(problems=(Problem(file, None, None, _NO_FACTS),) if expected else ())
+
+
+def _is_rendered(text: str, file: str) -> bool:
+    """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
+    if not text.startswith("# Rendered by lossless"):
+        return False
+    folder = os.path.dirname(os.path.abspath(file))
+    return any(
+        os.path.isfile(os.path.join(one, "manifest.json")) for one in (folder, os.path.dirname(folder))
+    )
+
+
+def _speaks_of_hosts(document: Document) -> bool:
+    """Return whether a document that is no device's, and no intent, holds facts of a host."""
+    data = document.data
+    if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
+        return False
+    from lossless.facts.kinds import speaks_of_hosts
+
+    return speaks_of_hosts(data)
 
 
 def load_configuration(file: str) -> Document:
@@ -150,7 +209,7 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
         for name in sorted(files):
             file = os.path.join(root, name)
-            if name.lower().endswith(_SUFFIXES) and not _is_special(file):
+            if name.lower().endswith((*_SUFFIXES, *_TEXTS)) and not _is_special(file):
                 yield file
 
 

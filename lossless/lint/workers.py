@@ -25,17 +25,19 @@ _CHUNK = 8
 
 
 class Work(NamedTuple):
-    """What came of many files: the outcomes, what to show of each, and what could not be read."""
+    """What came of many files: the outcomes, what to show of each, what could not be read, and what is of hosts."""
 
     outcomes: list[Outcome]
     excerpts: dict[str, Excerpts]
     problems: list[Problem]
+    facts: list[Candidate]
 
 
 class _Judged(NamedTuple):
     outcomes: tuple[Outcome, ...]
     problems: tuple[Problem, ...]
     shown: Places
+    facts: tuple[Candidate, ...] = ()
 
 
 class _State(NamedTuple):
@@ -91,10 +93,12 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     outcomes: list[Outcome] = []
     excerpts: dict[str, Excerpts] = {}
     problems: list[Problem] = []
+    facts: list[Candidate] = []
     try:
         with ProcessPoolExecutor(processors(), context, _begin, (settings,)) as pool:
             for judged in pool.map(_judge, candidates, chunksize=_CHUNK):
                 problems += judged.problems
+                facts += judged.facts
                 outcomes += judged.outcomes
                 for outcome in judged.outcomes[:1]:
                     excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
@@ -102,7 +106,7 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
         raise LosslessError(
             "a process that judged files was ended from outside; is there enough memory?"
         ) from error
-    return Work(outcomes, excerpts, problems)
+    return Work(outcomes, excerpts, problems, facts)
 
 
 def _begin(settings: Settings) -> None:
@@ -116,7 +120,7 @@ def _begin(settings: Settings) -> None:
 def _judge(candidate: Candidate) -> _Judged:
     found = read(candidate)
     if not found.documents:
-        return _Judged((), found.problems, Places({}, {}, {}))
+        return _Judged((), found.problems, Places({}, {}, {}), (candidate,) if found.facts else ())
     outcomes = tuple(judge_document(document, *_state[0]) for document in found.documents)
     paths = (path for outcome in outcomes for path in _paths(outcome))
     return _Judged(outcomes, found.problems, places(found.documents[0].whole, paths))

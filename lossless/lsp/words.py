@@ -89,7 +89,7 @@ def _forms(part: Schema) -> Iterator[Schema]:
 
 def _at(path: Path) -> list[Schema]:
     """Return the forms of the value at a path, none where nothing can be there."""
-    found = [_schema()]
+    found = list(_forms(_schema()))
     for key in path:
         found = [form for part in found for inner in _below(part, key) for form in _forms(inner)]
     return found

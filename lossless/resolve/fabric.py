@@ -12,6 +12,7 @@ from lossless.resolve.classes import class_set
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.kinds import PortUse, SwitchKind
+from lossless.resolve.kubernetes import kubernetes_policy
 from lossless.resolve.layout import Layout, LayoutBuilder
 from lossless.resolve.releases import check_devices
 from lossless.resolve.wiring import plan
@@ -45,7 +46,8 @@ class _Resolver:
         self.plan: Plan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
         check_devices(loaded, self.hardware.switches)
-        check_nics(loaded, (self.hardware.nic, *self.hardware.other_nics.values()))
+        self._nics = (self.hardware.nic, *self.hardware.other_nics.values())
+        check_nics(loaded, self._nics)
         self.classes = class_set(loaded)
         self._roles = {node.name: node.role for node in self.plan.nodes}
         self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
@@ -74,6 +76,7 @@ class _Resolver:
             telemetry=self._telemetry(),
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
             pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
+            kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
         )
 
     def _telemetry(self) -> Telemetry:

@@ -43,7 +43,8 @@ BEYOND_A_SCHEMA: dict[str, str] = {
         prevention-beyond-the-adapter prevention-the-adapter-does-not-have alpha-period-beyond-the-nic
         rate-below-the-nic shift-beyond-the-nic cnp-interval-finer-than-the-nic profile hwsku hwsku-of-another nic
         profile-in-mapping lossy-hwsku nic-without-dcqcn-parameters hardware device-hardware device-hwsku
-        host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so""",
+        host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so tool-of-another-nic
+        tool-and-firmware""",
     "what a preset gives": """
         poll probability leaves-of-class classes-empty incomplete-new-class min-above-the-preset-max
         max-below-the-preset-min strict-over-the-preset-bandwidth priority-and-dscp-of-the-preset

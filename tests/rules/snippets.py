@@ -8,12 +8,15 @@ A snippet is a fenced block whose first line says what it is::
     ```json config_db base=leaf simulate=yes
     ```yaml intent base=none today=2026-12-31
     ```json baseline base=none beside=leaf-spine.yaml
+    ```text facts file=nccl.conf beside=leaf-spine.yaml
+    ```yaml facts file=nics.yaml beside=leaf-spine.yaml
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
 null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
-judged but counts for what is beside it. The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is
-where the finding must point.
+judged but counts for what is beside it. Facts are a file of host1, of the name that ``file`` gives, and are never
+merged. The line that ends in ``<- here`` (behind ``#`` in YAML and texts, ``//`` in JSON) is where the finding must
+point.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.api import Options, lint_documents
+from lossless.api import Options, lint, lint_documents
 from lossless.source import load_text
 
 if TYPE_CHECKING:
@@ -32,9 +35,8 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 BASES = Path(__file__).parent / "bases"
-_FENCE = re.compile(
-    r"^```(yaml intent|json config_db|json baseline)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_KINDS = "yaml intent|json config_db|json baseline|text facts|yaml facts"
+_FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
 
 
@@ -49,11 +51,17 @@ class Snippet(NamedTuple):
     today: str
     text: str
     marked_line: int | None
+    file: str = ""
 
     @property
     def suffix(self) -> str:
         """The suffix of the file it stands for."""
         return ".yaml" if self.kind == "yaml intent" else ".json"
+
+    @property
+    def is_facts(self) -> bool:
+        """Whether it stands for what was read on a host."""
+        return self.kind.endswith("facts")
 
     def document(self) -> Document:
         """Return the snippet merged over its base, as a file of its own."""
@@ -111,13 +119,14 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
     assert len(marked) <= 1, f"one line is marked, not {len(marked)}"
     return Snippet(
         kind=kind,
-        base=given.pop("base"),
+        base=given.pop("base", "none"),
         beside=tuple(name for name in given.pop("beside", "").split(",") if name),
         rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
         simulate=given.pop("simulate", "no") == "yes",
         today=given.pop("today", ""),
         text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
         marked_line=marked[0] if marked else None,
+        file=given.pop("file", ""),
     )
 
 
@@ -129,4 +138,17 @@ def judge(snippet: Snippet) -> Report:
             file = Path(folder) / "baseline.json"
             file.write_text(snippet.text)
             return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
+    if snippet.is_facts:
+        return _judge_facts(snippet, options)
     return lint_documents([snippet.document(), *snippet.companions()], options)
+
+
+def _judge_facts(snippet: Snippet, options: Options) -> Report:
+    """Return what the linter says of a folder with a file of host1 and what lies beside it."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "host1").mkdir()
+        (folder / "host1" / snippet.file).write_text(snippet.text)
+        for companion in snippet.companions():
+            (folder / companion.file).write_text(companion.text)
+        return lint([folder], options)
