@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, is_intent, load_fabrics, settings_of
+from lossless.api.loading import (
+    DEFAULT_OPTIONS,
+    Declared,
+    Options,
+    declared,
+    declares_subnet,
+    is_intent,
+    load_fabrics,
+    settings_of,
+)
 from lossless.errors import InputError, Problem
 from lossless.findings import Finding, NotJudged
 from lossless.records import NamedTuple
@@ -13,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.fabric.model import Fabric
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
@@ -83,9 +91,14 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options) -> Run:
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
     from lossless.lint.collect import foreign
+    from lossless.lint.managers import documents_in, is_managers
     from lossless.source import load_bytes
+    from lossless.source.text import decode
 
     try:
+        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
+        if managers:
+            return lint_documents(managers, options)
         document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return lint_documents([], options, error.problems)
@@ -103,20 +116,21 @@ def lint_documents(
     return _report(Run(judge(documents, options, governing), tuple(errors), governing), options)
 
 
-def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
-    """Judge one intent, and return its fabric as well, so that it is made once; None where it has none."""
+def lint_intent(document: Document, options: Options) -> tuple[Report, Declared]:
+    """Judge one intent, and return what it declares as well, so that it is made once."""
     from lossless.lint.repository import judge_documents
 
-    made: list[Fabric] = []
+    made: list[Declared] = []
 
     def declare(documents: Sequence[Document]) -> Intents:
         intents = _declaring(options)(documents)
-        made.extend(intents.fabrics)
+        made.extend(Declared(fabric=fabric) for fabric in intents.fabrics)
+        made.extend(Declared(subnet=subnet) for subnet in intents.subnets)
         return intents
 
     governing = _governing(options, [document.file])
     judged = judge_documents([document], declare, _settings(options, governing))
-    return _report(Run(judged, (), governing), options), (made[0] if made else None)
+    return _report(Run(judged, (), governing), options), (made[0] if made else Declared())
 
 
 def judge(documents: Sequence[Document], options: Options, governing: Governing | None = None) -> Judged:
@@ -161,17 +175,26 @@ def _with_runs(
     from lossless.lint.traffic import with_runs
 
     fabrics = load_fabrics(documents, options).fabrics
-    return judged._replace(verdicts=with_runs(judged.verdicts, fabrics))
+    verdicts = with_runs(judged.verdicts, fabrics)
+    subnets = sum(map(declares_subnet, documents))
+    if subnets:
+        gap = NotJudged("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
+        verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
+    return judged._replace(verdicts=verdicts)
 
 
 def _declaring(options: Options) -> Declare:
-    """Return what makes fabrics of the intents among documents."""
+    """Return what makes fabrics and subnets of the intents among documents."""
     from lossless.lint.repository import Intents
 
     def declare(documents: Sequence[Document]) -> Intents:
         errors: list[Problem] = []
-        fabrics = [intent_fabric(document, options, errors) for document in documents if is_intent(document)]
-        return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
+        found = [declared(document, options, errors) for document in documents if is_intent(document)]
+        return Intents(
+            tuple(one.fabric for one in found if one.fabric is not None),
+            tuple(errors),
+            tuple(one.subnet for one in found if one.subnet is not None),
+        )
 
     return declare
 

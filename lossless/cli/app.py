@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
+    "opensm": "Let a real opensm judge an InfiniBand subnet.",
     "rule": "Explain one rule.",
     "rules": "List all rules.",
     "profiles": "Show the hardware that is known, with sources.",

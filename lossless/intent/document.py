@@ -43,15 +43,11 @@ class Intent(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an intent as people write it, for editors.
+    """Return the JSON Schema of such an intent as people write it; ``intent/schema.py`` has that of all intents.
 
-    What a preset may supply is not required here, because a schema cannot see presets. It is of draft 7 and has no
-    references: editors know no later one well, and drop what stands beside a reference.
+    What a preset may supply is not required here, because a schema cannot see presets.
     """
-    from lossless.intent.keys import describe  # only a schema needs the words
-
     schema = Intent.model_json_schema(by_alias=True)
-    schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
@@ -59,6 +55,13 @@ def json_schema() -> dict[str, Any]:
     for section in ("Pfc", "Telemetry"):
         either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
         schema["properties"][section.lower()] = {"anyOf": either}
+    return finished_schema(schema)
+
+
+def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that pydantic made of a document as editors need it: without references, with words."""
+    from lossless.intent.keys import describe  # only a schema needs the words
+
     _close(schema)
     whole = _resolved(schema, schema.pop("$defs"))
     describe(whole)

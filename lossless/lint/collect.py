@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
+from lossless.lint.managers import SUFFIXES as MANAGERS_SUFFIXES
+from lossless.lint.managers import is_managers, managers_documents
 from lossless.records import NamedTuple
 from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
-_SUFFIXES = (".json", ".yaml", ".yml")
+_SUFFIXES = (".json", ".yaml", ".yml", *MANAGERS_SUFFIXES)
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
@@ -69,6 +71,9 @@ def read(candidate: Candidate) -> Read:
     """Read one file; only one that is expected to be ours is reported."""
     file, expected = candidate
     try:
+        found = managers_documents(file) if is_managers(file) else ()
+        if found:
+            return Read(found)
         document = load_configuration(file)
     except InputError as error:
         return Read(problems=tuple(error.problems) if expected else ())
@@ -161,7 +166,7 @@ def _is_special(file: str) -> bool:
 
 def _looks_like_ours(file: str) -> bool:
     name = os.path.basename(file)
-    return name.startswith(("fabric.", "config_db"))
+    return name.startswith(("fabric.", "config_db", "opensm."))
 
 
 def _holds_rows(document: Document) -> bool:

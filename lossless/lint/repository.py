@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from lossless.lint.collect import devices_in, is_json, read, split
 from lossless.lint.devices import Settings, compare, finder, judge_document
+from lossless.lint.managers import ManagerFiles, manager_files
 from lossless.lint.run import Verdicts, run, together
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.errors import Problem
     from lossless.fabric.model import Fabric, Switch
+    from lossless.infiniband.model import Subnet
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Outcome
     from lossless.source.document import Document
@@ -24,10 +26,11 @@ FEWEST_FOR_WORKERS = 32
 
 
 class Intents(NamedTuple):
-    """The fabrics that intents declare, and what could not be read of them."""
+    """The fabrics and subnets that intents declare, and what could not be read of them."""
 
     fabrics: tuple[Fabric, ...]
     errors: tuple[Problem, ...]
+    subnets: tuple[Subnet, ...] = ()
 
 
 class Judged(NamedTuple):
@@ -55,7 +58,8 @@ def judge_documents(documents: Sequence[Document], declare: Declare, settings: S
     settings = _completed(settings, intents, [document.file for document in deployed])
     find = finder(settings.profile_dirs)
     outcomes = [judge_document(document, settings, find) for document in deployed]
-    judged = _judged(intents, outcomes, {document.file: document.whole for document in documents}, settings)
+    shown = {document.file: document.whole for document in documents}
+    judged = _judged(intents, outcomes, shown, settings, manager_files(documents))
     return judged._replace(errors=(*problems, *judged.errors)) if problems else judged
 
 
@@ -89,9 +93,8 @@ def _judge_apart(
     intents = declare(documents)
     settings = _completed(settings, intents, [candidate.file for candidate in devices])
     work = judge_in_processes(devices, settings)
-    judged = _judged(
-        intents, work.outcomes, {d.file: d.whole for d in documents} | dict(work.excerpts), settings
-    )
+    shown = {d.file: d.whole for d in documents} | dict(work.excerpts)
+    judged = _judged(intents, work.outcomes, shown, settings, manager_files(documents))
     return judged._replace(errors=(*work.problems, *judged.errors))
 
 
@@ -117,14 +120,24 @@ def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
 
 
 def _judged(
-    intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown], settings: Settings
+    intents: Intents,
+    outcomes: Sequence[Outcome],
+    documents: Mapping[str, Shown],
+    settings: Settings,
+    managers: ManagerFiles,
 ) -> Judged:
-    verdicts = [*_of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
+    subnets = (*intents.subnets, *(one.subnet for one in managers.subnets))
+    verdicts = [
+        *_of_intents(intents, settings),
+        *_of_subnets(subnets, settings),
+        Verdicts(not_judged=managers.not_judged),
+        *(outcome.verdicts for outcome in outcomes),
+    ]
     summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
     verdicts.append(compare(summaries, settings))
     errors = (error for outcome in outcomes for error in outcome.errors)
     layouts = {outcome.name: outcome.layout for outcome in outcomes if outcome.layout is not None}
-    return Judged(together(verdicts), (*intents.errors, *errors), documents, layouts)
+    return Judged(together(verdicts), (*intents.errors, *managers.problems, *errors), documents, layouts)
 
 
 def _of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
@@ -138,3 +151,17 @@ def _of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
         run(View(fabric), for_intents(codes), "intent")
         for fabric, codes in zip(intents.fabrics, chosen, strict=True)
     ]
+
+
+def _of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
+    """Judge subnets each by itself, then together: a rule that needs all runs where it is chosen for any of them."""
+    if not subnets:
+        return []
+    from lossless.rules.table import for_all_subnets, for_subnets
+
+    choices = [settings.chosen(subnet.files[0]) for subnet in subnets]
+    found = [
+        run(subnet, for_subnets(codes), "intent") for subnet, codes in zip(subnets, choices, strict=True)
+    ]
+    everywhere = None if None in choices else frozenset().union(*(codes or () for codes in choices))
+    return [*found, run(tuple(subnets), for_all_subnets(everywhere), "intent")]
