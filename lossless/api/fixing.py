@@ -60,7 +60,7 @@ def fix(
     from lossless.lint.fix import mended
     from lossless.source.rewrite import rewrite
 
-    every, errors = collect(paths)
+    every, errors = collect(paths, lenient=options.each)
     # A file of several devices, or in another form, is judged with the rest and left as it is.
     documents = [document for document in every if document.part is None]
     apart = [document for document in every if document.part is not None]

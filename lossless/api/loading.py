@@ -27,6 +27,9 @@ class Options(NamedTuple):
     ``pyproject.toml`` above a file says holds for it; ``configuration`` names one that holds for all instead.
     ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
     as 2026-12-31, ends suppressions that have a date; without it none ends.
+
+    ``each``: every file is judged by itself, and one that is named need not be ours. ``tell`` is told how many files
+    are done, of how many, while there is more to do.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -38,6 +41,8 @@ class Options(NamedTuple):
     configuration: str | None = None
     baseline: str | None = None
     today: str = ""
+    each: bool = False
+    tell: Callable[[int, int], None] | None = None
 
 
 DEFAULT_OPTIONS = Options()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.api import Fixed, Options, Report
+    from lossless.cli.reporting import Wanted
 
 _OPTIONS = (
     click.option("--fix", is_flag=True, help="Mend what editing the files can mend safely, then judge them."),
@@ -40,6 +41,20 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
         raise click.UsageError("--diff shows what --fix would change; give one of them")
     if (fix or diff) and "-" in paths:
         raise click.UsageError("standard input is no file to mend")
+
+
+def require_plain(wanted: Wanted) -> None:
+    """Refuse options of reports beside ``--diff``, which prints a change and no findings.
+
+    Raises:
+        UsageError: there is one.
+    """
+    from lossless.cli.reporting import AS_USUAL
+
+    if wanted != AS_USUAL:
+        raise click.UsageError(
+            "--diff prints a change and reports no findings; leave out what shapes a report"
+        )
 
 
 def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:

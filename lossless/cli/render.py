@@ -22,7 +22,7 @@ _SHOWN = 4
 
 
 @click.command("render", short_help=COMMANDS["render"])
-@click.argument("intent", metavar="INTENT")
+@click.argument("intent", metavar="INTENT", type=click.Path())
 @click.option("-o", "--output", "output_dir", metavar="DIR", required=True, help="Folder to write below.")
 @click.option(
     "--base",

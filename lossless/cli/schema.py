@@ -14,7 +14,7 @@ from lossless.cli.terminal import out
 @click.command("schema", short_help=COMMANDS["schema"])
 @click.option("--config", is_flag=True, help="That of lossless.toml instead.")
 def command(config: bool) -> None:
-    """Print the JSON Schema of an intent or lossless.toml, for editors.
+    """Print the JSON Schema of intents or lossless.toml, for editors.
 
     For the YAML language server, save it and begin the intent with
     "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,

@@ -6,21 +6,19 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
-from lossless.lint.managers import SUFFIXES as MANAGERS_SUFFIXES
+from lossless.lint.discover import fits, is_skipped, known_to_git, seems_ours
 from lossless.lint.managers import is_managers, managers_documents
 from lossless.records import NamedTuple
 from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.findings import Path
     from lossless.source.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
-_SUFFIXES = (".json", ".yaml", ".yml", *MANAGERS_SUFFIXES)
-_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 class Candidate(NamedTuple):
@@ -40,52 +38,59 @@ class Read(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], list[Problem]]:
+def collect(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Document], list[Problem]]:
     """Return the documents to judge, each file once, and what could not be read.
 
-    A file that is named must be an intent or a configuration; in a directory, other files are passed over. A file
-    of several devices gives a document for each.
+    A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
+    other files are passed over. A file of several devices gives a document for each.
     """
-    candidates, problems = search(paths)
+    candidates, problems = search(paths, lenient=lenient)
     found = [read(candidate) for candidate in candidates]
     problems += [problem for one in found for problem in one.problems]
     return [document for one in found for document in one.documents], problems
 
 
-def search(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Candidate], list[Problem]]:
-    """Return the files to read, each once by whatever name it is met, and folders that cannot be read."""
+def search(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Candidate], list[Problem]]:
+    """Return the files to read, each once by whatever name it is met, and folders that cannot be read.
+
+    Where it is ``lenient``, files that are named need be ours no more than those met in a folder.
+    """
     problems: list[Problem] = []
     found: dict[str, Candidate] = {}
     for path in (os.fspath(path) for path in paths):
         named = not os.path.isdir(path)
         for file in [path] if named else _files_below(path, problems):
             identity = os.path.realpath(file)
-            expected = named or _looks_like_ours(file)
+            expected = (named and not lenient) or _looks_like_ours(file)
             # One that was met in a folder can still be named.
             if identity not in found or (expected and not found[identity].expected):
                 found[identity] = Candidate(file, expected)
     return list(found.values()), problems
 
 
-def read(candidate: Candidate) -> Read:
-    """Read one file; only one that is expected to be ours is reported."""
+def load_configuration(file: str) -> Document:
+    """Read a file that may hold a configuration, whatever its form; raises InputError."""
+    return load(file, lists=True)
+
+
+def read(candidate: Candidate, load: Callable[[str], Document] = load_configuration) -> Read:
+    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always."""
     file, expected = candidate
     try:
         found = managers_documents(file) if is_managers(file) else ()
         if found:
             return Read(found)
-        document = load_configuration(file)
+        document = load(file)
     except InputError as error:
-        return Read(problems=tuple(error.problems) if expected else ())
+        return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     reason = foreign(document) if expected or _holds_rows(document) else ""
     if reason is not None:
         return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
     return devices_in(document)
-
-
-def load_configuration(file: str) -> Document:
-    """Read a file that may hold a configuration, whatever its form; raises InputError."""
-    return load(file, lists=True)
 
 
 def devices_in(document: Document) -> Read:
@@ -146,16 +151,20 @@ def _beside_host(document: Document) -> Document:
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
     """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
+    known = known_to_git(folder)
+    if known is not None:
+        yield from (file for file in known if not _is_special(file))
+        return
 
     def unreadable(error: OSError) -> None:
         why = "no permission to read this folder" if isinstance(error, PermissionError) else error.strerror
         problems.append(Problem(os.fspath(error.filename), None, None, f"{why}"))
 
     for root, folders, files in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(f for f in folders if not is_skipped(f))
         for name in sorted(files):
             file = os.path.join(root, name)
-            if name.lower().endswith(_SUFFIXES) and not _is_special(file):
+            if fits(name) and not _is_special(file):
                 yield file
 
 

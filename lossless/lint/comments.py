@@ -31,6 +31,7 @@ _COMMENT = re.compile(
     r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:[ \t]*([^\r\n]*?)(?=[ \t]+#[ \t]*lossless:|[ \t]*(?:[\r\n]|\Z))"
 )
 _DIRECTIVE = re.compile(r"([A-Za-z-]+)[ \t]*(?:\[([^\]]*)\])?[ \t]*(?:--[ \t]*(.*))?")
+_WORD = re.compile(r"([A-Za-z-]+)(\[?)")
 _UNTIL = re.compile(r"(?:^|(?<=[ \t]))until=(\S*)[ \t]*")
 _BLANK = re.compile(r"[ \t]*(?:#.*)?")
 _FORM = "# lossless: ignore[CODE] -- reason"
@@ -99,14 +100,13 @@ class _Reader:
         """Yield what is understood, note what is not."""
         for match in _COMMENT.finditer(self._document.text):
             directive = _DIRECTIVE.fullmatch(match[1])
-            if self._is_meant(match[1], directive) and not self._places.is_text(match.start()):
+            if self._is_meant(match[1]) and not self._places.is_text(match.start()):
                 yield from self._read(match.start(), directive)
 
-    def _is_meant(self, said: str, directive: re.Match[str] | None) -> bool:
-        """Return whether a comment is for us: ``# lossless: v1`` is an intent's first line, commented out."""
-        word = re.match(r"[A-Za-z-]*", said)
-        is_near = word is not None and nearest(word[0], ["ignore"]) is not None
-        return is_near or "[" in said or (directive is not None and directive[2] is not None)
+    def _is_meant(self, said: str) -> bool:
+        """Return whether a comment is for us; ``# lossless: v1`` is an intent's first line, commented out."""
+        word = _WORD.match(said)
+        return word is not None and (word[2] == "[" or nearest(word[1], ["ignore"]) is not None)
 
     def _read(self, offset: int, directive: re.Match[str] | None) -> Iterator[Suppression]:
         line = self._target(offset)
