@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.lint.collect import devices_in, is_json, read, split
 from lossless.lint.devices import Settings, compare, finder, judge_document
-from lossless.lint.managers import ManagerFiles, manager_files
+from lossless.lint.managers import ManagerFiles, is_managers, manager_files
 from lossless.lint.run import Verdicts, run, together
 from lossless.records import NamedTuple
 
