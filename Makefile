@@ -17,7 +17,8 @@ demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n auto
+	@sh tools/install-opensm.sh
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
@@ -31,6 +32,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/many.py
+	$(BIN)/python benchmarks/yaml.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/packet_sim.py --summary $(or $(LOSSLESS_REFERENCE),../shared)/reference/packet-sim/*.json
 

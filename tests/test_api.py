@@ -10,24 +10,29 @@ from lossless import api
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
         "Baselined",
+        "Change",
         "Drift",
         "Fabrics",
         "Fixed",
         "HeadroomInputs",
         "Headrooms",
         "Imported",
+        "JudgedByOpensm",
         "Options",
         "RenderResult",
         "Report",
         "Simulated",
+        "Watch",
         "baseline",
         "diff",
         "fix",
         "headroom_of_link",
         "headroom_of_ports",
         "import_configs",
+        "judge_by_opensm",
         "lint",
         "lint_documents",
+        "lint_since",
         "lint_text",
         "load_fabrics",
         "render",
@@ -42,7 +47,7 @@ def test_the_public_names_are_these() -> None:
 def test_the_shape_of_their_results_is_this() -> None:
     assert api.Options._fields == (
         *("rdma_dscps", "profile_dirs", "simulate", "select", "ignore"),
-        *("configured", "configuration", "baseline", "today"),
+        *("configured", "configuration", "baseline", "today", "each", "tell"),
     )
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
     assert api.RenderResult._fields == (

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint_documents, render
-from lossless.cli import choice, main
+from lossless.cli import main, options
 from lossless.source import load_text
+from tests.cli.repositories import repository, write
 from tests.rules.snippets import merge
 from tools import headroom_guide
 from tools.rule_pages import pages
@@ -98,6 +99,21 @@ def test_the_guide_shows_what_lint_prints_of_a_repository(
         assert "ECN015" not in printed
 
 
+def test_the_guide_shows_what_lint_prints_of_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = (ROOT / "examples" / "roce-256" / "fabric.yaml").read_text()
+    before = after.replace("uplinks: 8 x 800G ", "uplinks: 1 x 800G ")
+    repository(tmp_path, {"fabric.yaml": before})
+    write(tmp_path, {"fabric.yaml": after.replace("detection: 1200ms", "detection: 50ms")})
+    monkeypatch.chdir(tmp_path)
+    for command in ("lossless lint --since main\n", "lossless lint --since main --format markdown\n"):
+        arguments, shown = shown_by(GUIDES / "ci.md", command)
+        assert main(arguments) == 1
+        printed = capsys.readouterr()
+        assert shown == printed.out + ("" if "markdown" in command else printed.err)
+
+
 def test_the_guide_shows_what_lint_prints_of_traffic(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +167,7 @@ def test_the_guide_shows_what_is_left_after_suppressing(
 ) -> None:
     """The files of the guide are put where it says, and its commands are run, in its order."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(choice, "today", lambda: "2026-06-15")
+    monkeypatch.setattr(options, "today", lambda: "2026-06-15")
     (tmp_path / ".git").mkdir()
     settings, intent = tmp_path / "lossless.toml", tmp_path / "fabric.yaml"
     settings.touch()

@@ -14,6 +14,8 @@ from lossless.source import load, load_text
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PUBLISHED = EXAMPLES / "roce-256-as-published" / "fabric.yaml"
 RIGHT = EXAMPLES / "roce-256"
+SUBNET_PUBLISHED = EXAMPLES / "infiniband-256-as-published" / "fabric.yaml"
+SUBNET_RIGHT = EXAMPLES / "infiniband-256-ndr"
 
 
 def test_the_published_reference_draws_what_is_wrong_with_it() -> None:
@@ -113,3 +115,38 @@ def test_a_healthy_fabric_starts_green(preset: str) -> None:
 def test_every_example_reads() -> None:
     for path in EXAMPLES.rglob("fabric.yaml"):
         assert load(path).problems == ()
+
+
+def test_the_published_subnet_draws_what_does_not_fit_together() -> None:
+    report = lint([SUBNET_PUBLISHED])
+    assert report.errors == ()
+    errors = {finding.message for finding in report.findings if finding.severity == "error"}
+    assert errors >= {
+        "the ConnectX-6 has no port of NDR; it has EDR, HDR100, HDR",  # "HDR NICs" on "400Gbps" ports
+        "the QM8790 has no port of NDR; it has HDR, HDR100",
+        "the QM8790 has no port of XDR; it has HDR, HDR100",  # "800Gbps uplinks"
+        "links up carry 1.6 Tb/s for 12.8 Tb/s from below, 8:1",
+    }
+
+
+def test_the_published_subnet_is_not_rendered(tmp_path: Path) -> None:
+    assert render(SUBNET_PUBLISHED, tmp_path / "out").files == ()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_same_subnet_made_right_is_clean_and_rendered(tmp_path: Path) -> None:
+    report = lint([SUBNET_RIGHT])
+    assert (report.findings, report.errors) == ((), ())
+    files = render(SUBNET_RIGHT, tmp_path).files
+    assert {path for path in files if path.startswith("sm1/")} == {
+        "sm1/opensm.conf",
+        "sm1/partitions.conf",
+        "sm1/qos-policy.conf",
+        "sm1/root_guid.conf",
+    }
+    assert {path.partition("/")[0] for path in files} == {
+        "manifest.json",
+        "sm1",
+        "sm2",
+        *(f"host{number}" for number in range(1, 33)),
+    }

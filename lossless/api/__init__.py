@@ -1,41 +1,52 @@
-"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace, opensm. A test pins these names.
 
-Nothing here prints or exits; :func:`render` and :func:`write_import` alone write.
+Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline` and :func:`write_import` write.
 """
 
 from __future__ import annotations
 
-from lossless.api.baselining import Baselined, baseline
-from lossless.api.diffing import Drift, diff
-from lossless.api.fixing import Fixed, fix
-from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
-from lossless.api.importing import Imported, import_configs, write_import
-from lossless.api.linting import Report, lint, lint_documents, lint_text
-from lossless.api.loading import Fabrics, Options, load_fabrics
-from lossless.api.rendering import RenderResult, render
-from lossless.api.simulating import Simulated, simulate, sweep
-from lossless.api.tracing import trace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lossless.api.baselining import Baselined, baseline
+    from lossless.api.changing import Change, lint_since
+    from lossless.api.diffing import Drift, diff
+    from lossless.api.fixing import Fixed, fix
+    from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
+    from lossless.api.importing import Imported, import_configs, write_import
+    from lossless.api.judging import JudgedByOpensm, judge_by_opensm
+    from lossless.api.linting import Report, lint, lint_documents, lint_text
+    from lossless.api.loading import Fabrics, Options, load_fabrics
+    from lossless.api.rendering import RenderResult, render
+    from lossless.api.simulating import Simulated, simulate, sweep
+    from lossless.api.tracing import trace
+    from lossless.api.watching import Watch
 
 __all__ = [
     "Baselined",
+    "Change",
     "Drift",
     "Fabrics",
     "Fixed",
     "HeadroomInputs",
     "Headrooms",
     "Imported",
+    "JudgedByOpensm",
     "Options",
     "RenderResult",
     "Report",
     "Simulated",
+    "Watch",
     "baseline",
     "diff",
     "fix",
     "headroom_of_link",
     "headroom_of_ports",
     "import_configs",
+    "judge_by_opensm",
     "lint",
     "lint_documents",
+    "lint_since",
     "lint_text",
     "load_fabrics",
     "render",
@@ -44,3 +55,48 @@ __all__ = [
     "trace",
     "write_import",
 ]
+
+_HOMES = {
+    "Baselined": "baselining",
+    "Change": "changing",
+    "Drift": "diffing",
+    "Fabrics": "loading",
+    "Fixed": "fixing",
+    "HeadroomInputs": "headroom",
+    "Headrooms": "headroom",
+    "Imported": "importing",
+    "Options": "loading",
+    "RenderResult": "rendering",
+    "Report": "linting",
+    "Simulated": "simulating",
+    "Watch": "watching",
+    "baseline": "baselining",
+    "diff": "diffing",
+    "fix": "fixing",
+    "headroom_of_link": "headroom",
+    "headroom_of_ports": "headroom",
+    "JudgedByOpensm": "judging",
+    "judge_by_opensm": "judging",
+    "import_configs": "importing",
+    "lint": "linting",
+    "lint_documents": "linting",
+    "lint_since": "changing",
+    "lint_text": "linting",
+    "load_fabrics": "loading",
+    "render": "rendering",
+    "simulate": "simulating",
+    "sweep": "simulating",
+    "trace": "tracing",
+    "write_import": "importing",
+}
+"""The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -27,6 +27,19 @@ class Fixed(NamedTuple):
     refused: tuple[tuple[Finding, str], ...]
     report: Report
 
+    @property
+    def shown(self) -> dict[str, tuple[str, str]]:
+        """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
+        from lossless.lint.managers import is_managers
+
+        return {file: _masked(texts) if is_managers(file) else texts for file, texts in self.changed.items()}
+
+
+def _masked(texts: tuple[str, str]) -> tuple[str, str]:
+    from lossless.infiniband.masked import masked
+
+    return masked(texts[0]), masked(texts[1])
+
 
 def fix(
     paths: Sequence[str | PathLike[str]],
@@ -47,7 +60,7 @@ def fix(
     from lossless.lint.fix import mended
     from lossless.source.rewrite import rewrite
 
-    every, errors, facts = gather(paths)
+    every, errors, facts = gather(paths, lenient=options.each)
     # A file of several devices, or in another form, is judged with the rest and left as it is.
     documents = [document for document in every if document.part is None]
     apart = [document for document in every if document.part is not None]

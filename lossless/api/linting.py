@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, is_intent, load_fabrics, settings_of
+from lossless.api.loading import (
+    DEFAULT_OPTIONS,
+    Declared,
+    Options,
+    declared,
+    declares_subnet,
+    is_intent,
+    load_fabrics,
+    settings_of,
+)
 from lossless.errors import InputError, Problem
 from lossless.findings import Finding, NotJudged
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from lossless.fabric.model import Fabric
+    from lossless.api.changing import Change
     from lossless.facts.text import Facts
+    from lossless.lint.collect import Candidate
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
     from lossless.lint.keeping import Settled
-    from lossless.lint.repository import Declare, Intents, Judged
+    from lossless.lint.repository import Declare, Intents, Judged, Tell
     from lossless.source.document import Document
     from lossless.source.excerpts import Shown
+
+    JudgeFiles = Callable[[Sequence[Candidate], Declare, Settings], Judged]
 
 
 class Report(NamedTuple):
@@ -28,7 +40,8 @@ class Report(NamedTuple):
 
     ``suppressed`` and ``baselined`` count findings that are kept back. ``beside`` is how many documents were not
     judged, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
-    severity that shall fail the run, or ``never``, where a configuration says so.
+    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
+    are only those that a change adds.
     """
 
     findings: tuple[Finding, ...]
@@ -39,6 +52,7 @@ class Report(NamedTuple):
     baselined: int = 0
     beside: int = 0
     fail_on: str | None = None
+    change: Change | None = None
 
     @property
     def files(self) -> int:
@@ -60,33 +74,39 @@ class Run(NamedTuple):
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge intents, config_db.json files and directories of them."""
-    return _report(judged_at(paths, options), options)
+    return report_of(judged_at(paths, options), options)
 
 
-def judged_at(paths: Sequence[str | PathLike[str]], options: Options) -> Run:
-    """Judge what lies at some paths, and keep nothing back yet."""
+def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: JudgeFiles | None = None) -> Run:
+    """Judge what lies at some paths, and keep nothing back yet; ``judge`` may know some of it from before."""
     import os
 
     from lossless.lint.collect import search
     from lossless.lint.repository import judge_files
 
-    candidates, errors = search(paths)
+    candidates, errors = search(paths, lenient=options.each)
     governing = _governing(options, [candidate.file for candidate in candidates])
-    judged = judge_files(candidates, _declaring(options), _settings(options, governing))
+    judged = (judge or judge_files)(candidates, _declaring(options), _settings(options, governing))
     if options.simulate:
         from lossless.lint.collect import collect
 
-        judged = _with_runs(judged, collect(paths)[0], options, governing)
-    folders = tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
+        judged = _with_runs(judged, collect(paths, lenient=options.each)[0], options, governing)
+    # What compares files did not run where each is judged by itself: no folder was judged whole.
+    folders = () if options.each else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     return Run(judged, tuple(errors), governing, folders)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
     from lossless.lint.collect import foreign
+    from lossless.lint.managers import documents_in, is_managers
     from lossless.source import load_bytes
+    from lossless.source.text import decode
 
     try:
+        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
+        if managers:
+            return lint_documents(managers, options)
         document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return lint_documents([], options, error.problems)
@@ -112,23 +132,24 @@ def lint_together(
     """Judge documents that are already read, and what hosts say of themselves."""
     files = [document.file for document in (*documents, *(one.document for one in facts))]
     governing = _governing(options, files)
-    return _report(Run(judge(documents, options, governing, facts), tuple(errors), governing), options)
+    return report_of(Run(judge(documents, options, governing, facts), tuple(errors), governing), options)
 
 
-def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
-    """Judge one intent, and return its fabric as well, so that it is made once; None where it has none."""
+def lint_intent(document: Document, options: Options) -> tuple[Report, Declared]:
+    """Judge one intent, and return what it declares as well, so that it is made once."""
     from lossless.lint.repository import judge_documents
 
-    made: list[Fabric] = []
+    made: list[Declared] = []
 
-    def declare(documents: Sequence[Document]) -> Intents:
-        intents = _declaring(options)(documents)
-        made.extend(intents.fabrics)
+    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
+        intents = _declaring(options)(documents, tell)
+        made.extend(Declared(fabric=fabric) for fabric in intents.fabrics)
+        made.extend(Declared(subnet=subnet) for subnet in intents.subnets)
         return intents
 
     governing = _governing(options, [document.file])
     judged = judge_documents([document], declare, _settings(options, governing))
-    return _report(Run(judged, (), governing), options), (made[0] if made else None)
+    return report_of(Run(judged, (), governing), options), (made[0] if made else Declared())
 
 
 def judge(
@@ -162,7 +183,7 @@ def _governing(options: Options, files: Sequence[str]) -> Governing | None:
 
 
 def _settings(options: Options, governing: Governing | None) -> Settings:
-    settings = settings_of(options)
+    settings = settings_of(options)._replace(apart=options.each, tell=options.tell)
     return settings if governing is None else settings._replace(chosen=governing.chosen)
 
 
@@ -178,22 +199,32 @@ def _with_runs(
     from lossless.lint.traffic import with_runs
 
     fabrics = load_fabrics(documents, options).fabrics
-    return judged._replace(verdicts=with_runs(judged.verdicts, fabrics))
+    verdicts = with_runs(judged.verdicts, fabrics)
+    subnets = sum(map(declares_subnet, documents))
+    if subnets:
+        gap = NotJudged("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
+        verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
+    return judged._replace(verdicts=verdicts)
 
 
 def _declaring(options: Options) -> Declare:
-    """Return what makes fabrics of the intents among documents."""
-    from lossless.lint.repository import Intents
+    """Return what makes fabrics and subnets of the intents among documents."""
+    from lossless.lint.repository import Intents, counted
 
-    def declare(documents: Sequence[Document]) -> Intents:
+    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
         errors: list[Problem] = []
-        fabrics = [intent_fabric(document, options, errors) for document in documents if is_intent(document)]
-        return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
+        intents = counted([document for document in documents if is_intent(document)], tell)
+        found = [declared(document, options, errors) for document in intents]
+        return Intents(
+            tuple(one.fabric for one in found if one.fabric is not None),
+            tuple(errors),
+            tuple(one.subnet for one in found if one.subnet is not None),
+        )
 
     return declare
 
 
-def _report(run: Run, options: Options) -> Report:
+def report_of(run: Run, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
     run = run._replace(judged=_as_written(run.judged))
     judged = run.judged

@@ -14,6 +14,8 @@ from lossless.errors import InputError, LosslessError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from click.shell_completion import CompletionItem
+
 COMMANDS: dict[str, str] = {
     "lint": "Judge intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
@@ -23,12 +25,14 @@ COMMANDS: dict[str, str] = {
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
+    "opensm": "Let a real opensm judge an InfiniBand subnet.",
     "rule": "Explain one rule.",
     "rules": "List all rules.",
     "profiles": "Show the hardware that is known, with sources.",
     "baseline": "Write down what is found today, to be shown no more.",
     "collector": "Print the script that says on a host how its NICs are set.",
-    "schema": "Print the JSON Schema of an intent or lossless.toml, for editors.",
+    "completion": "Print what makes a shell complete commands, options and rules.",
+    "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
     "lsp": "Judge files in an editor, while they are written.",
 }
 """The first line of each command's help; spelled out so that ``--help`` imports no command."""
@@ -75,6 +79,14 @@ class Commands(click.Group):
             near = nearest(name, COMMANDS)
             raise click.UsageError(f"no command {name!r}" + (f"; did you mean {near}?" if near else ""), ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands or options that begin so, without importing a command."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return super(click.Group, self).shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing one."""

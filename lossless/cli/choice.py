@@ -1,7 +1,4 @@
-"""The options that choose rules, and say which configuration and which baseline count.
-
-The clock is read here, for suppressions that have a date, and nowhere else.
-"""
+"""The options that choose rules, and say which configuration and which baseline count."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lossless.cli.options import complete_rules
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -32,16 +30,8 @@ class Choice(NamedTuple):
     baseline: str | None = None
 
     def added_to(self, options: Options) -> Options:
-        """Return options with this choice, as of today."""
-        return options._replace(**self._asdict(), today=today())
-
-
-def today() -> str:
-    """Return the date here and now, as 2026-12-31."""
-    # datetime costs a tenth of an interpreter's start.
-    from time import strftime
-
-    return strftime("%Y-%m-%d")
+        """Return options with this choice."""
+        return options._replace(**self._asdict())
 
 
 def _selectors(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
@@ -74,10 +64,16 @@ _OPTIONS = (
         metavar="RULE[,RULE...]",
         multiple=True,
         callback=_selectors,
+        shell_complete=complete_rules,
         help="Only these rules: codes, names, families (WD001, watchdog-missing, WD), whatever is configured.",
     ),
     click.option(
-        "--ignore", metavar="RULE[,RULE...]", multiple=True, callback=_selectors, help="Not these rules."
+        "--ignore",
+        metavar="RULE[,RULE...]",
+        multiple=True,
+        callback=_selectors,
+        shell_complete=complete_rules,
+        help="Not these rules.",
     ),
     *_CONFIGURATION,
     click.option(

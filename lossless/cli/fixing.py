@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.api import Fixed, Options, Report
+    from lossless.cli.reporting import Wanted
 
 _OPTIONS = (
     click.option("--fix", is_flag=True, help="Mend what editing the files can mend safely, then judge them."),
@@ -42,6 +43,20 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
         raise click.UsageError("standard input is no file to mend")
 
 
+def require_plain(wanted: Wanted) -> None:
+    """Refuse options of reports beside ``--diff``, which prints a change and no findings.
+
+    Raises:
+        UsageError: there is one.
+    """
+    from lossless.cli.reporting import AS_USUAL
+
+    if wanted != AS_USUAL:
+        raise click.UsageError(
+            "--diff prints a change and reports no findings; leave out what shapes a report"
+        )
+
+
 def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
     """Mend files, say how many findings were, and return what is left."""
     from lossless import api
@@ -61,7 +76,7 @@ def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
     from lossless import api
 
     done = api.fix(paths, options, unsafe=unsafe, write=False)
-    for file, (before, after) in done.changed.items():
+    for file, (before, after) in done.shown.items():
         lines = unified_diff(before.splitlines(), after.splitlines(), file, f"{file} (fixed)", lineterm="")
         out("\n".join(lines))
     problem(_count(done, would=True))

@@ -9,25 +9,29 @@ import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.cli.choice import choice_options
-from lossless.cli.fixing import fix_options, fixed, require_files, show_diff
+from lossless.cli.fixing import fix_options, fixed, require_files, require_plain, show_diff
 from lossless.cli.options import api_options, profiles, rdma_dscp
 from lossless.cli.output import write_report
 from lossless.cli.reporting import report_options
+from lossless.cli.since import extent_options, require_extent
 from lossless.cli.terminal import problem
 from lossless.errors import Problem, UnreadableError
 from lossless.findings import SEVERITIES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.api import Options, Report
     from lossless.cli.choice import Choice
     from lossless.cli.reporting import Wanted
+    from lossless.cli.since import Extent
     from lossless.findings import Severity
 
 _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
 
 
 @click.command("lint", short_help=COMMANDS["lint"])
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @rdma_dscp
 @profiles
 @click.option(
@@ -43,6 +47,7 @@ _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no con
 @click.option(
     "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
 )
+@extent_options
 @fix_options
 @report_options
 def command(
@@ -54,6 +59,7 @@ def command(
     choice: Choice,
     stdin_filename: str | None,
     simulate: bool,
+    extent: Extent,
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
@@ -64,21 +70,30 @@ def command(
     PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
     current folder. All config_db.json files are judged together, as one fabric.
     """
-    options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
+    options = choice.added_to(
+        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, each=extent.each)
+    )
     paths = paths or (".",)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
+    require_extent(extent, paths, simulate=simulate, mending=fix or diff)
     if diff:
+        require_plain(wanted)
         return show_diff(paths, options, unsafe=unsafe_fixes)
     if simulate:
         _announce()
-    stdin_text: dict[str, str] = {}
+
+    def tell(report: Report, texts: Mapping[str, str]) -> int:
+        severity = fail_on or report.fail_on or SEVERITIES[0]
+        written = write_report(report, texts, wanted, failing(severity))
+        return exit_code(report, "never" if exit_zero else severity) if written else FAILED
+
+    if extent.watch:
+        from lossless.cli.watch import watched
+
+        return watched(paths, options, tell)
     if fix:
-        report = fixed(paths, options, unsafe=unsafe_fixes)
-    else:
-        report, stdin_text = _judge(paths, stdin_filename, options)
-    severity = fail_on or report.fail_on or SEVERITIES[0]
-    written = write_report(report, stdin_text, wanted, failing(severity))
-    return exit_code(report, "never" if exit_zero else severity) if written else FAILED
+        return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
+    return tell(*_judge(paths, stdin_filename, options, extent.since))
 
 
 def _announce() -> None:
@@ -110,7 +125,7 @@ def failing(fail_on: str) -> tuple[Severity, ...]:
 
 
 def _judge(
-    paths: tuple[str, ...], stdin_filename: str | None, options: Options
+    paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None
 ) -> tuple[Report, dict[str, str]]:
     """Return the report, and the text of what came from standard input."""
     from lossless import api
@@ -118,13 +133,31 @@ def _judge(
     if "-" not in paths:
         if stdin_filename is not None:
             raise click.UsageError("--stdin-filename names what - stands for, but there is no - to read")
-        return _with_empty_folders(api.lint(paths, options), paths), {}
+        return _with_empty_folders(_judge_files(paths, options, since), paths), {}
     if paths != ("-",):
         raise click.UsageError("- cannot be mixed with other paths")
     if stdin_filename is None:
         raise click.UsageError("- needs --stdin-filename NAME; its suffix (.yaml, .json) says what is read")
     raw = sys.stdin.buffer.read()
     return api.lint_text(raw, stdin_filename, options), _texts(raw, stdin_filename)
+
+
+def _judge_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:
+    """Judge what is on disk; a person who waits for long sees how far it is."""
+    from lossless import api
+
+    def judge(options: Options) -> Report:
+        return api.lint(paths, options) if since is None else api.lint_since(since, paths, options)
+
+    if not sys.stderr.isatty():
+        return judge(options)
+    from lossless.cli.progress import LongRun
+
+    bar = LongRun()
+    try:
+        return judge(options._replace(tell=bar))
+    finally:
+        bar.stop()
 
 
 def _texts(raw: bytes, file: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the day on which they are run: the clock is read here and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from click.shell_completion import CompletionItem
 
     from lossless.api import Options
 
@@ -26,6 +28,27 @@ def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[s
             raise click.BadParameter(f"{text!r} is not a DSCP; expected a number from 0 to 63")
         found.add(int(text))
     return tuple(sorted(found))
+
+
+def complete_rules(_context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the rules, and for options the families, that the last word of a comma list can become."""
+    from click.shell_completion import CompletionItem
+
+    from lossless.rules.selectors import families
+    from lossless.rules.table import MODULES
+
+    before, comma, word = begun.rpartition(",")
+    families_too = () if isinstance(option, click.Argument) else families()
+    names = {code: _name(module) for code, module in MODULES.items()}
+    found = [(code, name) for code, name in names.items() if code.startswith(word.upper())]
+    found += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
+    found = [(family, "a family") for family in families_too if family.startswith(word.upper())] + found
+    return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in found]
+
+
+def _name(module: str) -> str:
+    """Return the readable name of the rule in a module."""
+    return module.rpartition(".")[2].partition("_")[2].replace("_", "-")
 
 
 rdma_dscp = click.option(
@@ -47,7 +70,15 @@ profiles = click.option(
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
-    """Return what the options above say, as the API takes it."""
+    """Return what the options above say, as the API takes it, as of today."""
     from lossless.api import Options
 
-    return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs))
+    return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs), today=today())
+
+
+def today() -> str:
+    """Return the date here and now, as 2026-12-31."""
+    # datetime costs a tenth of an interpreter's start.
+    from time import strftime
+
+    return strftime("%Y-%m-%d")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from lossless.cli.terminal import out, problem, style_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Report
     from lossless.cli.reporting import Wanted
     from lossless.findings import Severity
     from lossless.report.setting import Rendered, RuleText, Setting
+    from lossless.report.style import Style
     from lossless.report.text import LineText
 
 
@@ -34,6 +35,8 @@ def report_text(
     gap = "" if brief else "\n"
     for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
         out(block + gap)
+    for block in () if brief else _changed(report, style_for(sys.stdout)):
+        out(f"{block}\n")
     style = style_for(sys.stderr).showing(source=source, brief=brief)
     for block in problems_text(report.errors, _line_text(report, texts), style):
         problem(block + gap)
@@ -88,7 +91,9 @@ def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> Render
         from lossless.report.json_format import json_text
 
         return Rendered(json_text(report))
-    made = getattr(import_module(f"lossless.report.{form}"), f"{form}_text")(report, _setting(failing))
+    made = getattr(import_module(f"lossless.report.{form}"), f"{form}_text")(
+        report, _setting(failing)._replace(change=report.change)
+    )
     assert isinstance(made, Rendered)
     return made
 
@@ -142,23 +147,39 @@ def _plain_text(report: Report, texts: Mapping[str, str], wanted: Wanted) -> Ren
     """Return all that a person would see on a terminal, in one text without colours."""
     from lossless.report.setting import Rendered
     from lossless.report.style import Style
-    from lossless.report.text import findings_text, not_judged_text, problems_text, summary_text
+    from lossless.report.text import findings_text, problems_text
 
     style = Style(source=wanted.source, brief=wanted.quiet)
-    blocks = [*findings_text(report, style), *problems_text(report.errors, _line_text(report, texts), style)]
+    blocks = [*findings_text(report, style), *(() if wanted.quiet else _changed(report, style))]
+    blocks += problems_text(report.errors, _line_text(report, texts), style)
     if wanted.quiet:
         return Rendered("\n".join(blocks))
-    counts = [*(not_judged_text(report.not_judged) if wanted.verbose else ()), summary_text(report)]
-    return Rendered("\n\n".join([*blocks, "\n".join(counts)]))
+    return Rendered("\n\n".join([*blocks, "\n".join(_counts(report, style, verbose=wanted.verbose))]))
+
+
+def _changed(report: Report, style: Style) -> Iterator[str]:
+    """Yield what a change takes away and leaves, where one was judged."""
+    if report.change is not None:
+        from lossless.report.change import change_text
+
+        yield from change_text(report.change, style)
 
 
 def _tell_counts(report: Report, *, verbose: bool) -> None:
+    for line in _counts(report, style_for(sys.stderr), verbose=verbose):
+        problem(line)
+
+
+def _counts(report: Report, style: Style, *, verbose: bool) -> Iterator[str]:
     from lossless.report.text import not_judged_text, summary_text
 
     if verbose:
-        for line in not_judged_text(report.not_judged):
-            problem(line)
-    problem(summary_text(report, style_for(sys.stderr)))
+        yield from not_judged_text(report.not_judged)
+    yield summary_text(report, style)
+    if report.change is not None:
+        from lossless.report.change import counts_text
+
+        yield counts_text(report.change, len(report.findings))
 
 
 def _setting(failing: tuple[Severity, ...]) -> Setting:

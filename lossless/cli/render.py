@@ -22,7 +22,7 @@ _SHOWN = 4
 
 
 @click.command("render", short_help=COMMANDS["render"])
-@click.argument("intent", metavar="INTENT")
+@click.argument("intent", metavar="INTENT", type=click.Path())
 @click.option("-o", "--output", "output_dir", metavar="DIR", required=True, help="Folder to write below.")
 @click.option(
     "--base",
@@ -53,6 +53,9 @@ def command(
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the configuration of every switch and host of an intent.
+
+    For an InfiniBand subnet: that of its managers and of the hosts that run jobs. Keys that protect it come from the
+    environment variables that the intent names.
 
     INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, made on its own
     file in --base; without --base only the tables that this tool owns are written, as qos.json: not a complete

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 """The first is for people; each of the others is written by the module of ``lossless.report`` that has its name."""
 
 
@@ -26,6 +26,10 @@ class Wanted(NamedTuple):
     quiet: bool
     source: bool
     verbose: bool
+
+
+AS_USUAL = Wanted("text", (), statistics=False, quiet=False, source=True, verbose=False)
+"""What is wanted where nothing is said."""
 
 
 def _outputs(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from lossless.cli.app import COMMANDS
+from lossless.cli.options import complete_rules
 from lossless.cli.terminal import out
 from lossless.errors import LosslessError
 
 
 @click.command("rule", short_help=COMMANDS["rule"])
-@click.argument("rule", metavar="CODE|NAME")
+@click.argument("rule", metavar="CODE|NAME", shell_complete=complete_rules)
 def command(rule: str) -> None:
     """Explain one rule.
 

@@ -14,7 +14,7 @@ from lossless.cli.terminal import out
 @click.command("schema", short_help=COMMANDS["schema"])
 @click.option("--config", is_flag=True, help="That of lossless.toml instead.")
 def command(config: bool) -> None:
-    """Print the JSON Schema of an intent or lossless.toml, for editors.
+    """Print the JSON Schema of intents or lossless.toml, for editors.
 
     For the YAML language server, save it and begin the intent with
     "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,
@@ -24,9 +24,9 @@ def command(config: bool) -> None:
 
 
 def _intent() -> dict[str, Any]:
-    from lossless.intent.document import json_schema
+    from lossless.intent.schema import intent_schema
 
-    return json_schema()
+    return intent_schema()
 
 
 def _configuration() -> dict[str, Any]:

@@ -21,7 +21,7 @@ _VERSION = 1
 
 
 @click.command("simulate", short_help=COMMANDS["simulate"])
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="PATH", type=click.Path())
 @rdma_dscp
 @profiles
 @click.option(

@@ -33,7 +33,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
 
 
 @click.command("sweep", short_help=COMMANDS["sweep"], context_settings={"default_map": {"seeds": 1}})
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="PATH", type=click.Path())
 @click.option(
     "--vary",
     "grid",

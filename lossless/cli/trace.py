@@ -12,7 +12,7 @@ from lossless.cli.terminal import out, style_for
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="PATH", type=click.Path())
 @click.option("--from", "source", metavar="END", required=True, help="Where the packet comes from.")
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
 @click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")

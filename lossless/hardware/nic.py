@@ -48,7 +48,7 @@ class NicProfile(NamedTuple):
     ``rates_bps`` are the rates of one port; ``ports`` the most ports of one card, None where unknown.
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
-    writes the value.
+    writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
     """
 
     name: str
@@ -63,6 +63,7 @@ class NicProfile(NamedTuple):
     cnp_priority: int | None
     stall_prevention: StallPrevention | None
     sources: Mapping[str, str]
+    infiniband: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[Tool, ...]:

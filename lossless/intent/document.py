@@ -56,37 +56,29 @@ class Intent(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an intent as people write it, for editors: one form for each kind of fabric.
+    """Return the JSON Schema of such an intent as people write it; ``intent/schema.py`` has that of all intents.
 
-    What a preset may supply is not required here, because a schema cannot see presets. It is of draft 7 and has no
-    references: editors know no later one well, and drop what stands beside a reference.
+    What a preset may supply is not required here, because a schema cannot see presets.
     """
-    from lossless.intent.keys import describe  # only a schema needs the words
-    from lossless.intent.managed import ManagedIntent
-
-    forms = [_own_schema(), _plain_schema(ManagedIntent)]
-    whole = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "lossless intent", "anyOf": forms}
-    describe(whole)
-    return whole
-
-
-def _plain_schema(model: type[Model]) -> dict[str, Any]:
-    schema = model.model_json_schema(by_alias=True)
-    _close(schema)
-    return _resolved(schema, schema.pop("$defs", {}))  # type: ignore[no-any-return]
-
-
-def _own_schema() -> dict[str, Any]:
-    """Return the schema of an intent for switches of one's own."""
     schema = Intent.model_json_schema(by_alias=True)
+    schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
     del schema["properties"]["classes"]["minProperties"]
     for section in ("Pfc", "Telemetry"):
         either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
         schema["properties"][section.lower()] = {"anyOf": either}
+    return finished_schema(schema)
+
+
+def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that pydantic made of a document as editors need it: without references, with words."""
+    from lossless.intent.keys import describe  # only a schema needs the words
+
     _close(schema)
-    return _resolved(schema, schema.pop("$defs"))  # type: ignore[no-any-return]
+    whole = _resolved(schema, schema.pop("$defs", {}))
+    describe(whole)
+    return whole  # type: ignore[no-any-return]
 
 
 def _resolved(schema: Any, parts: dict[str, Any]) -> Any:

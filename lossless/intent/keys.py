@@ -19,13 +19,14 @@ class Key(NamedTuple):
 
 def known_keys() -> dict[str, dict[str, Key]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
+    from lossless.intent.keys_infiniband import INFINIBAND
     from lossless.intent.keys_jobs import JOBS
     from lossless.intent.keys_policy import POLICY
     from lossless.intent.keys_sonic import SONIC
     from lossless.intent.keys_wiring import WIRING
 
     found: dict[str, dict[str, Key]] = {}
-    for table in (POLICY, WIRING, SONIC, JOBS):
+    for table in (POLICY, WIRING, SONIC, JOBS, INFINIBAND):
         for owner, keys in table.items():
             found.setdefault(owner, {}).update(keys)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
@@ -38,3 +38,10 @@ class ManagedIntent(Model):
     transport: Literal["efa", "gcp", "azure"]
     machine: str | None = None
     hosts: ManagedHosts = ManagedHosts()
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of such an intent as people write it."""
+    from lossless.intent.document import finished_schema
+
+    return finished_schema(ManagedIntent.model_json_schema(by_alias=True))

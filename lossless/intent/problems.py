@@ -34,7 +34,7 @@ _EXPECTED = {
 
 
 class Written(NamedTuple):
-    """A document and what its preset adds: what a place in the intent is traced back to."""
+    """A document, what its preset adds, and the model it is read by: what a place in the intent is traced back to."""
 
     document: Document
     preset: Mapping[str, Any]
@@ -188,9 +188,9 @@ def _name_rule(pattern: str) -> str:
     return f"at most {longest} letters, digits, {marks}, beginning with a letter or digit"
 
 
-def _keys_at(whole: type[BaseModel], loc: Path) -> list[str]:
-    """Return the keys that are known where ``loc`` points in a model."""
-    annotation: Any = whole
+def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
+    """Return the keys that are known where ``loc`` points."""
+    annotation: Any = model_of_document
     for segment in loc:
         annotation = _inner(annotation, segment)
     model = _model_in(annotation)

@@ -6,25 +6,25 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
+from lossless.lint.discover import fits, is_skipped, known_to_git, seems_ours
+from lossless.lint.managers import documents_in
+from lossless.lint.managers import is_managers as is_text
 from lossless.records import NamedTuple
 from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.facts.text import Facts
     from lossless.findings import Path
     from lossless.source.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
-_NO_FACTS = (
-    "unknown kind of file; expected .json, .yaml or .yml, or facts of a host (docs/guides/host-facts.md)"
+_UNKNOWN = (
+    "unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, or facts of a host "
+    "(docs/guides/host-facts.md)"
 )
-_SUFFIXES = (".json", ".yaml", ".yml")
-_TEXTS = (".facts", ".txt", ".conf", ".env")
-"""What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
-_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 class Candidate(NamedTuple):
@@ -45,19 +45,21 @@ class Read(NamedTuple):
     facts: tuple[Facts, ...] = ()
 
 
-def collect(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Document], list[Problem]]:
+def collect(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Document], list[Problem]]:
     """Return the documents to judge, each file once, and what could not be read.
 
-    A file that is named must be an intent or a configuration; in a directory, other files are passed over. A file
-    of several devices gives a document for each.
+    A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
+    other files are passed over. A file of several devices gives a document for each.
     """
-    found = gather(paths)
+    found = gather(paths, lenient=lenient)
     return list(found.documents), list(found.problems)
 
 
-def gather(paths: Sequence[str | os.PathLike[str]]) -> Read:
-    """Return all that lies at some paths, together."""
-    candidates, problems = search(paths)
+def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Read:
+    """Return all that lies at some paths, together; see :func:`collect`."""
+    candidates, problems = search(paths, lenient=lenient)
     found = [read(candidate) for candidate in candidates]
     return Read(
         tuple(document for one in found for document in one.documents),
@@ -66,30 +68,47 @@ def gather(paths: Sequence[str | os.PathLike[str]]) -> Read:
     )
 
 
-def search(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Candidate], list[Problem]]:
-    """Return the files to read, each once by whatever name it is met, and folders that cannot be read."""
+def search(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Candidate], list[Problem]]:
+    """Return the files to read, each once by whatever name it is met, and folders that cannot be read.
+
+    Where it is ``lenient``, files that are named need be ours no more than those met in a folder.
+    """
     problems: list[Problem] = []
     found: dict[str, Candidate] = {}
     for path in (os.fspath(path) for path in paths):
         named = not os.path.isdir(path)
         for file in [path] if named else _files_below(path, problems):
             identity = os.path.realpath(file)
-            expected = named or _looks_like_ours(file)
+            expected = (named and not lenient) or _looks_like_ours(file)
             # One that was met in a folder can still be named.
             if identity not in found or (expected and not found[identity].expected):
                 found[identity] = Candidate(file, expected)
     return list(found.values()), problems
 
 
-def read(candidate: Candidate) -> Read:
-    """Read one file; only one that is expected to be ours is reported."""
+def load_configuration(file: str) -> Document:
+    """Read a file that may hold a configuration, whatever its form; raises InputError."""
+    return load(file, lists=True)
+
+
+def read(
+    candidate: Candidate,
+    load: Callable[[str], Document] = load_configuration,
+    text_of: Callable[[str], str] | None = None,
+) -> Read:
+    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always.
+
+    ``load`` reads JSON and YAML, ``text_of`` the text of other files; where that is None, from where they lie.
+    """
     file, expected = candidate
-    if file.lower().endswith(_TEXTS):
-        return _read_text(candidate)
     try:
-        document = load_configuration(file)
+        if is_text(file):
+            return _read_text(candidate, text_of)
+        document = load(file)
     except InputError as error:
-        return Read(problems=tuple(error.problems) if expected else ())
+        return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     if _speaks_of_hosts(document) and (expected or not _is_rendered(document.text, file)):
         from lossless.facts.documents import read_document
 
@@ -100,21 +119,22 @@ def read(candidate: Candidate) -> Read:
     return devices_in(document)
 
 
-def _read_text(candidate: Candidate) -> Read:
-    """Read what a host says of itself; other texts are passed over, unless they are named."""
-    from lossless.facts.text import is_facts, read_facts
+def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Read:
+    """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
     from lossless.source.text import read_text
 
     file, expected = candidate
-    try:
-        text = read_text(file)
-    except InputError as error:
-        return Read(problems=tuple(error.problems) if expected else ())
+    text = (text_of or read_text)(file)
+    managers = documents_in(file, text, near=text_of is None)
+    if managers:
+        return Read(managers)
+    from lossless.facts.text import is_facts, read_facts
+
     if not expected and _is_rendered(text, file):
         return Read()
     if is_facts(text):
         return Read(facts=(read_facts(text, file),))
-    return Read(problems=(Problem(file, None, None, _NO_FACTS),) if expected else ())
+    return Read(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
 
 
 def _is_rendered(text: str, file: str) -> bool:
@@ -135,11 +155,6 @@ def _speaks_of_hosts(document: Document) -> bool:
     from lossless.facts.kinds import speaks_of_hosts
 
     return speaks_of_hosts(data)
-
-
-def load_configuration(file: str) -> Document:
-    """Read a file that may hold a configuration, whatever its form; raises InputError."""
-    return load(file, lists=True)
 
 
 def devices_in(document: Document) -> Read:
@@ -200,16 +215,20 @@ def _beside_host(document: Document) -> Document:
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
     """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
+    known = known_to_git(folder)
+    if known is not None:
+        yield from (file for file in known if not _is_special(file))
+        return
 
     def unreadable(error: OSError) -> None:
         why = "no permission to read this folder" if isinstance(error, PermissionError) else error.strerror
         problems.append(Problem(os.fspath(error.filename), None, None, f"{why}"))
 
     for root, folders, files in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(f for f in folders if not is_skipped(f))
         for name in sorted(files):
             file = os.path.join(root, name)
-            if name.lower().endswith((*_SUFFIXES, *_TEXTS)) and not _is_special(file):
+            if fits(name) and not _is_special(file):
                 yield file
 
 
@@ -220,7 +239,7 @@ def _is_special(file: str) -> bool:
 
 def _looks_like_ours(file: str) -> bool:
     name = os.path.basename(file)
-    return name.startswith(("fabric.", "config_db"))
+    return name.startswith(("fabric.", "config_db", "opensm."))
 
 
 def _holds_rows(document: Document) -> bool:

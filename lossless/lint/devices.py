@@ -34,7 +34,8 @@ def every_rule(_file: str) -> Codes | None:
 class Settings(NamedTuple):
     """What a run over devices depends on; ``intended`` are switches of intents judged with them, by name.
 
-    ``chosen`` says which rules to run on a file.
+    ``chosen`` says which rules to run on a file. ``apart``: no file is judged by what another one says. ``tell`` is
+    told how many files are done, of how many.
     """
 
     rdma_dscps: tuple[int, ...]
@@ -42,6 +43,8 @@ class Settings(NamedTuple):
     intended: Mapping[str, Switch]
     compared: bool
     chosen: Callable[[str], Codes | None] = every_rule
+    apart: bool = False
+    tell: Callable[[int, int], None] | None = None
 
 
 class Outcome(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lossless.errors import LosslessError
 from lossless.lint.collect import load_configuration, read
@@ -13,7 +13,7 @@ from lossless.records import NamedTuple
 from lossless.source.excerpts import Excerpts, Places, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.errors import Problem
     from lossless.findings import Path
@@ -33,20 +33,19 @@ class Work(NamedTuple):
     facts: list[Candidate]
 
 
-class _Judged(NamedTuple):
+class JudgedFile(NamedTuple):
+    """What came of one file: an outcome for each device in it; none where it is none of ours, or cannot be read."""
+
     outcomes: tuple[Outcome, ...]
     problems: tuple[Problem, ...]
     shown: Places
     facts: tuple[Candidate, ...] = ()
 
 
-class _State(NamedTuple):
-    settings: Settings
-    find: FindHardware
-
-
-_state: list[_State] = []
+_judge: list[Callable[[Candidate], Any]] = []
 """What a process judges with; set once, when it starts."""
+
+_Judged = TypeVar("_Judged")
 
 
 def usable() -> bool:
@@ -75,7 +74,36 @@ def processors() -> int:
 
 
 def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Work:
-    """Judge files in as many processes as there are processors; in the order of the files.
+    """Judge the files of devices in several processes; raises LosslessError as :func:`in_processes` does."""
+    from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
+
+    # Read once here, and shared by every copy.
+    for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
+        for_views_of_devices(chosen), for_devices(ONLY_WITH.values(), chosen), for_refused_devices(chosen)
+    find = finder(settings.profile_dirs)
+
+    def judge(candidate: Candidate) -> JudgedFile:
+        return judge_file(candidate, settings, find)
+
+    outcomes: list[Outcome] = []
+    excerpts: dict[str, Excerpts] = {}
+    problems: list[Problem] = []
+    facts: list[Candidate] = []
+    for judged in in_processes(judge, candidates, settings.tell):
+        problems += judged.problems
+        facts += judged.facts
+        outcomes += judged.outcomes
+        for outcome in judged.outcomes[:1]:
+            excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
+    return Work(outcomes, excerpts, problems, facts)
+
+
+def in_processes(
+    judge: Callable[[Candidate], _Judged],
+    candidates: Sequence[Candidate],
+    tell: Callable[[int, int], None] | None,
+) -> Iterator[_Judged]:
+    """Yield what is said of each file by as many processes as there are processors; in the order of the files.
 
     Raises:
         LosslessError: a process was ended from outside, as a machine does that has no memory left.
@@ -84,46 +112,40 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from lossless.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
-
-    # Read once here, and shared by every copy.
-    for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
-        for_views_of_devices(chosen), for_devices(ONLY_WITH.values(), chosen), for_refused_devices(chosen)
     context = multiprocessing.get_context("fork")
-    outcomes: list[Outcome] = []
-    excerpts: dict[str, Excerpts] = {}
-    problems: list[Problem] = []
-    facts: list[Candidate] = []
     try:
-        with ProcessPoolExecutor(processors(), context, _begin, (settings,)) as pool:
-            for judged in pool.map(_judge, candidates, chunksize=_CHUNK):
-                problems += judged.problems
-                facts += judged.facts
-                outcomes += judged.outcomes
-                for outcome in judged.outcomes[:1]:
-                    excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
+        with ProcessPoolExecutor(processors(), context, _begin, (judge,)) as pool:
+            for done, judged in enumerate(pool.map(_judge_one, candidates, chunksize=_CHUNK), 1):
+                if tell is not None:
+                    tell(done, len(candidates))
+                yield judged
     except BrokenProcessPool as error:
         raise LosslessError(
             "a process that judged files was ended from outside; is there enough memory?"
         ) from error
-    return Work(outcomes, excerpts, problems, facts)
 
 
-def _begin(settings: Settings) -> None:
+def _begin(judge: Callable[[Candidate], Any]) -> None:
     import gc
 
     # A worker lives for seconds and makes next to no cycles; looking for them takes a tenth of its time.
     gc.disable()
-    _state[:] = [_State(settings, finder(settings.profile_dirs))]
+    _judge[:] = [judge]
 
 
-def _judge(candidate: Candidate) -> _Judged:
+def _judge_one(candidate: Candidate) -> Any:
+    return _judge[0](candidate)
+
+
+def judge_file(candidate: Candidate, settings: Settings, find: FindHardware) -> JudgedFile:
+    """Judge one file, and keep of it only what reports may show."""
     found = read(candidate)
     if not found.documents:
-        return _Judged((), found.problems, Places({}, {}, {}), (candidate,) if found.facts else ())
-    outcomes = tuple(judge_document(document, *_state[0]) for document in found.documents)
+        facts = (candidate,) if found.facts else ()
+        return JudgedFile((), found.problems, Places({}, {}, {}), facts)
+    outcomes = tuple(judge_document(document, settings, find) for document in found.documents)
     paths = (path for outcome in outcomes for path in _paths(outcome))
-    return _Judged(outcomes, found.problems, places(found.documents[0].whole, paths))
+    return JudgedFile(outcomes, found.problems, places(found.documents[0].whole, paths))
 
 
 def _paths(outcome: Outcome) -> Iterator[Path]:

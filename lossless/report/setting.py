@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.findings import Confidence, Severity
+    from lossless.report.change import Changed
 
 
 class RuleText(NamedTuple):
@@ -26,12 +27,14 @@ class Setting(NamedTuple):
 
     ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
     gives the words for a rule's code, None where there are none. ``failing`` are the severities that make a run fail.
+    ``change`` is there where a report holds only what a change adds.
     """
 
     folder: str
     root: str
     describe: Callable[[str], RuleText | None]
     failing: tuple[Severity, ...]
+    change: Changed | None = None
 
 
 class Rendered(NamedTuple):

@@ -65,6 +65,14 @@ class Layout(NamedTuple):
     unused: tuple[PortSpec, ...]
 
 
+class _Wanted(NamedTuple):
+    """What each use of a switch gets: a port, a row of headroom, and how the port treats classes."""
+
+    placed: Sequence[PortSpec | None]
+    rows: Sequence[HeadroomRow | None]
+    treated: Sequence[Treatment]
+
+
 class LayoutBuilder:
     """Builds the layout of each kind of switch of one fabric."""
 
@@ -91,36 +99,40 @@ class LayoutBuilder:
         placement = Placement(kind.profile, kind.hwsku, kind.stated)
         placed = place(self._loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
-        plan = self._pools(kind, defaults, placed, rows, model)
+        treated = self._treated(kind)
+        plan = self._pools(kind, defaults, _Wanted(placed, rows, treated), model)
         shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in plan.pools}, model)
-        ports = tuple(map(shaper.port, kind.uses, placed, rows, range(1, len(placed) + 1)))
+        ports = tuple(map(shaper.port, kind.uses, placed, rows, treated, range(1, len(placed) + 1)))
         unused = tuple(placement.unused())
-        qos = self._switch_qos(kind, plan, model)
+        qos = self._switch_qos(kind, plan, model, treated)
         zero = zero_buffers(self._loaded, kind)
         if zero is not None:
             down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
         return Layout(ports, demand(kind.uses), qos, plan, unused)
 
-    def treatment(self, kind: SwitchKind, use: PortUse) -> Treatment:
-        """Return how a port treats classes."""
-        return self._treatments.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=kind.remapped)
+    def _treated(self, kind: SwitchKind) -> list[Treatment]:
+        """Return how each port treats classes."""
+        beside = kind.remapped
+        return [
+            self._treatments.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=beside)
+            for use in kind.uses
+        ]
 
     def _pools(
         self,
         kind: SwitchKind,
         defaults: BufferDefaults,
-        placed: Sequence[PortSpec | None],
-        rows: Sequence[HeadroomRow | None],
+        wanted: _Wanted,
         model: BufferModel,
     ) -> PoolPlan:
         if model == "dynamic":
             return PoolPlan(dynamic_pools(defaults, self._loaded.origin("buffers", "model")), 0, 0)
         egress = defaults.profile("egress_lossy_profile")
-        counts = [self._group_counts(self.treatment(kind, use)) for use in kind.uses]
+        counts = [self._group_counts(treatment) for treatment in wanted.treated]
         loads = tuple(
             PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
-            for spec, row, (lossless, lossy) in zip(placed, rows, counts, strict=True)
+            for spec, row, (lossless, lossy) in zip(wanted.placed, wanted.rows, counts, strict=True)
             if spec and row
         )
         ratio = self._intent.buffers.headroom_oversubscription
@@ -133,9 +145,11 @@ class LayoutBuilder:
         lossless = own | treatment.second.keys()
         return len(lossless), len({groups[name] for name in classes} - lossless)
 
-    def _switch_qos(self, kind: SwitchKind, plan: PoolPlan, model: BufferModel) -> SwitchQos:
+    def _switch_qos(
+        self, kind: SwitchKind, plan: PoolPlan, model: BufferModel, treated: Sequence[Treatment]
+    ) -> SwitchQos:
         # Without a port to look after, a switch has no row for the watchdog either.
-        watched = any(self.treatment(kind, use).watched for use in kind.uses)
+        watched = any(treatment.watched for treatment in treated)
         policy = self._watchdog_policy if watched else None
         origin = self._watchdog_origin()
         return SwitchQos(
@@ -254,10 +268,16 @@ class _PortShaper:
         self._qos: dict[tuple[object, ...], PortQos] = {}
         self.profile_lists = self._lists()
 
-    def port(self, use: PortUse, spec: PortSpec | None, row: HeadroomRow | None, number: int) -> Port:
+    def port(
+        self,
+        use: PortUse,
+        spec: PortSpec | None,
+        row: HeadroomRow | None,
+        treatment: Treatment,
+        number: int,
+    ) -> Port:
         # The dynamic model computes for any length.
         configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
-        treatment = self._builder.treatment(self.kind, use)
         key = (use.speed_bps, configured_m, id(treatment))
         if key not in self._qos:
             lossless = self._lossless(row)

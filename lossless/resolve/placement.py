@@ -39,6 +39,7 @@ class Placement:
         for port in hwsku.ports:
             self._native.setdefault(port.index, []).append(port)
         self._untouched = {cage.index: cage for cage in profile.cages}
+        self._native_bps = {cage.index: self._only_speed(cage) for cage in profile.cages}
         self._open: dict[int, list[PortSpec]] = {}
         self._kept_down: list[PortSpec] = []
 
@@ -70,13 +71,14 @@ class Placement:
             yield from self._ports_as_they_are(cage)
 
     def _open_cage(self, speed_bps: int) -> list[PortSpec] | None:
-        for native_only in (True, False):
-            for cage in self._untouched.values():
-                ports = (
-                    self._native_ports(cage, speed_bps) if native_only else self._ports_of(cage, speed_bps)
-                )
-                if ports:
-                    return self._use(cage, speed_bps, ports)
+        native = self._native_bps
+        for index, cage in self._untouched.items():
+            if native[index] == speed_bps:
+                return self._use(cage, speed_bps, self._ports_as_they_are(cage))
+        for cage in self._untouched.values():
+            ports = self._ports_of(cage, speed_bps)
+            if ports:
+                return self._use(cage, speed_bps, ports)
         return None
 
     def _use(self, cage: Cage, speed_bps: int, ports: list[PortSpec]) -> list[PortSpec]:
@@ -91,13 +93,15 @@ class Placement:
         stated = self._stated.get(cage.name)
         return self._native.get(cage.index, []) if stated is None else list(stated)
 
-    def _native_ports(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
-        ports = self._ports_as_they_are(cage)
-        return list(ports) if ports and all(port.speed_bps == speed_bps for port in ports) else []
+    def _only_speed(self, cage: Cage) -> int | None:
+        """Return the speed of a cage's ports as they are; None where it has none, or of several speeds."""
+        speeds = {port.speed_bps for port in self._ports_as_they_are(cage)}
+        return speeds.pop() if len(speeds) == 1 else None
 
     def _ports_of(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
-        native = self._native_ports(cage, speed_bps)
-        if native or cage.name in self._stated:
-            return native
+        if self._native_bps[cage.index] == speed_bps:
+            return self._ports_as_they_are(cage)
+        if cage.name in self._stated:
+            return []
         mode = widest_split(cage, speed_bps)
         return list(self._profile.breakout(cage, mode, speed_bps)) if mode else []

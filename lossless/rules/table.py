@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.errors import LosslessError
 from lossless.records import NamedTuple
 from lossless.rules.host_table import ATTACHED_HOSTS, HOSTS, INTENDED_HOSTS, OF_HOSTS
+from lossless.rules.subnet_table import ACROSS_SUBNETS, SUBNET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -238,6 +239,8 @@ _KINDS = (
     NORMALISED,
     INTENDED,
     ACROSS,
+    SUBNET,
+    ACROSS_SUBNETS,
     SIMULATED,
     KEPT,
 )
@@ -325,6 +328,18 @@ def for_normalised_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...
 def for_intended_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device together with its intent."""
     return _loaded(INTENDED, chosen)
+
+
+@cache
+def for_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given one InfiniBand subnet."""
+    return _loaded(SUBNET, chosen)
+
+
+@cache
+def for_all_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given all InfiniBand subnets of a run together."""
+    return _loaded(ACROSS_SUBNETS, chosen)
 
 
 @cache

@@ -341,6 +341,24 @@ def test_one_unreadable_file_among_many_stops_nothing_else(cli: Cli) -> None:
     assert report["summary"]["files"] == 38
 
 
+def test_many_files_in_several_processes_are_judged_as_few_are(cli: Cli) -> None:
+    Path(".git").mkdir()
+    for number in range(40):
+        folder = Path("lab" if number % 2 else "site")
+        folder.mkdir(exist_ok=True)
+        Path(folder, f"tor{number}.json").write_text(WATCHDOG.replace('"leaf1"', f'"tor{number}"'))
+    Path("lossless.toml").write_text('[[suppress]]\nrules = ["WD"]\npath = "lab"\nreason = "x"\n')
+    Path("site/lossless.toml").write_text('[severity]\nWD001 = "info"\n')
+    report = json.loads(cli("lint", "--format", "json").out)
+    assert (report["summary"]["suppressed"], report["summary"]["info"], report["summary"]["error"]) == (
+        20,
+        20,
+        0,
+    )
+    assert codes(cli, "--select", "ECN") == []
+    assert codes(cli, "--select", "ALL", "site") == ["WD001"] * 20
+
+
 # --- schema ---
 
 

@@ -83,6 +83,9 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_mended(cli: Cli) ->
     [
         (("--unsafe-fixes",), "--unsafe-fixes goes with --fix or --diff"),
         (("--fix", "--diff"), "--diff shows what --fix would change; give one of them"),
+        (("--diff", "--format", "json"), "--diff prints a change and reports no findings"),
+        (("--diff", "--statistics"), "--diff prints a change and reports no findings"),
+        (("--diff", "--output", "sarif=lint.sarif"), "--diff prints a change and reports no findings"),
         (("--fix", "-", "--stdin-filename", "x.yaml"), "standard input is no file to mend"),
     ],
 )

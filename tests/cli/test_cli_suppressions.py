@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.cli import choice
+from lossless.cli import options
 from tests.cli.conftest import Cli
 from tests.cli.inputs import intent_with, leaf_with
 
@@ -22,7 +22,7 @@ WHY = "-- agreed with the storage team"
 @pytest.fixture(autouse=True)
 def today(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let it be a day in the middle of 2026."""
-    monkeypatch.setattr(choice, "today", lambda: "2026-06-15")
+    monkeypatch.setattr(options, "today", lambda: "2026-06-15")
 
 
 @pytest.fixture
@@ -103,7 +103,11 @@ def test_what_only_looks_like_a_comment(site: Cli) -> None:
     name = f'"a # lossless: ignore[TOP001] {WHY}"'
     intent("", "fabric: base\n", f"fabric: {name}\n")
     assert "SUP001" not in codes(site, "fabric.yaml")
-    intent("", "fabric: base\n", "# lossless: v1\n# lossless: see the wiki\nfabric: base\n")
+    intent(
+        "",
+        "fabric: base\n",
+        "# lossless: v1\n# lossless: see the wiki [3]\n# lossless: [3, 4]\nfabric: base\n",
+    )
     assert codes(site, "fabric.yaml") == ["TOP001"]
 
 
@@ -297,9 +301,19 @@ def test_what_is_suppressed_is_not_mended_either(site: Cli) -> None:
     assert site("lint", "fabric.yaml", "--diff", "--unsafe-fixes").out == ""
 
 
+def test_render_goes_by_what_is_accepted_in_the_intent_until_its_day_is_over(site: Cli) -> None:
+    assert site("render", "fabric.yaml", "-o", "out").code == 2
+    Path("lossless.toml").write_text(entry(rules='["TOP001"]', reason="x"))
+    assert site("render", "fabric.yaml", "-o", "out").code == 2
+    intent(f"# lossless: ignore[TOP001] {WHY} until=2026-06-15")
+    assert site("render", "fabric.yaml", "-o", "out").code == 0
+    intent(f"# lossless: ignore[TOP001] {WHY} until=2026-06-14")
+    assert site("render", "fabric.yaml", "-o", "out").code == 2
+
+
 def test_the_clock_says_which_day_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     import datetime
 
     monkeypatch.undo()
     before = datetime.date.today()
-    assert before.isoformat() <= choice.today() <= datetime.date.today().isoformat()
+    assert before.isoformat() <= options.today() <= datetime.date.today().isoformat()

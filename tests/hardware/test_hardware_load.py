@@ -321,7 +321,7 @@ def test_a_wrong_switch_profile_earns_a_located_message(
         (
             "1/1024  0   1023        doca",
             "1/1024  0   1023        blog",
-            "dcqcn.rows (DCE_TCP_G): is 'blog'; expected one of rates, ports, pci_id, cnp, doca, dump",
+            "dcqcn.rows (DCE_TCP_G): is 'blog'; expected one of infiniband, rates, ports, pci_id, cnp, doca, dump",
         ),
         (
             "15b3:1021",

@@ -139,3 +139,33 @@ def test_excerpts_answer_from_what_they_hold_and_read_the_rest(tmp_path: Path) -
     assert excerpts.locate_many([held, other]) == document.locate_many([held, other])
     assert excerpts.line_text(1) == document.line_text(1)
     assert reads == [str(file)]
+
+
+@pytest.fixture
+def intents(tmp_path: Path) -> Path:
+    """Intents of which every third is wrong and every fourth says why that is accepted; one broken, one foreign."""
+    sound = (BASES / "leaf-spine.yaml").read_text()
+    wrong = sound.replace("hosts_per_leaf: 4", "hosts_per_leaf: 9")
+    for number in range(judging.FEWEST_INTENTS):
+        text = wrong if number % 3 == 0 else sound
+        accepted = "# lossless: ignore[TOP001] -- agreed\n" if number % 4 == 0 else ""
+        write(tmp_path / f"site{number}.yaml", text.replace("topology:", f"{accepted}topology:"))
+    write(tmp_path / "fabric.yaml", "lossless: v1\nfabric: [\n")
+    write(tmp_path / "unknown.yaml", sound + "colour: blue\n")
+    write(tmp_path / "other.yaml", "name: not ours\n")
+    return tmp_path
+
+
+@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+def test_processes_say_of_intents_what_one_process_says(
+    intents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_several = api.lint([intents])
+    monkeypatch.setattr(judging, "FEWEST_INTENTS", 1000)
+    in_one = api.lint([intents])
+    assert said(in_several) == said(in_one)
+    assert in_one.findings
+    assert in_one.suppressed
+    assert len(in_one.errors) == 2
+    shown = [in_several.documents[finding.origin.file] for finding in in_several.findings]
+    assert any(isinstance(document, Excerpts) for document in shown)

@@ -9,8 +9,7 @@ import pytest
 
 from lossless.api import lint_documents
 from lossless.rules.table import MODULES, code_of, load
-from lossless.source import load_text
-from tests.rules.snippets import BASES, Snippet, judge, snippets
+from tests.rules.snippets import BASES, Snippet, judge, read_text, snippets
 
 HEADINGS = ("What it does", "Why it breaks a lossless fabric", "Bad", "Good", "Fix", "Sources")
 
@@ -44,7 +43,7 @@ def test_good_draws_nothing(_code: str, snippet: Snippet) -> None:
 
 @pytest.mark.parametrize("base", sorted(BASES.iterdir()), ids=lambda path: path.name)
 def test_bases_are_clean(base: Path) -> None:
-    report = lint_documents([load_text(base.read_text(), base.name)])
+    report = lint_documents([read_text(base.read_text(), base.name)])
     assert report.errors == ()
     assert [f"{f.code}: {f.message}" for f in report.findings] == []
 

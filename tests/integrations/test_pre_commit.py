@@ -1,0 +1,135 @@
+"""The hooks of .pre-commit-hooks.yaml under the real pre-commit, in repositories that install this checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from lossless.api import render
+from tests.cli.inputs import INTENT, LEAF, intent_with
+from tests.cli.repositories import git, repository, write
+
+# One installation serves all of them: with xdist they run in one process.
+pytestmark = pytest.mark.xdist_group("pre-commit")
+
+THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
+DEAF = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
+CONFIG = """\
+repos:
+- repo: {checkout}
+  rev: {revision}
+  hooks:
+  - id: lossless-lint
+  - id: lossless-lint-fabric
+  - id: lossless-render-check
+    args: [fabric.yaml, -o, rendered]
+"""
+
+Commit = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+@pytest.fixture
+def committing(tmp_path: Path, checkout: Path, installing: Mapping[str, str], home: Path) -> Commit:
+    """A repository in which ``git commit`` runs the hooks; returns what that says."""
+    revision = git(checkout, "rev-parse", "HEAD")
+    repository(tmp_path, {".pre-commit-config.yaml": CONFIG.format(checkout=checkout, revision=revision)})
+    given = {**installing, "PRE_COMMIT_HOME": str(home)}
+    commands = [sys.executable, "-m", "pre_commit", "install"]
+    # pre-commit itself needs no path: it runs where it is installed.
+    own = {name: value for name, value in given.items() if name != "PYTHONPATH"}
+    subprocess.run(commands, cwd=tmp_path, env=own, check=True, capture_output=True)
+
+    def run(*skipped: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", "commit", "--message=x"],
+            cwd=tmp_path,
+            env=given | {"SKIP": ",".join(skipped)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def passed(said: str) -> list[str]:
+    """Return the hooks that passed, by their names."""
+    return [line.partition("..")[0] for line in said.splitlines() if line.endswith("Passed")]
+
+
+def test_a_clean_repository_is_committed(committing: Commit, tmp_path: Path, home: Path) -> None:
+    write(tmp_path, {"fabric.yaml": INTENT, "mkdocs.yaml": "site: x\n", "package.json": "{}\n"})
+    render(tmp_path / "fabric.yaml", tmp_path / "rendered")
+    git(tmp_path, "add", "--all")
+    done = committing()
+    assert done.returncode == 0, done.stderr
+    assert len(passed(done.stderr)) == 3
+    # It is the installed package that said so.
+    assert list(home.glob("repo*/py_env-*/bin/lossless"))
+
+
+def test_a_bad_one_is_refused_with_the_finding(committing: Commit, tmp_path: Path) -> None:
+    write(tmp_path, {"fabric.yaml": THIN})
+    git(tmp_path, "add", "fabric.yaml")
+    done = committing("lossless-render-check")
+    assert done.returncode == 1
+    first = "fabric.yaml:19:5: TOP001 oversubscription-undeclared: leaf uplinks carry 1.6 Tb/s"
+    assert done.stderr.count(first) == 2
+
+
+def test_files_are_judged_by_themselves_and_the_fabric_as_a_whole(committing: Commit, tmp_path: Path) -> None:
+    write(tmp_path, {"fabric.yaml": INTENT})
+    write(tmp_path, {"leaf1.json": LEAF.replace('"admin_status": "up"', '"admin_status": "down"', 1)})
+    write(tmp_path, {"lossless.toml": 'fail-on = "info"\n'})
+    git(tmp_path, "add", "--all")
+    done = committing("lossless-render-check")
+    assert passed(done.stderr) == ["lossless lint, file by file"]
+    assert "CFG004 drift-from-intent" in done.stderr
+
+
+def test_a_partial_commit_is_judged_as_it_would_be_committed(committing: Commit, tmp_path: Path) -> None:
+    write(tmp_path, {"leaf1.json": DEAF})
+    git(tmp_path, "add", "leaf1.json")
+    write(tmp_path, {"leaf1.json": LEAF})
+    done = committing("lossless-render-check")
+    assert done.returncode == 1
+    assert done.stderr.count("WD002 watchdog-mask-empty") == 2
+    assert (tmp_path / "leaf1.json").read_text() == LEAF
+
+    git(tmp_path, "add", "leaf1.json")
+    write(tmp_path, {"leaf1.json": DEAF})
+    done = committing("lossless-render-check")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "leaf1.json").read_text() == DEAF
+
+
+def test_a_rendered_file_that_is_deleted_is_noticed(committing: Commit, tmp_path: Path) -> None:
+    write(tmp_path, {"fabric.yaml": INTENT})
+    render(tmp_path / "fabric.yaml", tmp_path / "rendered")
+    git(tmp_path, "add", "--all")
+    assert committing().returncode == 0
+    git(tmp_path, "rm", "--quiet", "rendered/leaf1/qos.json")
+    done = committing()
+    assert done.returncode == 1
+    assert "\nleaf1/qos.json\n" in done.stderr
+
+
+def test_a_rendered_file_that_was_edited_is_named(committing: Commit, tmp_path: Path) -> None:
+    write(tmp_path, {"fabric.yaml": INTENT})
+    render(tmp_path / "fabric.yaml", tmp_path / "rendered")
+    script = next((tmp_path / "rendered").glob("*/*.sh"))
+    script.write_text(script.read_text() + "# by hand\n")
+    git(tmp_path, "add", "--all")
+    done = committing()
+    assert done.returncode == 1
+    assert f"\n{script.relative_to(tmp_path / 'rendered')}\n" in done.stderr
+    assert passed(done.stderr) == ["lossless lint, file by file", "lossless lint, the whole fabric"]
