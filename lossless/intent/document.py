@@ -61,7 +61,6 @@ def json_schema() -> dict[str, Any]:
     What a preset may supply is not required here, because a schema cannot see presets.
     """
     schema = Intent.model_json_schema(by_alias=True)
-    schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
     del schema["properties"]["classes"]["minProperties"]

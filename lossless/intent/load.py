@@ -86,7 +86,8 @@ def transport_of(document: Document) -> str:
     if not isinstance(name, str) or name not in TRANSPORTS:
         close = nearest(str(name), TRANSPORTS)
         hint = f"; did you mean {close}?" if close else ""
-        message = f"transport: {shown(name)} is not one of {' or '.join(TRANSPORTS)}{hint}"
+        *others, last = TRANSPORTS
+        message = f"transport: {shown(name)} is not one of {', '.join(others)} or {last}{hint}"
         raise InputError([located(document, ("transport",), message)])
     return name
 

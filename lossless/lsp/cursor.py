@@ -19,9 +19,8 @@ _BLOCK = re.compile(
 )
 _TOKEN = re.compile(r"""\s*(?:(?P<mark>[{}\[\],]|:(?=[\s{\[]|$))|"(?P<double>[^"]*)"|'(?P<single>[^']*)'
     |(?P<comment>\#.*)|(?P<plain>[^\s{}\[\],:"'][^{}\[\],:"']*|:))""", re.VERBOSE)  # fmt: skip
-_AFTER = re.compile(r"""[\w./-]*""")
 _TRANSPORT = re.compile(r"^transport[ ]*:[ ]*([a-z0-9]+)", re.MULTILINE)
-_AFTER = re.compile(r"""[\w.-]*""")
+_AFTER = re.compile(r"""[\w./-]*""")
 
 
 class Cursor(NamedTuple):

@@ -64,7 +64,7 @@ def _schema() -> Schema:
 def _roots(transport: str | None) -> list[Schema]:
     """Return the schemas of intents of a transport, those of all where it is none."""
     every = list(_forms(_schema()))
-    return [one for one in every if one["properties"]["transport"]["const"] == transport] or every
+    return [one for one in every if transport in _words(one["properties"]["transport"])] or every
 
 
 def _facts(said: Schema) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lossless.errors import InputError, LosslessError, Problem, RenderError
 from lossless.records import NamedTuple
 from lossless.render.fabric import host_files
+from lossless.render.jobs import job_files
 from lossless.render.switches import switch_files
 from lossless.render.tree import abandon, begin, changed_paths, finish, is_secret, look, old_text, stage
 
@@ -92,6 +93,7 @@ def produce(order: Order, processes: int) -> Produced:
         if refused:
             raise RenderError("\n".join(refused))
         made += (_placed(place, (file,)) for file in host_files(order.fabric))
+        made += (_placed(place, (file,)) for file in job_files(order.fabric))
         return _finished(place, made)
 
 

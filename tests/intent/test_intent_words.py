@@ -9,11 +9,11 @@ from tests.intent.intent_texts import SHAPE, said_of, spoilt
 WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "transport": (
         [("transport: rocev2", "transport: roce")],
-        ["3:12: transport: 'roce' is not one of rocev2 or infiniband; did you mean rocev2?"],
+        ["3:12: transport: 'roce' is not one of rocev2, infiniband, efa, gcp or azure; did you mean rocev2?"],
     ),
     "transport-of-nobody": (
         [("transport: rocev2", "transport: 7")],
-        ["3:12: transport: 7 is not one of rocev2 or infiniband"],
+        ["3:12: transport: 7 is not one of rocev2, infiniband, efa, gcp or azure"],
     ),
     "action": (
         [("action: drop", "action: dorp")],

@@ -72,13 +72,14 @@ def test_keys_are_offered_with_their_meaning() -> None:
 def test_keys_are_those_of_the_transport_that_the_intent_names() -> None:
     offered = {
         transport: {item.label for item in completions(Cursor((), "", in_value=False), transport)}
-        for transport in (None, "rocev2", "infiniband")
+        for transport in (None, "rocev2", "infiniband", "efa")
     }
     assert "pfc" in offered["rocev2"] - offered["infiniband"]
     assert "partitions" in offered["infiniband"] - offered["rocev2"]
-    assert offered[None] == offered["rocev2"] | offered["infiniband"]
+    assert "machine" in offered["efa"] - offered["rocev2"] - offered["infiniband"]
+    assert offered[None] == offered["rocev2"] | offered["infiniband"] | offered["efa"]
     transports = completions(Cursor(("transport",), "", in_value=True), "infiniband")
-    assert [item.label for item in transports] == ["rocev2", "infiniband"]
+    assert [item.label for item in transports] == ["rocev2", "infiniband", "efa", "gcp", "azure"]
 
 
 @pytest.mark.parametrize(
