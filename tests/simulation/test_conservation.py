@@ -167,7 +167,7 @@ def test_these_networks_pause_and_mark() -> None:
     """What the laws above are held against is not always quiet."""
     seen = []
 
-    @settings(max_examples=100)
+    @settings(max_examples=150)
     @given(network=networks(most_hops=2))
     def look(network: Network) -> None:
         seen.append(run(network, 1e6).outcome())
