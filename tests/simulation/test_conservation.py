@@ -167,11 +167,12 @@ def test_these_networks_pause_and_mark() -> None:
     """What the laws above are held against is not always quiet."""
     seen = []
 
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(network=networks(most_hops=2))
     def look(network: Network) -> None:
         seen.append(run(network, 1e6).outcome())
 
     look()
-    assert sum(one.pauses > 0 for one in seen) > 30
-    assert sum(one.marks > 0 for one in seen) > 10
+    # Hypothesis draws constants of the program too, so how many there are changes with it.
+    assert sum(one.pauses > 0 for one in seen) > len(seen) // 5
+    assert sum(one.marks > 0 for one in seen) > len(seen) // 20
