@@ -111,9 +111,9 @@ def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict
 def _deployed(path: str) -> tuple[Subnet, dict[str, str]]:
     """Return the subnet of an opensm.conf, as far as the file tells, and the file."""
     from lossless.infiniband.read import SubnetFile, read_subnet
-    from lossless.source.text import read_text
+    from lossless.source.marked_document import read_as_written
 
-    text = read_text(path)
+    text = read_as_written(path)
     found = read_subnet(SubnetFile(path, text), {})
     problems = [problem for document in found.documents for problem in document.problems]
     if problems:

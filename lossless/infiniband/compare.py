@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from lossless.fabric.known import Unknown
 from lossless.infiniband.policy_of import policy_of
 from lossless.infiniband.rates import MTU_CODES, RATE_CODES
-from lossless.infiniband.write import NAMES, guid_of, stated_options
+from lossless.infiniband.write import NAMES, guid_of, guids_by_name, stated_options
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.infiniband.model import ManagerHost, Member, Partition, Subnet
     from lossless.infiniband.policy import Block
 
@@ -39,7 +41,7 @@ class Carried(NamedTuple):
 def carried(subnet: Subnet, manager: ManagerHost | None = None) -> Carried:
     """Return what the files of one of a subnet's managers carry."""
     pairs = stated_options(subnet, manager)
-    routing, found = subnet.routing, subnet.partitions
+    routing, found, known = subnet.routing, subnet.partitions, guids_by_name(subnet)
     policy = policy_of(subnet)
     return Carried(
         options={pair.key: pair.text for pair in pairs if pair.key not in NAMES},
@@ -48,27 +50,27 @@ def carried(subnet: Subnet, manager: ManagerHost | None = None) -> Carried:
         no_fallback=routing.no_fallback,
         partitions=None
         if found is None or isinstance(found, Unknown)
-        else tuple(_partition(subnet, one) for one in found),
+        else tuple(_partition(known, one) for one in found),
         policy=policy
         and (
             tuple((ulp.match, ulp.numbers, ulp.sl) for ulp in policy.ulps),
             *(tuple(map(_block, blocks)) for blocks in (policy.groups, policy.levels, policy.rules)),
         ),
-        roots=None if routing.roots is None else tuple(guid_of(subnet, one) for one in routing.roots),
-        compute=None if routing.compute is None else tuple(guid_of(subnet, one) for one in routing.compute),
+        roots=None if routing.roots is None else tuple(guid_of(known, one) for one in routing.roots),
+        compute=None if routing.compute is None else tuple(guid_of(known, one) for one in routing.compute),
         sharp=tuple((one.key, one.text) for one in subnet.sharp.settings) if subnet.sharp else (),
     )
 
 
-def _partition(subnet: Subnet, one: Partition) -> tuple[Any, ...]:
+def _partition(guids: Mapping[str, int | None], one: Partition) -> tuple[Any, ...]:
     rate = one.rate if one.rate is not None else RATE_CODES.get(one.rate_bps or 0)
     mtu = one.mtu if one.mtu is not None else MTU_CODES.get(one.mtu_bytes or 0)
-    members = tuple(_member(subnet, member) for member in one.members)
+    members = tuple(_member(guids, member) for member in one.members)
     return one.name, one.pkey, one.index0, one.ipoib, rate, mtu, one.sl, one.scope, one.default, members
 
 
-def _member(subnet: Subnet, one: Member) -> tuple[str | int | None, str]:
-    guid = one.guid if one.guid is not None or one.hca is None else guid_of(subnet, one.hca)
+def _member(guids: Mapping[str, int | None], one: Member) -> tuple[str | int | None, str]:
+    guid = one.guid if one.guid is not None or one.hca is None else guid_of(guids, one.hca)
     return one.word or guid, one.membership
 
 

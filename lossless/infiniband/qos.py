@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lossless.infiniband.model import Level, Qos, Setting, Weight
+from lossless.infiniband.options import TRUE, c_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.findings import Origin
 
-_NUMBER = re.compile(r"\s*[+-]?(0[xX][0-9a-fA-F]+|\d+)\s*")
-
 
 def number(text: str | None) -> int | None:
-    """Return a number as C reads it, ``0x12`` or ``18``; None where the whole text is none."""
-    if text is None or _NUMBER.fullmatch(text) is None:
-        return None
-    return int(text, 16) if "x" in text.lower() else int(text)
+    """Return a number as C reads it, ``0x12``, ``022`` or ``18``; None where the whole text is none."""
+    return None if text is None else c_number(text.strip())
 
 
 def is_true(text: str) -> bool:
     """Return whether opensm takes a text as true: this one word; all else is false, without a message."""
-    return text == "TRUE"
+    return text == TRUE
 
 
 def qos_of(options: Iterable[Setting], levels: tuple[Level, ...], origin: Origin) -> Qos:

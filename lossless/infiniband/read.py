@@ -19,6 +19,7 @@ from lossless.infiniband.read_partitions import looks_like_partitions, read_part
 from lossless.infiniband.read_policy import looks_like_policy, read_policy
 from lossless.infiniband.read_sharp import looks_like_sharp, read_sharp
 from lossless.records import NamedTuple
+from lossless.source.marked_document import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +61,7 @@ def kind_of(text: str, file: str = "") -> Kind | None:
     Where that says nothing, as of a file of comments, the name that such files have decides. A file of GUIDs looks
     like any other list of numbers: it is known by the option that names it.
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if looks_like_policy(text):
         return "policy"
     if looks_like_options(text):

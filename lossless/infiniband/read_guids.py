@@ -22,7 +22,7 @@ def read_guids(text: str, file: str) -> tuple[Document, tuple[int, ...]]:
     """Return the GUIDs of a file, and its document; GUID number n stands at the path (n,)."""
     marks = Marks(file, text)
     guids: list[int] = []
-    for start, line in lines_of(text):
+    for start, line in lines_of(marks.text):
         match = _LINE.match(line)
         if match is None:
             continue

@@ -48,7 +48,10 @@ class _Statement(NamedTuple):
 def read_options(text: str, file: str) -> Options:
     """Return what an opensm.conf states; its problems are those of the document."""
     marks = Marks(file, text)
+    text = marks.text
     found = [statement for piece in _pieces(marks) if (statement := _statement(text, *piece)) is not None]
+    for statement in found:
+        _cut(marks, statement)
     hidden = [statement for statement in found if _is_secret(text, statement)]
     for statement in hidden:
         marks.hide(*statement.value)
@@ -104,6 +107,15 @@ def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
     if end - start > 1 and text[start] in "\"'" and text[start] == text[end - 1]:
         return start + 1, end - 1
     return start, end
+
+
+def _cut(marks: Marks, statement: _Statement) -> None:
+    """Say where a ``#`` in a path ends it: one that nobody wrote is left."""
+    start, end = statement.value
+    known = option(marks.text[slice(*statement.key)])
+    if start < end and marks.text[end : end + 1] == "#" and known is not None and known.kind == "file":
+        says = f"a # ends a line anywhere: opensm reads {marks.text[start:end]!r} as {known.key}"
+        marks.wrong(end, says)
 
 
 def _is_secret(text: str, statement: _Statement) -> bool:

@@ -7,13 +7,14 @@ Grammar: opensm/osm_prtn_config.c of linux-rdma/opensm @048c66e, and runs of ope
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.findings import Origin
 from lossless.infiniband.model import Member, Partition
 from lossless.infiniband.options import c_number
 from lossless.records import NamedTuple
-from lossless.source.marked_document import Marks, lines_of, trimmed
+from lossless.source.marked_document import Marks, carriage_return, lines_of, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,17 @@ LINE_BYTES = 4094
 WORDS = ("NONE", "ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
 """Words for members, in the order in which opensm tries them; it takes the beginning of one for the whole."""
 
-FLAGS = ("mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel", "ipoib", "indx0", "defmember")
+GROUP_FLAGS = ("mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel")
+"""Flags of a multicast group, in the order in which opensm tries them."""
+
+FLAGS = (*GROUP_FLAGS, "ipoib", "indx0", "defmember")
 """Flags of a definition, in the order in which opensm tries them."""
+
+_GROUP = "mgid"
+_IP_GROUPS = (b"\x40\x1b", b"\x60\x1b")
+"""Bytes 2 and 3 of the groups of IPv4 and IPv6."""
+_OF_GROUPS = {"rate": 3, "mtu": 4}
+"""The codes that groups of a partition have where it states none."""
 
 _MEMBERSHIPS: tuple[Membership, ...] = ("full", "both", "limited")
 _MOST = {"mtu": 2**32 - 1, "rate": 2**32 - 1, "scope": 15, "sl": 15}
@@ -48,11 +58,17 @@ class _Reader:
 
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
-        self.text = text
+        self.text = self.marks.text
         self.found: dict[str, Partition] = {}
+        self.times: Counter[str] = Counter()
         self.name = ""
 
     def read(self) -> None:
+        foreign = carriage_return(self.text)
+        if foreign is not None:
+            self.marks.wrong(
+                foreign, f"a carriage return, as Windows ends its lines, is taken for a member here: {_OPEN}"
+            )
         for start, line in lines_of(self.text):
             if len(line) > LINE_BYTES // 4 and len(line.encode()) > LINE_BYTES:
                 self.marks.wrong(
@@ -83,9 +99,38 @@ class _Reader:
             if not self._definition(start, colon):
                 return False
             start = colon + 1
-        for entry in _entries(self.text, start, end):
+        entries = list(_entries(self.text, start, end))
+        for number, entry in enumerate(entries):
+            if self._of(entry.name) == _GROUP:
+                # opensm takes all that follows on the line for flags of the group.
+                self._group(entry, entries[number + 1 :])
+                break
             self._member(entry)
         return True
+
+    def _group(self, entry: _Entry, flags: list[_Entry]) -> None:
+        """Read a multicast group; what opensm does not make of it is a mistake, and nothing is given up for it."""
+        at, address = entry.value or entry.name, _multicast(self._value(entry) or "")
+        if address is None:
+            says = f"{self._of(at)!r} is no multicast address, as ff12:401b::1 is one: opensm makes no group"
+            self.marks.wrong(at[0], says)
+        for flag in flags:
+            self._group_flag(flag, is_ip=address is not None and address[2:4] in _IP_GROUPS)
+
+    def _group_flag(self, entry: _Entry, *, is_ip: bool) -> None:
+        word, text, partition = self._of(entry.name), self._value(entry), self.found[self.name]
+        name = next((flag for flag in GROUP_FLAGS if word and flag.startswith(word)), None)
+        number = None if text is None else c_number(text)
+        if name is None:
+            says = f"{word!r} is no flag of a group, and opensm passes it over; it knows {_or(GROUP_FLAGS)}"
+            self.marks.wrong(entry.name[0], says)
+        elif number is None or (name in _MOST and not _is_taken(name, number)):
+            self._passed_over(entry, _expected(name))
+        elif is_ip and name in _OF_GROUPS:
+            stated = (partition.rate if name == "rate" else partition.mtu) or _OF_GROUPS[name]
+            if number != stated:
+                says = f"{name} {number} is not that of the partition, {stated}: opensm makes no group"
+                self.marks.wrong((entry.value or entry.name)[0], says)
 
     def _definition(self, start: int, end: int) -> bool:
         first, *flags = _entries(self.text, start, end)
@@ -111,8 +156,10 @@ class _Reader:
 
     def _named(self, name: str) -> str:
         """Return the key of a partition among those of the file: a name may stand twice."""
-        times = sum(partition.name == name or key == name for key, partition in self.found.items())
-        return f"{name}#{times + 1}" if times else name
+        times = self.times[name]
+        key = f"{name}#{times + 1}" if times else name
+        self.times.update({name, key})
+        return key
 
     def _flag(self, entry: _Entry) -> None:
         word, text = self._of(entry.name), self._value(entry)
@@ -134,9 +181,8 @@ class _Reader:
 
     def _number(self, entry: _Entry, name: str, text: str | None) -> None:
         number = None if text is None else c_number(text)
-        if number is None or not ((name == "sl" and number == 0) or 0 < number <= _MOST[name]):
-            expected = "a number from 0 to 15" if name in ("sl", "scope") else "the number of a code"
-            self._passed_over(entry, expected)
+        if number is None or not _is_taken(name, number):
+            self._passed_over(entry, _expected(name))
         else:
             self._set(entry, name, **{name: number})
 
@@ -223,6 +269,25 @@ def _entries(text: str, start: int, end: int) -> Iterator[_Entry]:
 
 def _membership(text: str | None) -> Membership | None:
     return next((known for known in _MEMBERSHIPS if text and known.startswith(text)), None)
+
+
+def _is_taken(name: str, number: int) -> bool:
+    return (name == "sl" and number == 0) or 0 < number <= _MOST[name]
+
+
+def _expected(name: str) -> str:
+    return "a number from 0 to 15" if name in ("sl", "scope") else "the number of a code"
+
+
+def _multicast(text: str) -> bytes | None:
+    """Return the bytes of a multicast address as InfiniBand writes them, those of IPv6; None where it is none."""
+    from socket import AF_INET6, inet_pton
+
+    try:
+        found = inet_pton(AF_INET6, text)
+    except (OSError, ValueError):
+        return None
+    return found if found[0] == 0xFF else None
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.findings import Origin
 from lossless.infiniband.options import c_number
 from lossless.infiniband.policy import KEYWORDS, MATCHES, SECTIONS, Block, Line, Policy, Ulp
-from lossless.source.marked_document import Marks, lines_of, trimmed
+from lossless.source.marked_document import Marks, carriage_return, lines_of, trimmed
 from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:
@@ -29,13 +29,18 @@ _MOST = {"sl": 15, "mtu-limit": None, "rate-limit": None, "packet-life": None, "
 class _Reader:
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
-        self.text = text
+        self.text = self.marks.text
         self.open: list[tuple[str, int]] = []
         self.blocks: list[Block] = []
         self.ulps: list[Ulp] = []
         self.lines: list[Line] = []
 
     def read(self) -> None:
+        foreign = carriage_return(self.text)
+        if foreign is not None:
+            self.marks.wrong(
+                foreign, f"a carriage return, as Windows ends its lines, is no word of a policy: {_NONE}"
+            )
         for start, line in lines_of(self.text):
             at = trimmed(self.text, start, start + len(line.partition("#")[0]))
             if at[0] < at[1]:

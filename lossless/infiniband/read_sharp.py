@@ -54,7 +54,7 @@ def read_sharp(text: str, file: str) -> tuple[Document, tuple[Setting, ...]]:
     """Return the settings of a sharp_am.cfg, and its document; the values of secret keys are masked in both."""
     marks = Marks(file, text)
     found = []
-    for start, line in lines_of(text):
+    for start, line in lines_of(marks.text):
         content = line.partition("#")[0]
         match = _LINE.match(content)
         if match is not None:

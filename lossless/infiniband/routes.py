@@ -105,20 +105,34 @@ def _edges(plant: Plant, routes: Routes) -> list[int]:
 
 
 def _edges_by_lane(plant: Plant, routes: Routes, lanes: Lanes) -> list[int]:
-    size, found = len(plant.channels) * 16, set()
+    found: set[int] = set()
     most = None if lanes.each_hca else 1
     senders = [(switch, hca) for switch, hcas in enumerate(plant.hcas_by_switch()) for hca in hcas[:most]]
     columns = range(len(routes.owners)) if lanes.each_hca else _unlike(plant, routes)
     for column in columns:
+        ways = [table[column] for table in routes.tables]
+        walked: set[int] = set()
         for switch, hca in senders:
-            if routes.tables[switch][column] < 0:
-                continue
-            before, level = -1, lanes.level(hca, column)
-            for node in _walk(plant, routes, lanes, (switch, plant.attached[hca].port, column, level)):
-                if before >= 0:
-                    found.add(before * size + node)
-                before = node
+            if ways[switch] >= 0:
+                start = (switch, plant.attached[hca].port, lanes.level(hca, column))
+                found.update(_waits(plant, ways, lanes, start, walked))
     return sorted(found)
+
+
+def _waits(
+    plant: Plant, ways: Sequence[int], lanes: Lanes, start: tuple[int, int, int], walked: set[int]
+) -> Iterator[int]:
+    """Yield the waits along one path, up to where another of its level has been: from there on both are one."""
+    (switch, port, level), size, before = start, len(plant.channels) * 16, -1
+    while ways[switch] >= 0:
+        channel = plant.channels[ways[switch]]
+        node = ways[switch] * 16 + lanes.lane(switch, port, channel.port, level)
+        if before >= 0:
+            yield before * size + node
+        if node * 16 + level in walked:
+            return
+        walked.add(node * 16 + level)
+        before, switch, port = node, channel.far, channel.far_port
 
 
 def _unlike(plant: Plant, routes: Routes) -> list[int]:
@@ -128,18 +142,6 @@ def _unlike(plant: Plant, routes: Routes) -> list[int]:
         ways = array("i", [table[column] for table in routes.tables]).tobytes()
         found.setdefault((plant.attached[owner].switch, ways), column)
     return list(found.values())
-
-
-def _walk(plant: Plant, routes: Routes, lanes: Lanes, start: tuple[int, int, int, int]) -> Iterator[int]:
-    """Yield the hops of one path as numbers, ``channel * 16 + lane``; a path that never arrives ends after all hops."""
-    switch, port, column, level = start
-    for _ in plant.channels:
-        number = routes.tables[switch][column]
-        if number < 0:
-            return
-        channel = plant.channels[number]
-        yield number * 16 + lanes.lane(switch, port, channel.port, level)
-        switch, port = channel.far, channel.far_port
 
 
 def spoken(plant: Plant, hops: Sequence[Hop]) -> tuple[str, ...]:

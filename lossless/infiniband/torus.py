@@ -78,14 +78,26 @@ def torus_levels(
         for channel in plant.channels
     ]
 
+    # The rest of a path is that of the switch it comes to: known once for each switch of a column.
+    last: tuple[int, dict[int, int]] = (-1, {})
+
     def level(hca: int, column: int) -> int:
-        switch, crossed = plant.attached[hca].switch, 0
-        for _ in plant.channels:
+        nonlocal last
+        if last[0] != column:
+            last = (column, {})
+        known, switch = last[1], plant.attached[hca].switch
+        path: list[tuple[int, int]] = []
+        while switch not in known:
             number = routes.tables[switch][column]
-            if number < 0:
+            if number < 0 or len(path) > len(routes.tables):
+                known[switch] = 0
                 break
-            crossed |= crossing[number]
+            path.append((switch, crossing[number]))
             switch = plant.channels[number].far
+        crossed = known[switch]
+        for switch, dateline in reversed(path):
+            crossed |= dateline
+            known[switch] = crossed
         return crossed
 
     return level

@@ -165,7 +165,8 @@ def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[Pair]:
     pairs = {setting.key: setting.text for setting in subnet.options}
     if manager is not None and manager.priority is not None:
         pairs["sm_priority"] = str(manager.priority)
-    guid = guid_of(subnet, manager.hca) if manager is not None and manager.hca is not None else None
+    named = manager.hca if manager is not None else None
+    guid = None if named is None else guid_of(guids_by_name(subnet), named)
     if guid is not None:
         pairs["guid"] = f"{guid:#018x}"
     if subnet.subnet_prefix is not None:
@@ -176,8 +177,9 @@ def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[Pair]:
 
 def _beside(subnet: Subnet) -> Iterator[tuple[str, Written]]:
     """Yield the files that opensm.conf names, by the options that do."""
+    known = guids_by_name(subnet)
     if subnet.partitions is not None and not isinstance(subnet.partitions, Unknown):
-        partitions = [_partition(subnet, partition) for partition in subnet.partitions]
+        partitions = [_partition(known, partition) for partition in subnet.partitions]
         yield _file(subnet, "partition_config_file", "partitions.conf.j2", partitions=partitions)
     policy = policy_of(subnet)
     if policy is not None:
@@ -188,7 +190,7 @@ def _beside(subnet: Subnet) -> Iterator[tuple[str, Written]]:
     ):
         if named is not None:
             guids = [
-                (guid, "" if isinstance(one, int) else one) for one in named if (guid := guid_of(subnet, one))
+                (guid, "" if isinstance(one, int) else one) for one in named if (guid := guid_of(known, one))
             ]
             yield _file(subnet, key, "guids.conf.j2", what=what, guids=[(f"{g:#018x}", n) for g, n in guids])
 
@@ -201,19 +203,19 @@ def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[s
     return key, Written(NAMES[key], f"infiniband/{template}", {"subnet": subnet.name, **context})
 
 
-def guid_of(subnet: Subnet, named: str | int) -> int | None:
-    """Return the GUID of a switch or an HCA by its name, None where nobody states it; a GUID is its own."""
-    if isinstance(named, int):
-        return named
-    found: list[int | None] = []
-    if not isinstance(subnet.switches, Unknown):
-        found += [switch.guid for switch in subnet.switches if switch.name == named]
-    if not isinstance(subnet.hcas, Unknown):
-        found += [hca.guid for hca in subnet.hcas if hca.name == named]
-    return found[0] if found else None
+def guids_by_name(subnet: Subnet) -> dict[str, int | None]:
+    """Return the GUIDs of all switches and HCAs by their names, None where nobody states one."""
+    switches = () if isinstance(subnet.switches, Unknown) else subnet.switches
+    hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
+    return {hca.name: hca.guid for hca in hcas} | {switch.name: switch.guid for switch in switches}
 
 
-def _partition(subnet: Subnet, partition: Partition) -> dict[str, object]:
+def guid_of(guids: Mapping[str, int | None], named: str | int) -> int | None:
+    """Return the GUID of what has a name, None where nobody states it; a GUID is its own."""
+    return named if isinstance(named, int) else guids.get(named)
+
+
+def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[str, object]:
     rate = partition.rate if partition.rate is not None else RATE_CODES.get(partition.rate_bps or 0)
     mtu = partition.mtu if partition.mtu is not None else MTU_CODES.get(partition.mtu_bytes or 0)
     flags = ["indx0"] * partition.index0 + ["ipoib"] * partition.ipoib
@@ -224,13 +226,13 @@ def _partition(subnet: Subnet, partition: Partition) -> dict[str, object]:
     definition = partition.name + (f"=0x{partition.pkey:04x}" if partition.pkey is not None else "")
     if not partition.name and partition.pkey is not None:
         definition = f"0x{partition.pkey:04x}"
-    members = [_member(subnet, member) for member in partition.members]
+    members = [_member(guids, member) for member in partition.members]
     return {"definition": ", ".join([definition, *flags]), "members": [one for one in members if one]}
 
 
-def _member(subnet: Subnet, member: Member) -> tuple[str, str] | None:
+def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
     """Return a member as it stands in the file, and its name; None where nobody knows its GUID."""
-    guid = member.guid if member.guid is not None else guid_of(subnet, member.hca) if member.hca else None
+    guid = member.guid if member.guid is not None else guid_of(guids, member.hca) if member.hca else None
     who = member.word or (f"{guid:#018x}" if guid is not None else None)
     return None if who is None else (f"{who}={member.membership}", member.hca or "")
 
@@ -270,30 +272,51 @@ def _troubles(subnet: Subnet, pairs: Sequence[Pair]) -> Iterator[Trouble]:
 
 
 def _nameless(subnet: Subnet) -> Iterator[Trouble]:
-    """Yield names of partitions that would end their definition, and ports and switches that have no GUID."""
+    """Yield names of partitions that would end their definition, and what has no GUID, all in one."""
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):
             yield Trouble(
                 partition.origin, f"a partition's name has none of , : ; = #; {partition.name!r} has"
             )
-        names = [m.hca or "" for m in partition.members if m.word is None and _member(subnet, m) is None]
-        yield from _no_guids(names, f"a member of partition {partition.name}", partition.origin)
-    routing = subnet.routing
-    for named, what in ((routing.roots, "a root"), (routing.compute, "a compute node")):
-        names = [str(one) for one in named or () if guid_of(subnet, one) is None]
-        yield from _no_guids(names, what, routing.roots_origin or routing.origin)
+    lacking = [need for need in _needs(subnet) if need.names]
+    if lacking:
+        yield _no_guids(lacking)
     if wants_torus(subnet) and torus_of(subnet) is None:
         yield Trouble(
-            routing.origin, "torus-2QoS begins at a switch and its neighbours: state the GUIDs of switches"
+            subnet.routing.origin,
+            "torus-2QoS begins at a switch and its neighbours: state the GUIDs of switches",
         )
 
 
-def _no_guids(names: Sequence[str], what: str, origin: Origin) -> Iterator[Trouble]:
-    if names:
-        more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
-        yield Trouble(
-            origin, f"{names[0]} is {what} and nobody states its GUID{more}: files have nothing but GUIDs"
-        )
+class _Need(NamedTuple):
+    """Switches and HCAs of one kind whose GUIDs a file needs and nobody states: what each is, in words."""
+
+    names: tuple[str, ...]
+    what: str
+    origin: Origin
+
+
+def _needs(subnet: Subnet) -> Iterator[_Need]:
+    known, routing = guids_by_name(subnet), subnet.routing
+    for partition in _partitions(subnet):
+        members = [m.hca or "" for m in partition.members if m.word is None and _member(known, m) is None]
+        yield _Need(tuple(members), f"a member of partition {partition.name}", partition.origin)
+    for named, what in ((routing.roots, "a root"), (routing.compute, "a compute node")):
+        names = tuple(str(one) for one in named or () if guid_of(known, one) is None)
+        yield _Need(names, what, routing.roots_origin or routing.origin)
+
+
+def _no_guids(lacking: Sequence[_Need]) -> Trouble:
+    """Return what to add, said once: where nobody has racked anything yet, that is every GUID there is."""
+    first, names = lacking[0], {name for need in lacking for name in need.names}
+    others = f" (nor those of {len(names) - 1} more that files need)" if len(names) > 1 else ""
+    says = (
+        f"{first.names[0]} is {first.what} and nobody states its GUID{others}: files have nothing but GUIDs"
+    )
+    form = f"{first.names[0]} 0x506b4b0300abcdef"
+    return Trouble(
+        first.origin, f"{says}; put lines like {form!r} into a file, and its name into the key guid_file"
+    )
 
 
 def _partitions(subnet: Subnet) -> tuple[Partition, ...]:

@@ -121,15 +121,16 @@ def read(
 
 def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Read:
     """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
-    from lossless.source.text import read_text
+    from lossless.source.marked_document import BYTE_ORDER_MARK, read_as_written
 
     file, expected = candidate
-    text = (text_of or read_text)(file)
+    text = (text_of or read_as_written)(file)
     managers = documents_in(file, text, near=text_of is None)
     if managers:
         return Read(managers)
     from lossless.facts.text import is_facts, read_facts
 
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if not expected and _is_rendered(text, file):
         return Read()
     if is_facts(text):

@@ -92,8 +92,9 @@ def edited_document(document: Document, changes: Sequence[Change]) -> Document |
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
     """Return the files that an opensm.conf names, as far as they lie in its folder."""
     from lossless.infiniband.read import SubnetFile, companions
-    from lossless.source.text import read_text
+    from lossless.source.marked_document import read_as_written
 
     folder = os.path.dirname(conf.file)
     paths = {name: os.path.join(folder, name) for name in companions(conf.text)}
-    return {name: SubnetFile(path, read_text(path)) for name, path in paths.items() if os.path.isfile(path)}
+    there = {name: path for name, path in paths.items() if os.path.isfile(path)}
+    return {name: SubnetFile(path, read_as_written(path)) for name, path in there.items()}

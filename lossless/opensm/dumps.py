@@ -15,14 +15,15 @@ from lossless.infiniband.routes import HERE, NO_PATH, Lanes, Routes
 from lossless.infiniband.torus import torus_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from lossless.infiniband.model import Subnet
     from lossless.infiniband.plant import Plant
 
-_SWITCH = re.compile(r"Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)")
-_ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3}) # Channel Adapter portguid 0x([0-9a-f]+)")
-_TABLE = re.compile(r"Switch 0x([0-9a-f]+), base LID")
+_SWITCH = re.compile(r"^Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3}) # Channel Adapter portguid 0x([0-9a-f]+)", re.MULTILINE)
+_TABLE = re.compile(r"^(?:Switch 0x([0-9a-f]+), base LID|[^\d#\n]).*$", re.MULTILINE)
+_LANES = re.compile(r"^(\d+) +(\d+) +: ([\d ]+)$", re.MULTILINE)
 _ALL_VLS = 15
 _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 
@@ -30,28 +31,37 @@ _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 def routes_in(text: str, plant: Plant, subnet: Subnet) -> Routes:
     """Return the routes between HCAs that ``opensm-lfts.dump`` says; addresses in ascending order."""
     owners = _hcas_by_guid(subnet)
-    found: dict[int, dict[int, int]] = {}
-    columns: dict[int, int] = {}
-    table: dict[int, int] = {}
-    for line in text.splitlines():
-        if entry := _ENTRY.match(line):
-            address = int(entry[1], 16)
-            table[address] = int(entry[2])
-            columns[address] = owners[int(entry[3], 16)]
-        elif switch := _SWITCH.match(line):
-            table = found.setdefault(int(switch[1], 16), {})
+    found: dict[int, dict[str, str]] = {}
+    columns: dict[str, int] = {}
+    for guid, block in _blocks(text, _SWITCH):
+        entries = _ENTRY.findall(block)
+        found[guid] = {address: port for address, port, _ in entries}
+        columns |= {
+            address: owners[int(owner, 16)] for address, _, owner in entries if address not in columns
+        }
     addresses = sorted(columns)
-    at, leads = plant.attached, plant.channel_at()
+    hanging: list[list[int]] = [[] for _ in plant.switches]
+    for column, address in enumerate(addresses):
+        hanging[plant.attached[columns[address]].switch].append(column)
+    leads = [{f"{plant.channels[one].port:03d}": one for one in out} for out in plant.out]
     tables = []
     for number, guid in enumerate(plant.guids):
         ports = found.get(guid, {})
-        tables.append(array("i", [NO_PATH]) * len(addresses))
-        for column, address in enumerate(addresses):
-            port = ports.get(address)
-            if port is not None:
-                here = at[columns[address]] == (number, port)
-                tables[-1][column] = HERE if here else leads.get((number, port), NO_PATH)
+        ways = [ports.get(address, "") for address in addresses]
+        tables.append(array("i", [leads[number].get(port, NO_PATH) for port in ways]))
+        for column in hanging[number]:
+            if ways[column] == f"{plant.attached[columns[addresses[column]]].port:03d}":
+                tables[-1][column] = HERE
     return Routes(tuple(tables), [columns[address] for address in addresses])
+
+
+def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the GUID of each head and what stands below it; none of a head that names no switch."""
+    heads = list(head.finditer(text))
+    ends = [*(following.start() for following in heads[1:]), len(text)]
+    for match, end in zip(heads, ends, strict=False):
+        if match[1] is not None:
+            yield int(match[1], 16), text[match.end() : end]
 
 
 def _hcas_by_guid(subnet: Subnet) -> dict[int, int]:
@@ -67,16 +77,13 @@ def lanes_in(text: str, plant: Plant, vls: int) -> Callable[[int, int, int, int]
     """
     numbers = {guid: number for number, guid in enumerate(plant.guids)}
     tables: dict[tuple[int, int, int], tuple[int, ...]] = {}
-    switch: int | None = None
-    for line in text.splitlines():
-        if match := _TABLE.match(line):
-            switch = numbers.get(int(match[1], 16))
-        elif line[:1].isdigit() and switch is not None:
-            ports, _, lanes = line.partition(":")
-            entering, leaving = map(int, ports.split())
-            tables[switch, entering, leaving] = tuple(map(int, lanes.split()))
-        elif not line.startswith("#"):
-            switch = None
+    known: dict[str, tuple[int, ...]] = {}
+    for guid, block in _blocks(text, _TABLE):
+        switch = numbers.get(guid)
+        for entering, leaving, lanes in _LANES.findall(block) if switch is not None else ():
+            if lanes not in known:
+                known[lanes] = tuple(map(int, lanes.split()))
+            tables[numbers[guid], int(entering), int(leaving)] = known[lanes]
     # Without QoS nothing is written, and every level is on VL 0.
     fold = vls if vls < _ALL_VLS else _ALL_VLS + 1
     return lambda number, entering, leaving, level: (

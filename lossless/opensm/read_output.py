@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _UNRECOGNISED = re.compile(r"Unrecognized token: \"?([^\"\n]*)\"?")
 _COMPLAINTS = ("-E-", "Invalid Cached Option", "Warning: Cached Option")
 _LOG_LINE = re.compile(r"^\w{3} \d+ [\d:]+ \d+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
-_ENGINE = re.compile(r"(\S+) tables configured on all switches")
+_ROUTED = " tables configured on all switches"
+_ENGINE = re.compile(rf"(\S+){_ROUTED}")
 _COMMENT = re.compile(r"(?:^|\s)#")
 _NO_FALLBACK_NOISE = "'no_fallback'"
 """opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
@@ -96,7 +97,8 @@ def _value(text: str) -> str | int:
 def sweep_of(log: Iterable[str]) -> Sweep:
     """Return what the lines of an opensm log say."""
     entries = list(_entries(log))
-    engines = [match[1] for _, text in entries if (match := _ENGINE.search(text))]
+    routed = [text for _, text in entries if _ROUTED in text]
+    engines = [match[1] for text in routed if (match := _ENGINE.search(text))]
     errors = [text for level, text in entries if level == 0x01 and _NO_FALLBACK_NOISE not in text]
     return Sweep(
         up=any("SUBNET UP" in text for _, text in entries),

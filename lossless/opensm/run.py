@@ -30,7 +30,8 @@ READ_S = 5.0
 START_S = 10.0
 """Longest that a simulator may take to read its topology."""
 SWEEP_S = 20.0
-"""Longest that a sweep may take: 1,024 hosts take one second. torus-2QoS without QoS never ends."""
+"""Longest that a sweep may take: 1,024 hosts take one second. An engine that may have no
+fallback, and cannot route, never ends."""
 LOG_FLAGS = 0x47
 """Errors, information, what the parsers of partitions and QoS say, and dumps of routes."""
 PACKETS_AT_ONCE = 64
@@ -65,7 +66,8 @@ class Live(NamedTuple):
     def ask(self, *command: str, given: str = "", timeout_s: float = 5.0) -> str:
         """Return what a program prints that talks to the subnet; nothing where it takes too long."""
         # Not in the environment: there timeout would load the library too, and take the answers.
-        return _run(("env", f"LD_PRELOAD={self.library}", *command), self.environment, timeout_s, given)
+        preloaded = ("env", f"LD_PRELOAD={self.library}", *command)
+        return _run(preloaded, self.environment, timeout_s, self.folder, given)
 
     def text(self, name: str) -> str:
         """Return the text of a file that opensm wrote, empty where it wrote none."""
@@ -76,7 +78,7 @@ def read_configuration(tools: Tools, path: Path, folder: Path) -> Reading:
     """Let opensm read a configuration file, without any fabric, and return what it says."""
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
-    done = _run(command, _environment(folder, None), READ_S)
+    done = _run(command, _environment(folder, None), READ_S, folder)
     return reading_of(done, _text(target))
 
 
@@ -161,9 +163,13 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _run(command: Sequence[str], environment: dict[str, str], timeout_s: float, given: str = "") -> str:
+def _run(
+    command: Sequence[str], environment: dict[str, str], timeout_s: float, folder: Path, given: str = ""
+) -> str:
     done = subprocess.run(
         ("timeout", "-s", "KILL", str(timeout_s), *command),
+        # umad2sim makes a folder sys-PID where its program works, and a program that is cut off leaves it.
+        cwd=folder,
         env=environment,
         input=given,
         capture_output=True,
@@ -182,6 +188,8 @@ def _started(
     with output.open("wb") as file:
         process = subprocess.Popen(
             ("timeout", "-k", "1", "-s", "KILL", str(longest_s), *command),
+            # Not where this program works: see _run.
+            cwd=output.parent,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=file,

@@ -87,9 +87,9 @@ class _Resolver:
         """Return switches, links with port numbers, and what is asked of every switch's ports."""
         uses: dict[str, list[PortUse]] = {spot.name: [] for spot in self.layout.switches}
         for wire in self.layout.wires:
-            uses[wire.a].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.a_port))
+            uses[wire.a].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.a_port, wire.a_order))
             if wire.rail is None:
-                uses[wire.b].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.b_port))
+                uses[wire.b].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.b_port, wire.b_order))
         profiles = {spot.name: self.hardware.switch(spot) for spot in self.layout.switches}
         placed = {name: place(profiles[name][0], ends) for name, ends in uses.items()}
         self._check_named(uses, placed)

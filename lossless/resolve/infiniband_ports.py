@@ -19,12 +19,16 @@ FULL_LANES = 4
 
 
 class PortUse(NamedTuple):
-    """A link end at a switch: its rate, what for, where that is written, and the port where one is named."""
+    """A link end at a switch: its rate, what for, where that is written, and the port where one is named.
+
+    ``order``: where none is named, those of a lower order get the lower ports.
+    """
 
     rate: str
     purpose: str
     origin: Origin
     port: int | None
+    order: int = 0
 
 
 class Ports(NamedTuple):
@@ -41,7 +45,7 @@ def cages(profile: SwitchProfile) -> int:
 
 
 def place(profile: SwitchProfile, uses: Sequence[PortUse]) -> Ports:
-    """Return the ports of a switch's links, in order, those that are named first of all.
+    """Return the ports of a switch's links, those that are named first of all, the others by their order.
 
     Where a link has half the lanes every port of the switch counts as two, and a link of all lanes takes the odd one:
     so numbers of the model are unique, which is all that routing needs. What a deployed switch calls its ports,
@@ -51,7 +55,10 @@ def place(profile: SwitchProfile, uses: Sequence[PortUse]) -> Ports:
     highest = cages(profile) * (2 if halves else 1)
     taken = {use.port for use in uses if use.port is not None}
     free = _Free(highest, taken, halves=halves)
-    return Ports(highest, tuple(use.port or free.next(RATES[use.rate].lanes) for use in uses))
+    numbers = [use.port for use in uses]
+    for index in sorted(range(len(uses)), key=lambda index: uses[index].order):
+        numbers[index] = numbers[index] or free.next(RATES[uses[index].rate].lanes)
+    return Ports(highest, tuple(numbers))
 
 
 class _Free:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.errors import Problem
 from lossless.source.document import Document, Place
-from lossless.source.text import Lines
+from lossless.source.text import Lines, decode, is_marked, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,18 +14,30 @@ if TYPE_CHECKING:
     from lossless.findings import Path
 
 
-class Marks:
-    """What a reader has found so far in a text: values by path, where they stand, and what is wrong with the rest."""
+BYTE_ORDER_MARK = "\ufeff"
 
-    __slots__ = ("_hidden", "_lines", "file", "places", "problems", "text")
+
+class Marks:
+    """What a reader has found so far in a text: values by path, where they stand, and what is wrong with the rest.
+
+    ``text`` is what is to be read: a blank stands there for a byte-order mark, which is said to be wrong.
+    """
+
+    __slots__ = ("_hidden", "_lines", "_written", "file", "places", "problems", "text")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.text = text
+        self._written = text
+        self.text = f" {text[1:]}" if text.startswith(BYTE_ORDER_MARK) else text
         self.places: dict[Path, Place] = {(): Place(0, 0, 0, len(text))}
         self.problems: list[Problem] = []
         self._hidden: list[tuple[int, int]] = []
         self._lines = Lines(text)
+        if self.text is not text:
+            self.wrong(
+                0,
+                "the file begins with a byte-order mark, which is taken for a part of its first word: save it without",
+            )
 
     def mark(self, path: Path, start: int, end: int, key: tuple[int, int] | None = None) -> None:
         """Say that the value at a path stands from one offset to another; without a key it is its own."""
@@ -46,7 +58,7 @@ class Marks:
     def document(self, data: dict[Any, Any]) -> Document:
         """Return the document of the text, its problems in the order of lines."""
         problems = tuple(sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
-        found = _Marked(self.file, self.text, data, KnownPlaces(self.places), problems)
+        found = _Marked(self.file, self._written, data, KnownPlaces(self.places), problems)
         found.shown_lines = Lines(_starred(self.text, self._hidden)) if self._hidden else None
         return found
 
@@ -92,12 +104,30 @@ class KnownPlaces:
         return self._places[path]
 
 
+def read_as_written(path: str) -> str:
+    """Return the text of a file with its byte-order mark, for those who have to know of it.
+
+    Raises:
+        UnreadableError: as of :func:`~lossless.source.text.read_text`.
+    """
+    raw = read_bytes(path)
+    return (BYTE_ORDER_MARK if is_marked(raw) else "") + decode(raw, path)
+
+
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Yield the offset and text of each line, without the line feed that ends it: C knows no other end."""
     offset = 0
     for line in text.split("\n"):
         yield offset, line
         offset += len(line) + 1
+
+
+def carriage_return(text: str) -> int | None:
+    """Return the offset of the first carriage return that is in no comment, None where there is none."""
+    if "\r" not in text:
+        return None
+    found = (start + line.find("\r") for start, line in lines_of(text) if "\r" in line.partition("#")[0])
+    return next(found, None)
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

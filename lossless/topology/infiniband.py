@@ -35,7 +35,8 @@ class HostSpot(NamedTuple):
 class Wire(NamedTuple):
     """One link from switch ``a`` to switch ``b``, or to HCA number ``rail`` of host ``b``, by the name of its rate.
 
-    Ports are None where placement chooses them. ``purpose`` says what the link is for, in the plural.
+    Ports are None where placement chooses them: at each switch by ``a_order`` and ``b_order``, lowest first, and links
+    of one order as they come. ``purpose`` says what the link is for, in the plural.
     """
 
     a: str
@@ -46,6 +47,8 @@ class Wire(NamedTuple):
     rail: int | None = None
     a_port: int | None = None
     b_port: int | None = None
+    a_order: int = 0
+    b_order: int = 0
 
 
 class Layout(NamedTuple):
@@ -64,9 +67,9 @@ class Links(NamedTuple):
     purpose: str
     origin: Origin
 
-    def between(self, a: str, b: str) -> Iterator[Wire]:
+    def between(self, a: str, b: str, a_order: int = 0, b_order: int = 0) -> Iterator[Wire]:
         """Yield the links between two switches."""
-        wire = Wire(a, b, self.rate, self.purpose, self.origin)
+        wire = Wire(a, b, self.rate, self.purpose, self.origin, a_order=a_order, b_order=b_order)
         return (wire for _ in range(self.number))
 
 
@@ -150,7 +153,11 @@ def dragonfly_plus(shape: DragonflyPlusShape) -> Layout:
 
 
 def torus(shape: TorusShape) -> Layout:
-    """Return the layout of a torus: ``sw-0-0``.. by coordinates; a side of two has one bundle, no ring."""
+    """Return the layout of a torus: ``sw-0-0``.. by coordinates; a side of two has one bundle, no ring.
+
+    Each direction has the same ports at every switch, those along the first side first and hosts last: opensm's dor
+    goes by the order of ports, and takes one dimension after another only so.
+    """
     places = tuple(product(*map(range, shape.sides)))
     names = {place: "-".join(map(str, ("sw", *place))) for place in places}
     switches = tuple(
@@ -161,7 +168,9 @@ def torus(shape: TorusShape) -> Layout:
         for axis, side in enumerate(shape.sides):
             if side > 2 or place[axis] == 0:
                 after = (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :])
-                wires.extend(shape.links.between(names[place], names[after]))
+                # Up along a side, then down along it, before all that has no direction.
+                up = 2 * (axis - len(shape.sides))
+                wires.extend(shape.links.between(names[place], names[after], up, up + 1))
     return Layout(switches, _spots(hosts, shape.origin.at("hosts_per_switch")), tuple(wires))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from inline_snapshot import snapshot
@@ -74,3 +75,43 @@ def test_what_opensm_writes_by_itself_draws_nothing(cli: Cli, tmp_path: Path) ->
     (tmp_path / "opensm.conf").write_text(text, encoding="utf-8")
     found = cli("lint", ".")
     assert (found.code, found.out) == (0, "")
+
+
+def test_files_as_windows_saves_them_are_refused_where_opensm_reads_something_else(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "opensm.conf").write_bytes(b"\xef\xbb\xbflmc 1\r\nqos TRUE\r\n")
+    (tmp_path / "partitions.conf").write_bytes(b"# all\r\nDefault=0x7fff : ALL=limited, SELF=full ;\r\n")
+    (tmp_path / "qos-policy.conf").write_bytes(b"qos-ulps\r\n default : 0\r\nend-qos-ulps\r\n")
+    found = cli("lint", ".")
+    assert found.code == 2
+    assert [
+        line.split(",")[0] for line in found.err.splitlines() if line.startswith(("o", "p", "q"))
+    ] == snapshot(
+        [
+            "opensm.conf:1:1: the file begins with a byte-order mark",
+            "partitions.conf:2:42: a carriage return",
+            "qos-policy.conf:1:9: a carriage return",
+        ]
+    )
+    assert cli("opensm", "opensm.conf").code == 2
+
+
+def test_a_fix_leaves_a_byte_order_mark_to_its_owner(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "opensm.conf"
+    path.write_bytes(b"\xef\xbb\xbf# manager\nqos true\n")
+    assert cli("lint", "--fix", "--unsafe-fixes", "opensm.conf").code == 2
+    assert path.read_bytes() == b"\xef\xbb\xbf# manager\nqos TRUE\n"
+
+
+def test_ten_thousand_partitions_are_read_in_a_few_seconds(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "opensm.conf").write_text("lmc 0\n", encoding="utf-8")
+    rows = [
+        f"P{n}=0x{n + 1:04x} : 0x506b4b03{n:08x}=full, 0x506b4b04{n:08x}=full ;\n" for n in range(1, 10_001)
+    ]
+    text = "Default=0x7fff : ALL=limited, SELF=full ;\n" + "".join(rows)
+    (tmp_path / "partitions.conf").write_text(text, encoding="utf-8")
+    worked = sum(os.times()[:2])
+    assert cli("lint", ".").code == 0
+    # Comparing each name with all before it took twenty.
+    assert sum(os.times()[:2]) - worked < 8

@@ -70,7 +70,8 @@ fabric.yaml: subnet subnet
 
 @pytest.mark.usefixtures("installed")
 def test_a_credit_loop_is_shown_hop_by_hop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, printed = shown(tmp_path / "fabric.yaml", torus("dor"), capsys)
+    single = merge(torus("dor"), {"topology": {"torus": {"links": "1 x NDR"}}})
+    code, printed = shown(tmp_path / "fabric.yaml", single, capsys)
     assert code == 1
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
@@ -79,16 +80,13 @@ fabric.yaml: subnet subnet
   routing engine    dor
   partitions        no file: every port is a full member of 0x7fff
   credit loops      found: the tables that opensm's dor wrote
-                    sw-0-0 port 4 -> sw-0-1
-                    sw-0-1 port 8 -> sw-4-1
-                    sw-4-1 port 2 -> sw-3-1
-                    sw-3-1 port 3 -> sw-2-1
-                    sw-2-1 port 4 -> sw-2-0
-                    sw-2-0 port 5 -> sw-3-0
-                    sw-3-0 port 5 -> sw-4-0
-                    sw-4-0 port 5 -> sw-0-0
+                    sw-0-0 port 1 -> sw-1-0
+                    sw-1-0 port 1 -> sw-2-0
+                    sw-2-0 port 1 -> sw-3-0
+                    sw-3-0 port 1 -> sw-4-0
+                    sw-4-0 port 1 -> sw-0-0
   not as it is meant:
-    credit loop: 8 hops wait for each other in a circle
+    credit loop: 5 hops wait for each other in a circle
 """)
 
 
@@ -100,7 +98,7 @@ def test_the_json_form_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixtu
     data = json.loads(capsys.readouterr().out)
     assert (data["version"], data["accepted"], data["intended_engine"]) == (1, False, "dor")
     assert (data["simulated"]["up"], data["simulated"]["engine"]) == (True, "dor")
-    assert (data["credit_loops"]["state"], len(data["credit_loops"]["loop"])) == ("loop", 8)
+    assert (data["credit_loops"]["state"], len(data["credit_loops"]["loop"])) == ("loop", 10)
 
 
 def test_without_opensm_a_plain_message_says_what_to_install(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import pytest
@@ -13,8 +15,8 @@ from lossless.fabric.known import UNKNOWN
 from lossless.infiniband.compute import dor, minhop, updn
 from lossless.infiniband.credits import judge_subnet
 from lossless.infiniband.model import Setting, Subnet
-from lossless.infiniband.plant import plant_of
-from lossless.infiniband.routes import credit_loop, unreachable
+from lossless.infiniband.plant import Plant, plant_of
+from lossless.infiniband.routes import Lanes, Routes, credit_loop, unreachable
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 TREE_ENGINES = ("updn", "ftree", "minhop", None)
@@ -162,3 +164,44 @@ def test_the_last_statement_of_an_option_counts() -> None:
     subnet = torus((3, 3), 1, "dor", lmc="1")
     again = (*subnet.options, Setting("lmc", "0", HERE))
     assert judge_subnet(subnet._replace(options=again)).state == "free"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sides=st.sampled_from(((5,), (6,), (5, 4), (5, 5))),
+    levels=st.integers(1, 3),
+    lanes=st.integers(1, 3),
+    seed=st.integers(0, 1000),
+)
+def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_one(
+    sides: tuple[int, ...], levels: int, lanes: int, seed: int
+) -> None:
+    plant = plant_of(torus(sides, 1, "dor"))
+    assert isinstance(plant, Plant)
+    routes = dor(plant)
+    chosen = Lanes(
+        lambda hca, column: (seed + 7 * hca + 13 * column) % levels,
+        lambda switch, entering, leaving, level: (
+            (seed + level * (1 + 3 * switch) + entering + leaving) % lanes
+        ),
+        each_hca=True,
+    )
+    assert bool(credit_loop(plant, routes, chosen)) == walked_in_a_circle(plant, routes, chosen)
+
+
+def walked_in_a_circle(plant: Plant, routes: Routes, lanes: Lanes) -> bool:
+    waits: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+    for hca, attached in enumerate(plant.attached):
+        for column in range(len(routes.owners)):
+            hops, switch, port = [], attached.switch, attached.port
+            while (number := routes.tables[switch][column]) >= 0:
+                channel = plant.channels[number]
+                hops.append((number, lanes.lane(switch, port, channel.port, lanes.level(hca, column))))
+                switch, port = channel.far, channel.far_port
+            for before, after in pairwise(hops):
+                waits[before].add(after)
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError:
+        return True
+    return False

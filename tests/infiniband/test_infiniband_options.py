@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from lossless.findings import Origin
+from lossless.infiniband.model import Setting
 from lossless.infiniband.options import BITS, KINDS, Option, engines, known_keys, option, options, taken
+from lossless.infiniband.qos import qos_of
 
 EVERY = list(options().values())
 
@@ -45,3 +48,16 @@ def test_keys_that_protect_the_subnet_are_marked() -> None:
 def test_the_case_of_letters_counts() -> None:
     assert option("LMC") is None
     assert option("lmc") is not None
+
+
+def test_numbers_of_qos_are_read_as_opensm_reads_all_numbers() -> None:
+    here = Origin("opensm.conf")
+    texts = {
+        "qos_max_vls": "010",
+        "max_op_vls": "08",
+        "qos_sl2vl": "0, 01,0x2,010",
+        "qos_vlarb_high": "0:010,1:0x10",
+    }
+    found = qos_of([Setting(key, text, here) for key, text in texts.items()], (), here)
+    assert (found.max_vls, found.max_op_vls, found.sl2vl) == (8, None, (0, 1, 2, 8))
+    assert [tuple(weight) for weight in found.high or ()] == [(0, 8), (1, 16)]

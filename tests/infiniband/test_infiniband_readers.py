@@ -207,3 +207,15 @@ def test_files_are_found_beside_by_the_names_that_options_give_them() -> None:
     assert found.flavour == "nvidia"
     assert isinstance(found.partitions, tuple)
     assert isinstance(found.partitions[0].members[0], Member)
+
+
+def test_a_hash_in_a_path_ends_it_and_one_behind_a_word_is_a_comment() -> None:
+    found = read_options("log_file /var/log/open#sm.log\nqos TRUE#yes\nlmc 0 # none\n", "opensm.conf")
+    assert [(one.line, one.column, one.message) for one in found.document.problems] == [
+        (1, 23, "a # ends a line anywhere: opensm reads '/var/log/open' as log_file")
+    ]
+    assert [(setting.key, setting.text) for setting in found.settings] == [
+        ("log_file", "/var/log/open"),
+        ("qos", "TRUE"),
+        ("lmc", "0"),
+    ]

@@ -44,13 +44,28 @@ PARTITIONS = {
     "a key alone": "0x8005 , indx0 : ALL=full ;\n",
     "words begun": "X=0x2, def=full : AL, SE ;\n",
     "a comma too many": "X=0x2 : ALL=full, ;\n",
-}
+    "multicast groups": "X=0x2, ipoib, rate=7 :\n mgid=ff12:401b::7,sl=1\n mgid=ff12::1,rate=3,Q_Key=2\n ALL=full ;\n",
+    "a group on the line of its definition": "X=0x2 : mgid=ff12::1,sl=2\n ALL=full ;\n",
+    "a group behind members": "X=0x2 :\n ALL=full, mgid=ff12::1\n ;\n",
+    "a group begun": "X=0x2 :\n mgi=ff12::1\n ALL=full ;\n",
+    "lines of Windows": "Default=0x7fff : ALL=limited, SELF=full ;\r\nX=0x2 : ALL=full ;\r\n",
+    "a comment of Windows": "# partitions\r\nX=0x2 : ALL=full ; # all\r\n",
+    "a byte-order mark": "\ufeffX=0x2 : ALL=full ;\n",
+}  # fmt: skip
 PASSED_OVER = {
     "a flag that nobody knows": "X=0x2, foo=3 : ALL ;\n",
     "an SL beyond 15": "X=0x2, sl=19 : ALL ;\n",
     "a scope beyond 15": "X=0x2, scope=99 : ALL ;\n",
     "a rate in words": "X=0x2, rate=fast : ALL ;\n",
     "a membership that is none": "X=0x2 : ALL=fulll ;\n",
+    "a flag of a group that nobody knows": "X=0x2 :\n mgid=ff12::1,foo=2\n ALL=full ;\n",
+    "an SL of a group beyond 15": "X=0x2 :\n mgid=ff12::1,sl=19\n ALL=full ;\n",
+    "a member behind a group": "X=0x2 :\n mgid=ff12::1, 0x12=full\n ALL=full ;\n",
+}
+NO_GROUP = {
+    "gid is not multicast": "X=0x2 :\n mgid=fe80::1\n ALL=full ;\n",
+    "with invalid rate": "X=0x2, ipoib, rate=7 :\n mgid=ff12:401b::1,rate=3\n ALL=full ;\n",
+    "with invalid mtu": "X=0x2, ipoib :\n mgid=ff12:601b::1,mtu=5\n ALL=full ;\n",
 }
 POLICIES = {
     "the shortest": "qos-ulps\n default : 0\nend-qos-ulps\n",
@@ -61,6 +76,8 @@ POLICIES = {
     "a word that is none": "qos-levels\n qos-level\n nam: DEFAULT\n sl: 0\n end-qos-level\nend-qos-levels\n",
     "a value in words": "qos-levels\n qos-level\n name: DEFAULT\n sl: high\n end-qos-level\nend-qos-levels\n",
     "a section that is none": "qos-classes\nend-qos-classes\n",
+    "lines of Windows": "qos-ulps\r\n default : 0\r\nend-qos-ulps\r\n",
+    "a byte-order mark": "\ufeffqos-ulps\n default : 0\nend-qos-ulps\n",
 }
 
 
@@ -102,11 +119,32 @@ def test_what_opensm_passes_over_is_a_problem_of_ours(tools: Tools, tmp_path: Pa
     assert GIVEN_UP not in log
 
 
+@pytest.mark.parametrize(("words", "text"), NO_GROUP.items())
+def test_a_group_that_opensm_does_not_make_is_a_problem_of_ours(
+    tools: Tools, tmp_path: Path, words: str, text: str
+) -> None:
+    document, _ = read_partitions(text, "partitions.conf")
+    assert [problem.line for problem in document.problems] == [2]
+    log = log_of(tools, tmp_path, partitions=text)
+    assert words in log
+    assert GIVEN_UP not in log
+
+
 @pytest.mark.parametrize("text", POLICIES.values(), ids=POLICIES)
 def test_a_policy_is_refused_where_we_say_so(tools: Tools, tmp_path: Path, text: str) -> None:
     document, _ = read_policy(text, "qos-policy.conf")
     log = log_of(tools, tmp_path, policy=text)
     assert bool(document.problems) == ("ERR AC0" in log)
+
+
+def test_a_byte_order_mark_hides_the_first_key(tools: Tools, tmp_path: Path) -> None:
+    text = "\ufefflmc 3\nsm_priority 3\n"
+    (tmp_path / "marked.conf").write_text(text, encoding="utf-8")
+    effective = read_configuration(tools, tmp_path / "marked.conf", tmp_path).effective
+    assert (effective["lmc"], effective["sm_priority"]) == ("0", "3")
+    problems = read_options(text, "opensm.conf").document.problems
+    assert [(problem.line, problem.column) for problem in problems] == [(1, 1)]
+    assert "byte-order mark" in problems[0].message
 
 
 def test_a_long_comment_ends_where_opensm_ends_it(tools: Tools, tmp_path: Path) -> None:

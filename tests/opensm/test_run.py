@@ -77,6 +77,22 @@ def test_an_opensm_that_never_finishes_is_stopped_and_that_is_said(
     assert running() == set()
 
 
+def test_what_is_cut_off_leaves_no_folder_behind(
+    tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, temporary = tmp_path / "here", tmp_path / "temporary"
+    here.mkdir()
+    temporary.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setattr(run, "SWEEP_S", 1.0)
+    subnet = torus((5, 5), 1, "ftree,no_fallback")
+    found = judge(tools, subnet, files_for(subnet))
+    assert found.swept is not None
+    assert not found.swept.ended
+    assert [*here.iterdir(), *temporary.iterdir()] == []
+
+
 def test_a_simulator_that_refuses_its_topology_is_said_with_its_last_words(
     tools: Tools, tmp_path: Path
 ) -> None:

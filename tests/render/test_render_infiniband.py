@@ -295,6 +295,21 @@ def test_what_cannot_be_written_as_it_is_meant_is_a_located_error(
     assert place in text.splitlines()[(found[0].line or 0) - 1]
 
 
+def test_a_fabric_that_nobody_has_racked_yet_is_told_once_what_to_add(intent: Path) -> None:
+    text = INTENT[: INTENT.index("guids:")] + INTENT[INTENT.index("subnet_manager:") :]
+    intent.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        api.render(intent, intent.parent / "out")
+    assert [one.message for one in caught.value.problems] == snapshot(
+        [
+            "sm1:mlx5_0 is a member of partition Default and nobody states its GUID (nor those of 4 more that files "
+            "need): files have nothing but GUIDs; put lines like 'sm1:mlx5_0 0x506b4b0300abcdef' into a file, and its "
+            "name into the key guid_file"
+        ]
+    )
+    assert not (intent.parent / "out").exists()
+
+
 def test_a_key_of_nvidias_opensm_is_refused_for_that_of_distributions(intent: Path) -> None:
     intent.write_text(INTENT.replace("sweep_interval: 15", "ar_sl_mask: 0xffff"), encoding="utf-8")
     result = api.render(intent, intent.parent / "out")

@@ -281,3 +281,41 @@ def test_topologies_of_the_guide_are_what_they_say() -> None:
         assert not isinstance(subnet.shape, Unknown)
         kinds.append(subnet.shape.kind)
     assert kinds == ["fat-tree", "dragonfly-plus", "torus", "explicit"]
+
+
+TORUS = """\
+lossless: v1
+fabric: torus
+transport: infiniband
+flavour: upstream
+hardware: {switch: nvidia-qm8700, hca: connectx-6}
+topology:
+  torus: {sides: [4, 2, 3], links: 2 x HDR, hosts_per_switch: 3, host_links: 1 x HDR100}
+  hosts: {sm1: {at: sw-1-1-1, links: 1 x HDR, role: management}, gate: {at: sw-0-0-0, links: 2 x HDR100}}
+subnet_manager: {manager: opensm, hosts: [{on: sm1}], routing: {engine: dor}}
+"""
+
+
+def test_each_direction_of_a_torus_has_the_same_ports_at_every_switch_whoever_hangs_there() -> None:
+    subnet = subnet_of(TORUS)
+    place = {switch.name: switch.coordinates for switch in switches_of(subnet)}
+    ports: dict[tuple[int, int], set[tuple[int | None, ...]]] = {}
+    bundles: dict[tuple[str, int, int], list[int | None]] = {}
+    for link in links_of(subnet):
+        if not link.to_hca:
+            axis = next(
+                n for n, (a, b) in enumerate(zip(place[link.a], place[link.b], strict=True)) if a != b
+            )
+            bundles.setdefault((link.a, axis, 1), []).append(link.a_port)
+            bundles.setdefault((link.b, axis, -1), []).append(link.b_port)
+    for (_, axis, way), numbers in bundles.items():
+        ports.setdefault((axis, way), set()).add(tuple(numbers))
+    # Links of all lanes take the odd port of a pair; both ends of the side of two have its one bundle alike.
+    assert ports == {
+        (0, 1): {(1, 3)},
+        (0, -1): {(5, 7)},
+        (1, 1): {(9, 11)},
+        (1, -1): {(9, 11)},
+        (2, 1): {(13, 15)},
+        (2, -1): {(17, 19)},
+    }

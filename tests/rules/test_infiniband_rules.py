@@ -118,8 +118,38 @@ def test_a_torus_cannot_be_kept_free_of_circles_on_one_lane() -> None:
     one_lane = {"qos": {"vls": 1, "levels": {"training": {"vl": 0}, "storage": {"vl": 0}}}}
     assert drawn("IB004", torus(5, 5, engine="lash")) == []
     assert only("IB004", torus(5, 5, engine="lash", **one_lane)).message.startswith(
-        "lash needs several on a torus"
+        "lash needs several lanes on a torus"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "sl", "severity", "message"),
+    [
+        (1, 0, "error", "torus-2QoS needs 2 lanes, and VL0 alone is operational"),
+        (2, 8, "warning", "torus-2QoS needs 4 lanes to go round a failed switch without a circle, and VL0 to VL1 are"),
+        (3, 8, "warning", "torus-2QoS needs 8 lanes for two levels of service, and VL0 to VL3 are operational"),
+    ],
+)  # fmt: skip
+def test_torus_2qos_needs_lanes_for_what_it_is_to_do(code: int, sl: int, severity: str, message: str) -> None:
+    parted = f"Default=0x7fff : ALL, SELF=full ;\nA=0x2, sl={sl} : {MEMBERS} ;\n"
+    finding = only("IB004", *conf(f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls {code}\n", parted))
+    assert finding.severity == severity
+    assert finding.message.startswith(message)
+
+
+@pytest.mark.parametrize(("code", "sl"), [(3, 7), (4, 8)])
+def test_lanes_that_nobody_asks_for_are_not_missed(code: int, sl: int) -> None:
+    parted = f"Default=0x7fff : ALL, SELF=full ;\nA=0x2, sl={sl} : {MEMBERS} ;\n"
+    assert drawn("IB004", *conf(f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls {code}\n", parted)) == []
+
+
+def test_an_engine_of_many_lanes_without_qos_is_no_error_on_a_tree() -> None:
+    routing = {"routing": {"engine": "dfsssp", "roots": "off"}}
+    parts = {"compute": {"level": None}, "storage": None}
+    document = intent(subnet_manager=routing, qos=None, partitions=parts, jobs=None, sharp="off")
+    finding = only("IB004", document)
+    assert (finding.severity, finding.note) == ("warning", "on a fat tree its paths close no circle even so")
+    assert only("IB004", *conf("routing_engine dfsssp\nlmc 0\n")).severity == "error"
 
 
 def test_nue_needs_tables_only_where_it_may_use_several_lanes() -> None:
@@ -154,6 +184,35 @@ def test_tables_of_lanes_are_nothing_while_qos_is_off() -> None:
 
 def test_a_misspelled_qos_is_one_finding_and_not_three() -> None:
     assert said(*conf("routing_engine dfsssp\nqos yes\nqos_high_limit 4\n")) == {"IB016": "error"}
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("15:4,0:64", "'15:4' in qos_vlarb_high: a lane is 0 to 14, its weight 0 to 255"),
+        ("0:64, 1:300, 2:abc,3-4", "'1:300', '2:abc' and '3-4' in qos_vlarb_high: a lane is 0 to 14"),
+        (",".join(["0:4"] * 65), "qos_vlarb_high has 65 pairs: those behind the first 64 are dropped"),
+    ],
+)
+def test_arbitration_of_lanes_or_weights_that_are_none_is_said_once(table: str, words: str) -> None:
+    text = f"qos TRUE\nmax_op_vls 4\nqos_vlarb_high {table}\n"
+    finding = only("IB017", *conf(text))
+    assert finding.message.startswith(words)
+    assert finding.origin.path == ("qos_vlarb_high",)
+    assert drawn("IB017", *conf(text.replace("TRUE", "FALSE"))) == []
+
+
+@pytest.mark.parametrize("table", ["(null)", "0:64,1:0x20, 14:255", ",".join(["0:4"] * 64)])
+def test_sound_arbitration_is_let_be(table: str) -> None:
+    assert drawn("IB017", *conf(f"qos TRUE\nqos_swe_vlarb_low {table}\n")) == []
+
+
+@pytest.mark.parametrize("key", ["vl_stall_count", "leaf_vl_stall_count"])
+def test_a_stall_count_of_zero_means_nothing(key: str) -> None:
+    finding = only("IB017", *conf(f"lmc 0\n{key} 0\n"))
+    assert (finding.severity, finding.message) == ("error", f"{key} 0 has no defined meaning")
+    assert finding.origin.path[-1:] == (key,)
+    assert drawn("IB017", *conf(f"lmc 0\n{key} 1\n")) == []
 
 
 def test_what_is_off_in_any_word_is_off() -> None:
@@ -223,6 +282,24 @@ def test_a_partition_of_switches_keeps_no_hosts_apart() -> None:
     default = "Default=0x7fff, ipoib : ALL_CAS=full, ALL_SWITCHES=full, SELF=full;\n"
     sun = f"{default}SUN_DCS=0x0001, ipoib : ALL_SWITCHES=full;\n"
     assert drawn("IB012", *conf("lmc 0\n", sun)) == []
+
+
+def test_a_partition_that_has_everybody_is_no_wall_and_an_open_default_is_said_once() -> None:
+    stock = """\
+Default=0x7fff, rate=3, mtu=4, scope=2, defmember=full :
+    ALL, ALL_SWITCHES=full ;
+Default=0x7fff, ipoib, rate=3, mtu=4, scope=2 :
+    mgid=ff12:401b::ffff:ffff       # IPv4 broadcast
+    mgid=ff12:601b::1,Q_Key=0xb1b   # IPv6, all nodes
+    ALL=full, ALL_SWITCHES=full ;
+ib0_2=0x0002, rate=3, mtu=4, scope=2, defmember=full :
+    ALL, ALL_SWITCHES=full ;
+"""
+    assert said(*conf("lmc 0\n", stock)) == {}
+    walled = f"{stock}Tenant=0x3 : {MEMBERS} ;\n"
+    assert only("IB012", *conf("lmc 0\n", walled)).message.endswith("Tenant keeps nobody apart")
+    storage = f"{stock}Storage=0x3 : ALL=limited, {MEMBERS} ;\n"
+    assert only("IB012", *conf("lmc 0\n", storage)).message.endswith("Storage keeps nobody apart")
 
 
 def test_a_group_may_not_be_faster_than_the_slowest_port() -> None:

@@ -168,3 +168,19 @@ def test_a_switch_of_a_torus_has_two_neighbours_a_side_and_one_where_the_side_ha
     wanted = sum(2 if side > 2 else 1 for side in shape.sides) * shape.links.number
     assert set(ends_of(layout, "ring").values()) == {wanted}
     assert set(between(layout).values()) == {shape.links.number}
+
+
+@given(tori)
+def test_the_links_of_a_torus_have_the_same_order_at_every_switch(shape: TorusShape) -> None:
+    layout = torus(shape)
+    place = {switch.name: switch.coordinates for switch in layout.switches}
+    for wire in layout.wires:
+        if wire.purpose == "ring":
+            axis = next(
+                n for n, (a, b) in enumerate(zip(place[wire.a], place[wire.b], strict=True)) if a != b
+            )
+            up = 2 * (axis - len(shape.sides))
+            assert (wire.a_order, wire.b_order) == (up, up + 1)
+            assert (place[wire.b][axis] - place[wire.a][axis]) % shape.sides[axis] == 1
+        else:
+            assert (wire.a_order, wire.b_order) == (0, 0)

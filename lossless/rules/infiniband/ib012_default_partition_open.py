@@ -1,7 +1,8 @@
 """Where partitions part hosts, the default one must not join them again.
 
 ## What it does
-Looks for other partitions beside a default one in which all are full members.
+Looks for other partitions beside a default one in which all are full members. One in which all are full members too
+keeps nobody apart by itself, and does not count.
 
 ## Why it breaks a lossless fabric
 Every port that is a full member of 0x7fff talks to every other, whatever partitions it is in besides: a tenant
@@ -42,7 +43,7 @@ from lossless.rules.infiniband.reading import partitions, spoken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.infiniband.model import Subnet
+    from lossless.infiniband.model import Member, Partition, Subnet
 
 RULE = Rule(
     code="IB012",
@@ -58,17 +59,26 @@ RULE = Rule(
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:
-    """Yield a hit where all are full members of the default partition beside others."""
+    """Yield a hit where all are full members of the default partition beside others that part hosts."""
     found = partitions(subnet) or ()
-    others = [one.name for one in found if one.base != DEFAULT_PKEY and any(map(is_of_hosts, one.members))]
-    for partition in found:
-        opened = [m for m in partition.members if m.word in ("ALL", "ALL_CAS") and m.membership != "limited"]
-        if others and partition.base == DEFAULT_PKEY and opened:
-            yield Hit(
-                origin=opened[0].origin,
-                message=f"all hosts are full members of the default partition: {spoken(others)} keep nobody apart"
-                if len(others) > 1
-                else f"all hosts are full members of the default partition: {others[0]} keeps nobody apart",
-                help="make them limited members, and the subnet manager a full one",
-                data={"partitions": list(others)},
-            )
+    others = [one.name for one in found if one.base != DEFAULT_PKEY and _parts_hosts(one)]
+    opened = [member for one in found if one.base == DEFAULT_PKEY for member in _all_in_full(one)]
+    if others and opened:
+        yield Hit(
+            origin=opened[0].origin,
+            message=f"all hosts are full members of the default partition: {spoken(others)} keep nobody apart"
+            if len(others) > 1
+            else f"all hosts are full members of the default partition: {others[0]} keeps nobody apart",
+            help="make them limited members, and the subnet manager a full one",
+            data={"partitions": list(others)},
+        )
+
+
+def _parts_hosts(partition: Partition) -> bool:
+    """Return whether a partition has some hosts in it and others not, or not in full: with all in full it is a name."""
+    return any(map(is_of_hosts, partition.members)) and not _all_in_full(partition)
+
+
+def _all_in_full(partition: Partition) -> list[Member]:
+    """Return the entries that make all hosts full members of a partition."""
+    return [m for m in partition.members if m.word in ("ALL", "ALL_CAS") and m.membership != "limited"]

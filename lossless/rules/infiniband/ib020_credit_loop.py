@@ -43,8 +43,9 @@ jobs: null
 ```
 
 ## Fix
-Route a torus by `torus-2QoS` with `qos TRUE` and at least eight lanes (`max_op_vls 4`), a tree by `updn` or `ftree`
-with its top switches as roots, anything else by `dfsssp` or `lash` with lanes to spare, or by `nue`.
+Route a torus by `torus-2QoS` with `qos TRUE` and at least two lanes (eight, `max_op_vls 4`, for all that it can do), a
+tree by `updn` or `ftree` with its top switches as roots, anything else by `dfsssp` or `lash` with lanes to spare, or by
+`nue`.
 
 ## Sources
 - W. Dally and C. Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE Transactions on
