@@ -17,6 +17,7 @@ demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
 test: $(VENV)/dev.stamp
+	@sh tools/install-opensm.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/dev.stamp

@@ -7,7 +7,8 @@
     |-- ProfileError              a hardware profile that is missing or malformed
     |-- ScenarioError             a simulation that cannot be, or is too large
     |   `-- NotHereError          a name that is nowhere in the part of the fabric that was asked
-    `-- RenderError               output that may not or cannot be written
+    |-- RenderError               output that may not or cannot be written
+    `-- SubnetManagerError        opensm cannot be asked: not installed, nothing to simulate, no answer in time
 
 Findings are values, never exceptions: see :mod:`lossless.findings`.
 """
@@ -72,3 +73,7 @@ class NotHereError(ScenarioError):
 
 class RenderError(LosslessError):
     """Output that may not or cannot be written; nothing was written."""
+
+
+class SubnetManagerError(LosslessError):
+    """opensm cannot be asked: it is not installed, there is nothing to simulate, or no answer came in time."""

@@ -134,7 +134,7 @@ def intents(draw: Draw, *, renderable: bool = False) -> Data:
         data["pfc"] |= draw(
             tier_choices(data["topology"], with_uplinks=dual_tor and "torus" not in data["topology"])
         )
-    data |= draw(extras([*data.get("classes", {})]))
+    data |= draw(extras([*data.get("classes", {})], nic))
     if draw(st.integers(0, 3)) == 0:
         data = draw(cages(data))
     order = draw(st.permutations([*data]))
@@ -284,7 +284,7 @@ def watchdogs(draw: Draw, renderable: bool) -> Any:
 
 
 @st.composite
-def extras(draw: Draw, class_names: Sequence[str]) -> Data:
+def extras(draw: Draw, class_names: Sequence[str], nic: str) -> Data:
     """Draw the sections that can be left out: MTU, hosts, buffers, networks."""
     traffic_class = st.fixed_dictionaries(
         {}, optional={"class": st.sampled_from(class_names)} if class_names else {}
@@ -295,7 +295,13 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
     )
     nccl = st.fixed_dictionaries(
         {},
-        optional={"ib_tc": st.just(106), "gin": st.booleans(), "ib_qps_per_connection": st.integers(1, 128)},
+        optional={
+            "ib_tc": st.just(106),
+            "gin": st.booleans(),
+            "ib_qps_per_connection": st.integers(1, 128),
+            "ib_gid_index": st.integers(0, 255),
+            "socket_interfaces": st.just(["eth0", "eth1.100"]),
+        },
     )
     hosts = st.fixed_dictionaries(
         {},
@@ -303,12 +309,13 @@ def extras(draw: Draw, class_names: Sequence[str]) -> Data:
             "mtu": st.sampled_from([4200, "9000 B"]),
             "interfaces": st.just(["eth0", "eth1.100"]),
             "pfc_prevention": st.sampled_from(["auto", "off"]),
-            "dcbx": st.sampled_from(["os", "firmware"]),
+            # Other tools than mlnx_qos set what firmware that speaks DCBX would write over: that is refused.
+            "dcbx": st.sampled_from(["os", "firmware"] if "mlnx_qos" in load_nic(nic).tools else ["os"]),
             "applied_by": st.sampled_from(["unit", "other", "hand"]),
             "loopback_rdma": st.sampled_from([True, False, "on", "off"]),
             "job_timeout": st.just("600s"),
             "nccl": nccl,
-            "ucx": st.sampled_from([{}, {"traffic_class": 106}]),
+            "ucx": st.sampled_from([{}, {"traffic_class": 106}, {"gid_index": 3}]),
         },
     )
     telemetry = st.sampled_from(["off", {}, {"interval": "5s"}, {"alerts": ["watchdog", "pauses"]}])

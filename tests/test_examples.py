@@ -14,6 +14,8 @@ from lossless.source import load, load_text
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PUBLISHED = EXAMPLES / "roce-256-as-published" / "fabric.yaml"
 RIGHT = EXAMPLES / "roce-256"
+SUBNET_PUBLISHED = EXAMPLES / "infiniband-256-as-published" / "fabric.yaml"
+SUBNET_RIGHT = EXAMPLES / "infiniband-256-ndr"
 
 
 def test_the_published_reference_draws_what_is_wrong_with_it() -> None:
@@ -70,6 +72,22 @@ def test_a_rendered_tree_is_safe_from_the_switches_side_too(tmp_path: Path) -> N
     assert [verdict.overall for verdict in simulate(tmp_path / "leaf1" / "config_db.json")] == ["safe"]
 
 
+@pytest.mark.parametrize(
+    ("name", "tool"), [("roce-256", "mlnx_qos"), ("thor-64", "dcb"), ("inbox-drivers", "dcb")]
+)
+def test_hosts_of_every_family_are_rendered(name: str, tool: str, tmp_path: Path) -> None:
+    report = lint([EXAMPLES / name])
+    assert (report.findings, report.errors) == ((), ())
+    assert [verdict.overall for verdict in simulate(EXAMPLES / name)] == ["safe"]
+    result = render(EXAMPLES / name, tmp_path)
+    assert result.notes == ()
+    host = tmp_path / "host1"
+    assert {"lossless-roce.sh", "lossless-roce.service", "lossless-roce.json"} <= {
+        path.name for path in host.iterdir()
+    }
+    assert json.loads((host / "lossless-roce.json").read_text())["tool"] == tool
+
+
 PRESETS = {
     "nvidia": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),
     "pfc-only": ("nvidia-sn5600", "connectx-7", "2 x 400G", "4 x 800G"),
@@ -97,3 +115,38 @@ def test_a_healthy_fabric_starts_green(preset: str) -> None:
 def test_every_example_reads() -> None:
     for path in EXAMPLES.rglob("fabric.yaml"):
         assert load(path).problems == ()
+
+
+def test_the_published_subnet_draws_what_does_not_fit_together() -> None:
+    report = lint([SUBNET_PUBLISHED])
+    assert report.errors == ()
+    errors = {finding.message for finding in report.findings if finding.severity == "error"}
+    assert errors >= {
+        "the ConnectX-6 has no port of NDR; it has EDR, HDR100, HDR",  # "HDR NICs" on "400Gbps" ports
+        "the QM8790 has no port of NDR; it has HDR, HDR100",
+        "the QM8790 has no port of XDR; it has HDR, HDR100",  # "800Gbps uplinks"
+        "links up carry 1.6 Tb/s for 12.8 Tb/s from below, 8:1",
+    }
+
+
+def test_the_published_subnet_is_not_rendered(tmp_path: Path) -> None:
+    assert render(SUBNET_PUBLISHED, tmp_path / "out").files == ()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_same_subnet_made_right_is_clean_and_rendered(tmp_path: Path) -> None:
+    report = lint([SUBNET_RIGHT])
+    assert (report.findings, report.errors) == ((), ())
+    files = render(SUBNET_RIGHT, tmp_path).files
+    assert {path for path in files if path.startswith("sm1/")} == {
+        "sm1/opensm.conf",
+        "sm1/partitions.conf",
+        "sm1/qos-policy.conf",
+        "sm1/root_guid.conf",
+    }
+    assert {path.partition("/")[0] for path in files} == {
+        "manifest.json",
+        "sm1",
+        "sm2",
+        *(f"host{number}" for number in range(1, 33)),
+    }

@@ -21,8 +21,9 @@ PAGE = ROOT / "docs" / "incidents.md"
 _INTRODUCTION = """\
 # Published failures, and what this tool says of them
 
-Each failure that an intent or a `config_db.json` can show is put into `examples/roce-256`, as a test, and must draw the
-rule named here; the example without it draws nothing. What no such file can show is said in the last column.
+Each failure that an intent or a `config_db.json` can show is put into `examples/roce-256`, or into
+`examples/infiniband-256-ndr`, as a test, and must draw the rule named here; the examples without it draw nothing. What
+no such file can show is said in the last column.
 """
 
 

@@ -1,4 +1,4 @@
-"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace, opensm. A test pins these names.
 
 Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline` and :func:`write_import` write.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lossless.api.fixing import Fixed, fix
     from lossless.api.headroom import HeadroomInputs, Headrooms, headroom_of_link, headroom_of_ports
     from lossless.api.importing import Imported, import_configs, write_import
+    from lossless.api.judging import JudgedByOpensm, judge_by_opensm
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
     from lossless.api.mapping import Topology, topology
@@ -34,6 +35,7 @@ __all__ = [
     "HeadroomInputs",
     "Headrooms",
     "Imported",
+    "JudgedByOpensm",
     "Options",
     "RenderResult",
     "Report",
@@ -47,6 +49,7 @@ __all__ = [
     "headroom_of_link",
     "headroom_of_ports",
     "import_configs",
+    "judge_by_opensm",
     "lint",
     "lint_documents",
     "lint_since",
@@ -84,6 +87,8 @@ _HOMES = {
     "fix": "fixing",
     "headroom_of_link": "headroom",
     "headroom_of_ports": "headroom",
+    "JudgedByOpensm": "judging",
+    "judge_by_opensm": "judging",
     "import_configs": "importing",
     "lint": "linting",
     "lint_documents": "linting",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.api.linting import Report, lint, lint_documents
+from lossless.api.linting import Report, lint, lint_together
 from lossless.api.loading import DEFAULT_OPTIONS, Options, load_fabrics
 from lossless.errors import LosslessError
 from lossless.findings import SEVERITIES, Finding
@@ -100,11 +100,15 @@ def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
     def load(file: str) -> Document:
         return load_text(decode(texts[file], file), file, lists=True)
 
-    documents: list[Document] = []
-    for file in sorted(texts):
-        documents += read(Candidate(file, expected=file in named and not options.each), load).documents
-    files = {document.whole.file for document in documents}
-    report = lint_documents(documents, options)
+    def text_of(file: str) -> str:
+        return decode(texts[file], file)
+
+    candidates = [Candidate(file, expected=file in named and not options.each) for file in sorted(texts)]
+    found = [read(candidate, load, text_of) for candidate in candidates]
+    documents = [document for one in found for document in one.documents]
+    facts = [host for one in found for host in one.facts]
+    files = {document.whole.file for document in (*documents, *(host.document for host in facts))}
+    report = lint_together(documents, facts, options)
     judged = report._replace(documents={file: report.documents[file] for file in files})
     unread = {*(texts.keys() - files), *(error.file for error in report.errors)}
     return _Then(judged, tuple(documents), tuple(unread))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.linting import Report, lint_documents
+from lossless.api.linting import Report, lint_together
 from lossless.api.loading import DEFAULT_OPTIONS, Options
 from lossless.findings import Finding
 from lossless.records import NamedTuple
@@ -27,6 +27,19 @@ class Fixed(NamedTuple):
     refused: tuple[tuple[Finding, str], ...]
     report: Report
 
+    @property
+    def shown(self) -> dict[str, tuple[str, str]]:
+        """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
+        from lossless.lint.managers import is_managers
+
+        return {file: _masked(texts) if is_managers(file) else texts for file, texts in self.changed.items()}
+
+
+def _masked(texts: tuple[str, str]) -> tuple[str, str]:
+    from lossless.infiniband.masked import masked
+
+    return masked(texts[0]), masked(texts[1])
+
 
 def fix(
     paths: Sequence[str | PathLike[str]],
@@ -43,17 +56,17 @@ def fix(
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.
     """
-    from lossless.lint.collect import collect
+    from lossless.lint.collect import gather
     from lossless.lint.fix import mended
     from lossless.source.rewrite import rewrite
 
-    every, errors = collect(paths, lenient=options.each)
+    every, errors, facts = gather(paths, lenient=options.each)
     # A file of several devices, or in another form, is judged with the rest and left as it is.
     documents = [document for document in every if document.part is None]
     apart = [document for document in every if document.part is not None]
 
     def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
-        return lint_documents([*some, *apart], options).findings
+        return lint_together([*some, *apart], facts, options).findings
 
     found = mended(documents, judge, unsafe=unsafe)
     before = {document.file: document.text for document in documents}
@@ -64,6 +77,5 @@ def fix(
     }
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
-    return Fixed(
-        changed, found.findings, found.refused, lint_documents([*found.documents, *apart], options, errors)
-    )
+    report = lint_together([*found.documents, *apart], facts, options, errors)
+    return Fixed(changed, found.findings, found.refused, report)

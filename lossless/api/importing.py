@@ -70,8 +70,10 @@ def import_configs(
         InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
     """
     from lossless.lint.collect import collect
+    from lossless.lint.managers import is_managers
 
     documents, problems = collect(paths)
+    documents = [document for document in documents if not is_managers(document.file)]
     problems += [Problem(d.file, 1, 1, "is an intent already") for d in documents if is_intent(d)]
     if problems or not documents:
         raise InputError(

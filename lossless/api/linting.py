@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, is_intent, load_fabrics, settings_of
+from lossless.api.loading import (
+    DEFAULT_OPTIONS,
+    Declared,
+    Options,
+    declared,
+    declares_subnet,
+    is_intent,
+    load_fabrics,
+    settings_of,
+)
 from lossless.errors import InputError, Problem
 from lossless.findings import Finding, NotJudged
 from lossless.records import NamedTuple
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.api.changing import Change
-    from lossless.fabric.model import Fabric
+    from lossless.facts.text import Facts
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Settings
     from lossless.lint.governing import Governing
@@ -90,9 +99,14 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: Jud
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
     from lossless.lint.collect import foreign
+    from lossless.lint.managers import documents_in, is_managers
     from lossless.source import load_bytes
+    from lossless.source.text import decode
 
     try:
+        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
+        if managers:
+            return lint_documents(managers, options)
         document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return lint_documents([], options, error.problems)
@@ -106,31 +120,48 @@ def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
     """Judge documents that are already read; ``errors`` are those of reading them."""
-    governing = _governing(options, [document.file for document in documents])
-    return report_of(Run(judge(documents, options, governing), tuple(errors), governing), options)
+    return lint_together(documents, (), options, errors)
 
 
-def lint_intent(document: Document, options: Options) -> tuple[Report, Fabric | None]:
-    """Judge one intent, and return its fabric as well, so that it is made once; None where it has none."""
+def lint_together(
+    documents: Sequence[Document],
+    facts: Sequence[Facts],
+    options: Options,
+    errors: Sequence[Problem] = (),
+) -> Report:
+    """Judge documents that are already read, and what hosts say of themselves."""
+    files = [document.file for document in (*documents, *(one.document for one in facts))]
+    governing = _governing(options, files)
+    return report_of(Run(judge(documents, options, governing, facts), tuple(errors), governing), options)
+
+
+def lint_intent(document: Document, options: Options) -> tuple[Report, Declared]:
+    """Judge one intent, and return what it declares as well, so that it is made once."""
     from lossless.lint.repository import judge_documents
 
-    made: list[Fabric] = []
+    made: list[Declared] = []
 
     def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
         intents = _declaring(options)(documents, tell)
-        made.extend(intents.fabrics)
+        made.extend(Declared(fabric=fabric) for fabric in intents.fabrics)
+        made.extend(Declared(subnet=subnet) for subnet in intents.subnets)
         return intents
 
     governing = _governing(options, [document.file])
     judged = judge_documents([document], declare, _settings(options, governing))
-    return report_of(Run(judged, (), governing), options), (made[0] if made else None)
+    return report_of(Run(judged, (), governing), options), (made[0] if made else Declared())
 
 
-def judge(documents: Sequence[Document], options: Options, governing: Governing | None = None) -> Judged:
+def judge(
+    documents: Sequence[Document],
+    options: Options,
+    governing: Governing | None = None,
+    facts: Sequence[Facts] = (),
+) -> Judged:
     """Judge documents; origins name documents, which may be parts of files."""
     from lossless.lint.repository import judge_documents
 
-    judged = judge_documents(documents, _declaring(options), _settings(options, governing))
+    judged = judge_documents(documents, _declaring(options), _settings(options, governing), facts)
     return _with_runs(judged, documents, options, governing) if options.simulate else judged
 
 
@@ -168,18 +199,27 @@ def _with_runs(
     from lossless.lint.traffic import with_runs
 
     fabrics = load_fabrics(documents, options).fabrics
-    return judged._replace(verdicts=with_runs(judged.verdicts, fabrics))
+    verdicts = with_runs(judged.verdicts, fabrics)
+    subnets = sum(map(declares_subnet, documents))
+    if subnets:
+        gap = NotJudged("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
+        verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
+    return judged._replace(verdicts=verdicts)
 
 
 def _declaring(options: Options) -> Declare:
-    """Return what makes fabrics of the intents among documents."""
+    """Return what makes fabrics and subnets of the intents among documents."""
     from lossless.lint.repository import Intents, counted
 
     def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
         errors: list[Problem] = []
         intents = counted([document for document in documents if is_intent(document)], tell)
-        fabrics = [intent_fabric(document, options, errors) for document in intents]
-        return Intents(tuple(fabric for fabric in fabrics if fabric is not None), tuple(errors))
+        found = [declared(document, options, errors) for document in intents]
+        return Intents(
+            tuple(one.fabric for one in found if one.fabric is not None),
+            tuple(errors),
+            tuple(one.subnet for one in found if one.subnet is not None),
+        )
 
     return declare
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.fabric.model import Fabric
+    from lossless.infiniband.model import Subnet
     from lossless.lint.devices import Settings
     from lossless.source.document import Document
 
@@ -59,7 +60,7 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
     fabrics = [fabric for document in intents if (fabric := intent_fabric(document, options, errors))]
-    deployed = [document for document in documents if not is_intent(document)]
+    deployed = [document for document in documents if document.file.lower().endswith(".json")]
     if deployed:
         from lossless.lint.collect import split
         from lossless.lint.devices import deployed_fabric
@@ -72,21 +73,116 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
 
 
 def is_intent(document: Document) -> bool:
-    """Return whether a document is an intent: those are written in YAML, devices in JSON."""
-    return not document.file.lower().endswith(".json")
+    """Return whether a document is an intent: those are in YAML, devices in JSON, managers have forms of their own."""
+    return document.file.lower().endswith((".yaml", ".yml"))
 
 
-def intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:
-    from lossless.intent.load import load_intent
-    from lossless.resolve.fabric import resolve
+class Declared(NamedTuple):
+    """What an intent declares: a fabric, or a subnet of InfiniBand; neither where it cannot be read."""
+
+    fabric: Fabric | None = None
+    subnet: Subnet | None = None
+
+
+def declared(document: Document, options: Options, errors: list[Problem]) -> Declared:
+    """Return what an intent declares; what cannot be read of it is added to ``errors``."""
+    from lossless.intent.load import transport_of
 
     try:
-        return resolve(load_intent(document), options.profile_dirs)
+        return _BY_TRANSPORT[transport_of(document)](document, options)
     except InputError as error:
         errors.extend(error.problems)
     except ProfileError as error:
         errors.append(Problem(document.file, None, None, str(error)))
-    return None
+    return Declared()
+
+
+def _fabric(document: Document, options: Options) -> Declared:
+    from lossless.intent.load import load_intent
+    from lossless.resolve.fabric import resolve
+
+    return Declared(fabric=resolve(load_intent(document), options.profile_dirs))
+
+
+def _subnet(document: Document, options: Options) -> Declared:
+    from lossless.intent.infiniband_load import load_subnet
+    from lossless.resolve.infiniband import resolve_subnet
+
+    return Declared(subnet=resolve_subnet(load_subnet(document), options.profile_dirs))
+
+
+def _managed(document: Document, _options: Options) -> Declared:
+    from lossless.resolve.load_managed import load_managed
+    from lossless.resolve.managed import resolve_managed
+
+    return Declared(fabric=resolve_managed(load_managed(document)))
+
+
+_BY_TRANSPORT: dict[str, Callable[[Document, Options], Declared]] = {
+    "rocev2": _fabric,
+    "infiniband": _subnet,
+    "efa": _managed,
+    "gcp": _managed,
+    "azure": _managed,
+}
+"""How the intent of each transport is read and resolved; its keys are those of ``intent.load.TRANSPORTS``."""
+
+
+def intent_fabric(document: Document, options: Options, errors: list[Problem]) -> Fabric | None:
+    """Return the fabric of an intent; one that declares a subnet is an error, as is one that cannot be read."""
+    found = declared(document, options, errors)
+    if found.subnet is not None:
+        errors.append(no_fabric(document))
+    return found.fabric
+
+
+def declares_subnet(document: Document) -> bool:
+    """Return whether a document is the intent of an InfiniBand subnet, by its transport."""
+    return is_intent(document) and document.data.get("transport") == "infiniband"
+
+
+def no_fabric(document: Document) -> Problem:
+    """Return what is said where a fabric is needed that has PFC and buffers, and an intent declares a subnet."""
+    span = document.locate(("transport",))
+    says = (
+        "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
+        "can be linted, rendered and judged by opensm"
+    )
+    return Problem(document.file, span.line, span.column, says)
+
+
+_NOT_OURS = "its switches are run by the cloud, and nothing here knows how they are set"
+
+
+def require_own_switches(fabrics: Sequence[Fabric]) -> None:
+    """Refuse fabrics whose switches a cloud runs: of what happens in them nothing is known.
+
+    Raises:
+        InputError: one is among them.
+    """
+    problems = [
+        Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {_NOT_OURS}")
+        for fabric in fabrics
+        if fabric.managed is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def one_subnet(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Subnet:
+    """Return the subnet of the one intent at a path.
+
+    Raises:
+        InputError: the intent cannot be read, or is of another transport.
+    """
+    document = one_intent(path)
+    errors: list[Problem] = []
+    found = declared(document, options, errors)
+    if found.subnet is None:
+        span = document.locate(("transport",))
+        other = Problem(document.file, span.line, span.column, "this is for intents of transport: infiniband")
+        raise InputError(errors or [other])
+    return found.subnet
 
 
 def fabrics_at(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
@@ -94,6 +190,7 @@ def fabrics_at(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, "nothing here to simulate")])
+    require_own_switches(fabrics)
     return fabrics
 
 

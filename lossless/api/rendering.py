@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.api.linting import Report, lint_intent
-from lossless.api.loading import DEFAULT_OPTIONS, Options, one_intent
+from lossless.api.loading import DEFAULT_OPTIONS, Declared, Options, no_fabric, one_intent
 from lossless.errors import InputError
 from lossless.records import NamedTuple
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.fabric.model import Fabric
+    from lossless.infiniband.model import Subnet
+    from lossless.render.infiniband import SubnetFiles
     from lossless.render.plan import Change
+    from lossless.render.produce import Place, Produced
     from lossless.source.document import Document
 
 
@@ -61,33 +64,75 @@ def render(
     from lossless.errors import RenderError
     from lossless.lint.workers import processors, usable
     from lossless.render.fabric import host_notes
+    from lossless.render.jobs import job_notes
     from lossless.render.plan import EXTRAS
-    from lossless.render.produce import Order, produce
+    from lossless.render.produce import Order, Place, produce, produce_files
 
     if extras and base_dir is None:
         raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
-    report, fabric = sound_fabric(one_intent(intent), options)
+    document = one_intent(intent)
+    report, declared = sound(document, options)
+    if declared.subnet is not None:
+        if base_dir is not None:
+            raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
+        made = _subnet_files(declared.subnet, document)
+        place = Place(Path(out_dir), write=not (check or diff), diff=diff)
+        return _result(produce_files(made.files, place), place, made.notes, report)
+    fabric = declared.fabric
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
     wanted = tuple(extra for extra in EXTRAS if extra in extras)
     order = Order(fabric, Path(out_dir), bases, wanted, write=not (check or diff), diff=diff)
-    entries, plans, changed, differences = produce(order, processors() if usable() else 1)
-    written = (*(entry.path for entry in entries), "manifest.json") if order.write else ()
-    return RenderResult(written, changed, host_notes(fabric), report, plans, differences)
+    made_of_fabric = produce(order, processors() if usable() else 1)
+    return _result(made_of_fabric, order.place, (*host_notes(fabric), *job_notes(fabric)), report)
+
+
+def _result(made: Produced, place: Place, notes: tuple[str, ...], report: Report) -> RenderResult:
+    written = (*(entry.path for entry in made.entries), "manifest.json") if place.write else ()
+    return RenderResult(written, made.changed, notes, report, made.plans, made.differences)
+
+
+def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
+    """Return the files of a subnet; keys that protect it are those of the environment.
+
+    Raises:
+        InputError: what cannot be written as it is stated, or a key that is missing, each located.
+    """
+    import os
+
+    from lossless.lint.collect import located
+    from lossless.render.infiniband import subnet_files
+
+    made = subnet_files(subnet, os.environ)
+    if made.troubles:
+        raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in made.troubles)
+    return made
+
+
+def sound(document: Document, options: Options) -> tuple[Report, Declared]:
+    """Return what the rules say of an intent, and what it declares; nothing where errors refuse it.
+
+    Raises:
+        InputError: the intent cannot be read.
+    """
+    report, declared = lint_intent(document, options)
+    if report.errors:
+        raise InputError(report.errors)
+    refused = any(finding.severity == "error" for finding in report.findings)
+    return report, (Declared() if refused else declared)
 
 
 def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:
     """Return what the rules say of an intent, and its fabric; None where errors refuse it.
 
     Raises:
-        InputError: the intent cannot be read.
+        InputError: the intent cannot be read, or declares a subnet.
     """
-    report, fabric = lint_intent(document, options)
-    if report.errors:
-        raise InputError(report.errors)
-    refused = any(finding.severity == "error" for finding in report.findings)
-    return report, (None if refused else fabric)
+    report, declared = sound(document, options)
+    if declared.subnet is not None:
+        raise InputError([no_fabric(document)])
+    return report, declared.fabric
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:

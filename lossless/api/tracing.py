@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.api.linting import judge
-from lossless.api.loading import DEFAULT_OPTIONS, Options, documents_at, load_fabrics
+from lossless.api.loading import (
+    DEFAULT_OPTIONS,
+    Options,
+    documents_at,
+    load_fabrics,
+    require_own_switches,
+)
 from lossless.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -41,6 +47,7 @@ def trace(
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
+    require_own_switches(fabrics)
     judged = judge(documents, options)
     written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
     found = follow.trace(

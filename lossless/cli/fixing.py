@@ -76,7 +76,7 @@ def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
     from lossless import api
 
     done = api.fix(paths, options, unsafe=unsafe, write=False)
-    for file, (before, after) in done.changed.items():
+    for file, (before, after) in done.shown.items():
         lines = unified_diff(before.splitlines(), after.splitlines(), file, f"{file} (fixed)", lineterm="")
         out("\n".join(lines))
     problem(_count(done, would=True))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.cli.app import COMMANDS
+from lossless.cli.infiniband_profiles import infiniband_names, infiniband_overview, one_of_infiniband
 from lossless.cli.options import profiles
 from lossless.cli.terminal import out
 from lossless.errors import ProfileError
@@ -27,8 +28,8 @@ _UNKNOWN = "unknown"
 def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     """Show the hardware that is known, with sources.
 
-    Without NAME, all switches and network adapters by the names that an intent uses; with NAME, what is known
-    of that one.
+    Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
+    NAME, what is known of that one.
     """
     from pathlib import Path
 
@@ -48,6 +49,7 @@ def _overview(folders: Sequence[Path]) -> Iterator[str]:
     yield columns(
         [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in nics], "  "
     )
+    yield from infiniband_overview(folders)
 
 
 def _hwskus(switch: SwitchProfile) -> str:
@@ -63,7 +65,9 @@ def _one(name: str, folders: Sequence[Path]) -> Iterator[str]:
         return _switch(load_switch(name, folders))
     if name in nics:
         return _nic(load_nic(name, folders))
-    near = nearest(name, (*switches, *nics))
+    if name in infiniband_names(folders):
+        return one_of_infiniband(name, folders)
+    near = nearest(name, (*switches, *nics, *infiniband_names(folders)))
     hint = f"did you mean {near!r}?" if near else "lossless profiles lists all"
     raise ProfileError(f"no profile is called {name!r}; {hint}")
 
@@ -117,6 +121,7 @@ def _nic(nic: NicProfile) -> Iterator[str]:
         [
             ("driver", nic.driver),
             ("rates", _rates(nic.rates_bps)),
+            ("InfiniBand", ", ".join(nic.infiniband) or "none"),
             ("ports", f"up to {nic.ports}" if nic.ports else _UNKNOWN),
             ("PCI id", _known(nic.pci_id)),
             ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),

@@ -54,6 +54,9 @@ def command(
 ) -> int:
     """Write the configuration of every switch and host of an intent.
 
+    For an InfiniBand subnet: that of its managers and of the hosts that run jobs. Keys that protect it come from the
+    environment variables that the intent names.
+
     INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, made on its own
     file in --base; without --base only the tables that this tool owns are written, as qos.json: not a complete
     configuration. manifest.json says of every file where it goes, how it is applied and whether traffic is hit. A
@@ -114,7 +117,7 @@ def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
     differ = "differs" if len(result.changed) == 1 else "differ"
     problem(f"wrote {files} below {output_dir}; {len(result.changed)} {differ} from before")
-    if not complete:
+    if not complete and any(path.endswith("/qos.json") for path in result.files):
         problem(
             "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "
             "away its management, BGP and AAA: apply it on top, or render with --base"

@@ -24,9 +24,9 @@ def command(config: bool) -> None:
 
 
 def _intent() -> dict[str, Any]:
-    from lossless.intent.document import json_schema
+    from lossless.intent.schema import intent_schema
 
-    return json_schema()
+    return intent_schema()
 
 
 def _configuration() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lossless.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.fabric.hosts import HostQos
 
 Priorities = tuple[tuple[int, int], ...]
 """DSCPs, ascending, each with the PFC priority that stands for it on the wire."""
@@ -31,7 +32,11 @@ class LinkEnd(NamedTuple):
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
     ``dscp_path`` is where the DSCP map stands. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
-    says how it treats PFC frames under MACsec, None without MACsec.
+    says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
+    dead, None where no watchdog acts; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
+
+    ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
+    be, and so it is compared with that.
     """
 
     switch: str
@@ -56,6 +61,10 @@ class LinkEnd(NamedTuple):
     dscp_path: Path = ()
     detection_ms: int | None = None
     macsec_pfc: str | None = None
+    dead_ms: int | None = None
+    marking: tuple[int, ...] = ()
+    host: HostQos | None = None
+    declared: bool = False
 
     @property
     def name(self) -> str:
@@ -66,6 +75,12 @@ class LinkEnd(NamedTuple):
     def origin(self) -> Origin:
         """Where its row of PORT stands."""
         return Origin(self.file, ("PORT", self.port))
+
+    def at(self, field: str) -> Origin:
+        """Return where a field of its row stands, or the setting of that name in a host's own files."""
+        if self.host is None:
+            return self.origin.at(field)
+        return self.host.at({"speed": "rate"}.get(field, field))
 
     @property
     def neighbor_origin(self) -> Origin:
@@ -139,6 +154,11 @@ class CabledPair(NamedTuple):
     near: LinkEnd
     far: LinkEnd
     mutual: bool
+
+    @property
+    def declared(self) -> bool:
+        """Whether an end is a host of which an intent says what it should be."""
+        return self.near.declared or self.far.declared
 
     @property
     def name(self) -> str:

@@ -23,3 +23,14 @@ UNKNOWN: Final = Unknown.UNKNOWN
 _T = TypeVar("_T")
 Maybe: TypeAlias = _T | Unknown | None
 """A value that may be known, absent or unknown."""
+
+
+def certain(value: _T | Unknown) -> _T:
+    """Return a value that cannot be unknown where it comes from: an intent says everything of its hosts.
+
+    Raises:
+        TypeError: it is unknown; what was read from a device has come where only an intent may.
+    """
+    if value is UNKNOWN:
+        raise TypeError("a value of an intent is unknown")
+    return value

@@ -16,10 +16,12 @@ from lossless.records import NamedTuple
 if TYPE_CHECKING:
     from lossless.fabric.cluster import Cluster, Failures
     from lossless.fabric.hosts import HostQos
+    from lossless.fabric.kubernetes import KubernetesPolicy
+    from lossless.fabric.managed import Managed
     from lossless.fabric.routing import Bridging, Routing
     from lossless.hardware.model import Hwsku, PortSpec, SwitchProfile
 
-Door = Literal["intent", "config_db"]
+Door = Literal["intent", "config_db", "hosts"]
 
 
 class NamedDscp(NamedTuple):
@@ -282,6 +284,8 @@ class Fabric(NamedTuple):
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
     are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
     ``failures`` what may fail. ``routing`` and ``bridging`` are None where an intent says nothing of them.
+    ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster. ``managed`` is what is known
+    of a fabric that a cloud runs: it has no switches and hosts of its own then.
     """
 
     name: str
@@ -303,6 +307,8 @@ class Fabric(NamedTuple):
     failures: Failures | None = None
     routing: Routing | None = None
     bridging: Bridging | None = None
+    kubernetes: KubernetesPolicy | None = None
+    managed: Managed | None = None
 
     @property
     def declared(self) -> bool:

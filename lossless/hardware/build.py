@@ -155,4 +155,5 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         cnp_priority=raw.get("cnp_priority"),
         stall_prevention=None if stall is None else StallPrevention(**stall),
         sources=raw["sources"],
+        infiniband=tuple(raw.get("infiniband", ())),
     )

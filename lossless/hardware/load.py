@@ -125,11 +125,14 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
     own = _own()[kind]
     if name not in own:
         known = sorted({*files, *own})
-        raise ProfileError(_unknown("switch" if kind == "switches" else "network adapter", name, known))
+        raise ProfileError(
+            unknown_profile("switch" if kind == "switches" else "network adapter", name, known)
+        )
     return None
 
 
-def _unknown(what: str, name: str, known: list[str]) -> str:
+def unknown_profile(what: str, name: str, known: list[str]) -> str:
+    """Return the words for a profile that does not exist, with the nearest that does."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
@@ -145,7 +148,7 @@ def _switch(name: str, path: str | None) -> SwitchProfile:
         return build_switch(name, _own()["switches"][name])
     from lossless.hardware.schema import check_switch
 
-    raw = _parse(path)
+    raw = read_profile(path)
     check_switch(path, raw)
     return build_switch(name, raw)
 
@@ -158,12 +161,17 @@ def _nic(name: str, path: str | None) -> NicProfile:
         return build_nic(name, _own()["nics"][name])
     from lossless.hardware.schema import check_nic
 
-    raw = _parse(path)
+    raw = read_profile(path)
     check_nic(path, raw)
     return build_nic(name, raw)
 
 
-def _parse(path: str) -> dict[str, Any]:
+def read_profile(path: str) -> dict[str, Any]:
+    """Return the contents of a profile's file, unchecked.
+
+    Raises:
+        ProfileError: it cannot be read, or is not TOML.
+    """
     import tomllib
 
     try:

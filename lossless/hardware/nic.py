@@ -33,19 +33,28 @@ class StallPrevention(NamedTuple):
     source: str
 
 
+Tool = Literal["mlnx_qos", "dcb", "niccli"]
+"""What sets trust, DSCP map and PFC of an adapter on a host."""
+_TOOLS: Mapping[str, tuple[Tool, ...]] = {"mlx5": ("mlnx_qos", "dcb"), "bnxt_re": ("dcb", "niccli")}
+"""By driver, the one to take first; dcb is what Broadcom's own script takes (bnxt_setupcc.sh 236.1.155.0)."""
+
+
 class NicProfile(NamedTuple):
     """One network adapter product.
+
+    ``driver`` is the kernel's RDMA driver. Those this program knows are ``mlx5`` and ``bnxt_re``; of another one
+    it only knows what Linux says of any NIC.
 
     ``rates_bps`` are the rates of one port; ``ports`` the most ports of one card, None where unknown.
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
-    writes the value.
+    writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
     """
 
     name: str
     product: str
     vendor: str
-    driver: Literal["mlx5", "bnxt_re"]
+    driver: str
     rates_bps: tuple[int, ...]
     ports: int | None
     pci_id: str | None
@@ -54,3 +63,9 @@ class NicProfile(NamedTuple):
     cnp_priority: int | None
     stall_prevention: StallPrevention | None
     sources: Mapping[str, str]
+    infiniband: tuple[str, ...] = ()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that can set it, first the one that is taken where nobody chooses; dcb sets any adapter."""
+        return _TOOLS.get(self.driver, ("dcb",))

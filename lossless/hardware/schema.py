@@ -36,6 +36,9 @@ SplitAlias = Annotated[
     str, StringConstraints(pattern=r"^([^{}]|\{(index|letter|lane|port)\})+$", strict=True)
 ]
 PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", strict=True)]
+Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
+"""The name of a kernel module."""
+InfinibandRate = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
 Problem = tuple[str, str]
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -162,8 +165,9 @@ class NicFile(_Strict):
 
     product: Text
     vendor: Text
-    driver: Literal["mlx5", "bnxt_re"]
+    driver: Driver
     rates: list[Text] = Field(min_length=1)
+    infiniband: list[InfinibandRate] | None = Field(default=None, min_length=1)
     ports: PositiveInt | None = None
     pci_id: PciId | None = None
     cnp_dscp: int | None = Field(default=None, ge=0, le=63)
@@ -171,6 +175,47 @@ class NicFile(_Strict):
     sources: dict[str, Text]
     dcqcn: DcqcnFile | None = None
     stall_prevention: StallFile | None = None
+
+
+class InfinibandSwitchFile(_Strict):
+    """A file below ``infiniband/switches/``."""
+
+    product: Text
+    vendor: Text
+    managed: bool
+    sharp: PositiveInt
+    vls: PositiveInt | None = None
+    ports: dict[InfinibandRate, PositiveInt] = Field(min_length=1)
+    sources: dict[str, Text]
+
+
+class HcaFile(_Strict):
+    """A file below ``infiniband/hcas/``."""
+
+    product: Text
+    vendor: Text
+    infiniband: list[InfinibandRate] = Field(min_length=1)
+    ports: PositiveInt | None = None
+    pci_id: PciId | None = None
+    sources: dict[str, Text]
+
+
+def check_hca(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of the profile of an InfiniBand adapter.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    _shape(path, HcaFile, raw)
+
+
+def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of an InfiniBand switch profile.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    _shape(path, InfinibandSwitchFile, raw)
 
 
 def check_switch(path: str, raw: dict[str, Any]) -> None:
@@ -204,7 +249,7 @@ def _shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
 
 def _key(parts: tuple[int | str, ...]) -> str:
     # Arrays are counted from 1, as a person counts the [[hwsku]] of a file.
-    return ".".join(str(part + 1) if isinstance(part, int) else part for part in parts)
+    return ".".join(str(part + 1) if isinstance(part, int) else part for part in parts if part != "[key]")
 
 
 def _shape_message(problem: ErrorDetails) -> str:

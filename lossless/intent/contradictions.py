@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.intent.environment import VARIABLE_KEYS
 from lossless.intent.problems import located, suggestion
 from lossless.units import format_rate, parse_rate
 
@@ -25,6 +26,8 @@ def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
     yield from _speeds(document, intent)
     yield from _networks(document, intent)
     yield from _dual_tor(document, intent)
+    yield from _kubernetes(document, intent)
+    yield from _environment(document, intent)
 
 
 def _shared_priorities(document: Document, intent: Intent) -> Iterator[Problem]:
@@ -173,3 +176,25 @@ def _dual_tor_path(intent: Intent) -> Path | None:
     found = (name for name, device in (topology.devices or {}).items() if device.dual_tor)
     first = next(found, None)
     return None if first is None else ("topology", "devices", first, "dual_tor")
+
+
+def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield what NVIDIA's NIC configuration operator cannot be told.
+
+    Sources: Mellanox/nic-configuration-operator pkg/consts/consts.go @0044138 (trust), README.md @0082142 (ToS).
+    """
+    hosts = intent.hosts
+    if hosts.kubernetes is not None and hosts.trust != "dscp":
+        message = f"the operator of hosts.kubernetes is only known to set dscp, not {hosts.trust}"
+        yield located(document, ("hosts", "trust"), f"hosts.trust: {message}")
+    if hosts.kubernetes is not None and hosts.traffic_class == "unset":
+        message = "the operator of hosts.kubernetes then writes ToS 0, which is DSCP 0; expected derived or a number"
+        yield located(document, ("hosts", "traffic_class"), f"hosts.traffic_class: {message}")
+
+
+def _environment(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield variables of the environment that have a key of their own."""
+    for name in intent.hosts.environment:
+        if name in VARIABLE_KEYS:
+            message = f"hosts.environment: {name} is set by {VARIABLE_KEYS[name]}"
+            yield located(document, ("hosts", "environment", name), message, at_key=True)

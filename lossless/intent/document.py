@@ -6,16 +6,29 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.intent.base import FrameSize, Model
+from lossless.intent.base import FrameSize, Model, refused, shown
 from lossless.intent.classes import ClassName, TrafficClass
 from lossless.intent.cluster import Cluster, Failures
 from lossless.intent.hosts import Hosts
 from lossless.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
 from lossless.intent.sonic import Sonic
 from lossless.intent.wiring import Hardware, Name, NetworkChoice, Topology
+from lossless.source.nearest import nearest
 
 PRESETS = ("azure", "nvidia", "pfc-only")
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
+
+
+TRANSPORTS = ("rocev2", "efa", "gcp", "azure")
+"""How RDMA travels: over one's own RoCEv2 fabric, or over that of a cloud (:mod:`lossless.intent.managed`)."""
+
+
+def _transport(value: Any) -> Any:
+    if value not in TRANSPORTS:
+        close = nearest(value, TRANSPORTS) if isinstance(value, str) else None
+        hint = f"; did you mean {close}?" if close else ""
+        raise refused(f"{shown(value)} is not one of {', '.join(TRANSPORTS[:-1])} or {TRANSPORTS[-1]}{hint}")
+    return value
 
 
 class Intent(Model):
@@ -28,7 +41,7 @@ class Intent(Model):
         Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
     ]
     fabric: Name
-    transport: Literal["rocev2"]
+    transport: Annotated[Literal["rocev2"], BeforeValidator(_transport)]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
     classes: dict[ClassName, TrafficClass] = Field(min_length=1)
     pfc: Annotated[Pfc | None, BeforeValidator(off_or_section)] = Pfc()
@@ -46,24 +59,26 @@ class Intent(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an intent as people write it, for editors.
+    """Return the JSON Schema of such an intent as people write it; ``intent/schema.py`` has that of all intents.
 
-    What a preset may supply is not required here, because a schema cannot see presets. It is of draft 7 and has no
-    references: editors know no later one well, and drop what stands beside a reference.
+    What a preset may supply is not required here, because a schema cannot see presets.
     """
-    from lossless.intent.keys import describe  # only a schema needs the words
-
     schema = Intent.model_json_schema(by_alias=True)
-    schema["$schema"] = "http://json-schema.org/draft-07/schema#"
-    schema["title"] = "lossless intent"
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
     del schema["$defs"]["TrafficClass"]["required"]
     del schema["properties"]["classes"]["minProperties"]
     for section in ("Pfc", "Telemetry"):
         either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
         schema["properties"][section.lower()] = {"anyOf": either}
+    return finished_schema(schema)
+
+
+def finished_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that pydantic made of a document as editors need it: without references, with words."""
+    from lossless.intent.keys import describe  # only a schema needs the words
+
     _close(schema)
-    whole = _resolved(schema, schema.pop("$defs"))
+    whole = _resolved(schema, schema.pop("$defs", {}))
     describe(whole)
     return whole  # type: ignore[no-any-return]
 

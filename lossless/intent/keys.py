@@ -20,6 +20,8 @@ class Key(NamedTuple):
 def known_keys() -> dict[str, dict[str, Key]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
     from lossless.intent.keys_cluster import CLUSTER
+    from lossless.intent.keys_infiniband import INFINIBAND
+    from lossless.intent.keys_jobs import JOBS
     from lossless.intent.keys_policy import POLICY
     from lossless.intent.keys_routing import ROUTING
     from lossless.intent.keys_shapes import SHAPES
@@ -27,7 +29,7 @@ def known_keys() -> dict[str, dict[str, Key]]:
     from lossless.intent.keys_wiring import WIRING
 
     found: dict[str, dict[str, Key]] = {}
-    for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, ROUTING):
+    for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, ROUTING, JOBS, INFINIBAND):
         for owner, keys in table.items():
             found.setdefault(owner, {}).update(keys)
     return found

@@ -14,7 +14,7 @@ _CURVE = {
 }  # fmt: skip
 
 POLICY: dict[str, dict[str, Key]] = {
-    "lossless intent": {
+    "Intent": {
         "lossless": Key("Version of this format. Every intent begins with it."),
         "fabric": Key(
             "Name of the fabric: at most 63 letters, digits, '.', '_' and '-'.", ("roce-256", "pod-7")

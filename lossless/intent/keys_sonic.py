@@ -13,7 +13,7 @@ def _by_role(what: str) -> dict[str, Key]:
 
 
 SONIC: dict[str, dict[str, Key]] = {
-    "lossless intent": {
+    "Intent": {
         "sonic": Key(
             "Which release of SONiC the switches run. Left out: what the base of a switch says, else 202411.",
             ({"release": "202405"},),

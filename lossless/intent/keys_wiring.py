@@ -96,8 +96,12 @@ WIRING: dict[str, dict[str, Key]] = {
         "applied_by": Key(
             "Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."
         ),
+        "tool": Key(
+            "What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` "
+            "for any NIC. `auto`: mlnx_qos for NVIDIA, else dcb."
+        ),
         "interfaces": Key(
-            "Network interfaces that carry RDMA. Left out: every Ethernet port of an NVIDIA NIC.",
+            "Network interfaces that carry RDMA. Left out: every Ethernet port of such a NIC.",
             (["eth0", "eth1"],),
         ),
         "rdma_devices": Key(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,11 +16,23 @@ from lossless.intent.contradictions import contradictions
 from lossless.intent.document import PRESETS, Intent
 from lossless.intent.problems import Written, in_file_order, located, not_text, reaches, refusals, suggestion
 from lossless.records import NamedTuple
+from lossless.source.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic import BaseModel
+
     from lossless.source.document import Document
+
+_Model = TypeVar("_Model", bound="BaseModel")
+
+TRANSPORTS = {
+    "rocev2": "lossless.intent.document",
+    "infiniband": "lossless.intent.infiniband",
+    **dict.fromkeys(("efa", "gcp", "azure"), "lossless.intent.managed"),
+}
+"""The module of the document model of each transport; it has the ``json_schema`` of such an intent."""
 
 
 class LoadedIntent(NamedTuple):
@@ -51,20 +63,47 @@ def load_intent(document: Document) -> LoadedIntent:
     Raises:
         InputError: everything in it that has no meaning, each located, in the order of the file.
     """
-    if document.problems:
-        raise InputError(document.problems)
-    _require_version(document)
+    transport_of(document)
     preset = _preset(document)
-    problems = list(not_text(document, document.data))
-    try:
-        intent = Intent.model_validate(_merged(preset, document.data))
-    except ValidationError as error:
-        problems += refusals(Written(document, preset), error.errors())
-        raise InputError(in_file_order(problems)) from None
+    written = Written(document, preset)
+    intent, problems = checked(written, Intent, _merged(preset, document.data))
     problems += contradictions(document, intent)
     if problems:
         raise InputError(in_file_order(problems))
     return LoadedIntent(intent, document, preset)
+
+
+def transport_of(document: Document) -> str:
+    """Return which transport an intent is for, a key of :data:`TRANSPORTS`; where none is given, the first.
+
+    Raises:
+        InputError: the document cannot be read, is no intent of this version, or names a transport that is none.
+    """
+    if document.problems:
+        raise InputError(document.problems)
+    _require_version(document)
+    name = document.data.get("transport", next(iter(TRANSPORTS)))
+    if not isinstance(name, str) or name not in TRANSPORTS:
+        close = nearest(str(name), TRANSPORTS)
+        hint = f"; did you mean {close}?" if close else ""
+        *others, last = TRANSPORTS
+        message = f"transport: {shown(name)} is not one of {', '.join(others)} or {last}{hint}"
+        raise InputError([located(document, ("transport",), message)])
+    return name
+
+
+def checked(written: Written, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
+    """Return what a document's data are by a model, and problems that its model does not see.
+
+    Raises:
+        InputError: everything that the model refuses, each located, in the order of the file.
+    """
+    problems = list(not_text(written.document, written.document.data))
+    try:
+        return model.model_validate(data), problems
+    except ValidationError as error:
+        problems += refusals(written, error.errors())
+        raise InputError(in_file_order(problems)) from None
 
 
 def _require_version(document: Document) -> None:

@@ -34,10 +34,11 @@ _EXPECTED = {
 
 
 class Written(NamedTuple):
-    """A document and what its preset adds: what a place in the intent is traced back to."""
+    """A document, what its preset adds, and the model it is read by: what a place in the intent is traced back to."""
 
     document: Document
     preset: Mapping[str, Any]
+    model: type[BaseModel] = Intent
 
     def path(self, path: Path) -> Path:
         """Return the part of a path that stands in the file; segments of the models' own are skipped."""
@@ -133,7 +134,7 @@ def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
 def _unknown_key(written: Written, loc: Path, missing: list[str], unknown: int) -> Problem:
     key = str(loc[-1])
     here = written.path(loc[:-1])
-    keys = _keys_at(loc[:-1])
+    keys = _keys_at(written.model, loc[:-1])
     open_keys = [k for k in keys if not written.document.exists((*here, k))] or keys
     meant = nearest(key, missing) or nearest(key, open_keys)
     if meant is None and unknown == len(missing) == 1:
@@ -187,9 +188,9 @@ def _name_rule(pattern: str) -> str:
     return f"at most {longest} letters, digits, {marks}, beginning with a letter or digit"
 
 
-def _keys_at(loc: Path) -> list[str]:
+def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
     """Return the keys that are known where ``loc`` points."""
-    annotation: Any = Intent
+    annotation: Any = model_of_document
     for segment in loc:
         annotation = _inner(annotation, segment)
     model = _model_in(annotation)

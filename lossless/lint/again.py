@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from lossless.lint.collect import is_json, load_configuration, read
 from lossless.lint.devices import finder
-from lossless.lint.repository import FEWEST_FOR_WORKERS, completed, joined
+from lossless.lint.managers import manager_files
+from lossless.lint.repository import FEWEST_FOR_WORKERS, Others, completed, joined
 from lossless.lint.workers import judge_file, judge_in_processes, usable
 from lossless.records import NamedTuple
 from lossless.source.excerpts import Excerpts
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lossless.errors import Problem
+    from lossless.facts.text import Facts
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Outcome, Settings
     from lossless.lint.repository import Declare, Intents, Judged, Tell
@@ -42,6 +44,7 @@ class _Known(NamedTuple):
     outcomes: tuple[Outcome, ...]
     excerpts: Excerpts | None
     problems: tuple[Problem, ...]
+    facts: tuple[Candidate, ...]
 
 
 class _Declared(NamedTuple):
@@ -51,6 +54,7 @@ class _Declared(NamedTuple):
     documents: tuple[Document, ...]
     intents: Intents
     problems: tuple[Problem, ...]
+    facts: tuple[Facts, ...]
 
 
 class Again:
@@ -70,7 +74,9 @@ class Again:
         """Judge files as ``judge_files`` does."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         declared = self._intents([one for one in candidates if not is_json(one.file)], declare, settings.tell)
-        settings = completed(settings, declared.intents, [candidate.file for candidate in devices])
+        settings = completed(
+            settings, declared.intents, [candidate.file for candidate in devices], len(declared.facts)
+        )
         if settings.compared is not self._compared:
             # Those that are not compared have left no summary.
             self._known.clear()
@@ -79,7 +85,15 @@ class Again:
         documents = {document.file: document.whole for document in declared.documents}
         excerpts = {one.excerpts.file: one.excerpts for one in known if one.excerpts is not None}
         outcomes = [outcome for one in known for outcome in one.outcomes]
-        judged = joined(declared.intents, outcomes, {**documents, **excerpts}, settings)
+        read_again = (read(candidate) for one in known for candidate in one.facts)
+        facts = (*declared.facts, *(host for one in read_again for host in one.facts))
+        judged = joined(
+            declared.intents,
+            outcomes,
+            {**documents, **excerpts},
+            settings,
+            Others(facts, manager_files(declared.documents)),
+        )
         problems = (*declared.problems, *(problem for one in known for problem in one.problems))
         return judged._replace(errors=(*problems, *judged.errors))
 
@@ -90,7 +104,8 @@ class Again:
             found = [read(candidate) for candidate in candidates]
             documents = tuple(document for one in found for document in one.documents)
             problems = tuple(problem for one in found for problem in one.problems)
-            self._declared = _Declared(basis, documents, declare(documents, tell), problems)
+            facts = tuple(host for one in found for host in one.facts)
+            self._declared = _Declared(basis, documents, declare(documents, tell), problems, facts)
         return self._declared
 
     def _devices(self, candidates: Sequence[Candidate], settings: Settings) -> list[_Known]:
@@ -98,12 +113,14 @@ class Again:
         kept = {one: self._known[one] for one in candidates if one in self._known}
         self._known = {one: known for one, known in kept.items() if known.basis == bases[one]}
         anew = [candidate for candidate in candidates if candidate not in self._known]
-        for candidate, outcomes, excerpts, problems in _judged(anew, settings):
-            self._known[candidate] = _Known(bases[candidate], outcomes, excerpts, problems)
+        for candidate, outcomes, excerpts, problems, facts in _judged(anew, settings):
+            self._known[candidate] = _Known(bases[candidate], outcomes, excerpts, problems, facts)
         return [self._known[candidate] for candidate in candidates]
 
 
-_One = tuple["Candidate", "tuple[Outcome, ...]", "Excerpts | None", "tuple[Problem, ...]"]
+_One = tuple[
+    "Candidate", "tuple[Outcome, ...]", "Excerpts | None", "tuple[Problem, ...]", "tuple[Candidate, ...]"
+]
 
 
 def _judged(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_One]:
@@ -115,7 +132,7 @@ def _judged(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_On
     for candidate in candidates:
         one = judge_file(candidate, settings, find)
         excerpts = Excerpts(candidate.file, one.shown, load_configuration) if one.outcomes else None
-        yield candidate, one.outcomes, excerpts, one.problems
+        yield candidate, one.outcomes, excerpts, one.problems, one.facts
 
 
 def _judged_apart(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_One]:
@@ -124,8 +141,10 @@ def _judged_apart(candidates: Sequence[Candidate], settings: Settings) -> Iterab
     for outcome in work.outcomes:
         outcomes[outcome.file] = (*outcomes.get(outcome.file, ()), outcome)
     problems: dict[str, tuple[Problem, ...]] = {}
+    of_hosts = frozenset(work.facts)
     for problem in work.problems:
         problems[problem.file] = (*problems.get(problem.file, ()), problem)
     for candidate in candidates:
         file = candidate.file
-        yield candidate, outcomes.get(file, ()), work.excerpts.get(file), problems.get(file, ())
+        facts = (candidate,) if candidate in of_hosts else ()
+        yield candidate, outcomes.get(file, ()), work.excerpts.get(file), problems.get(file, ()), facts

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
 from lossless.lint.discover import fits, is_skipped, known_to_git, seems_ours
+from lossless.lint.managers import documents_in
+from lossless.lint.managers import is_managers as is_text
 from lossless.records import NamedTuple
 from lossless.sonic.tables import READ_TABLES
 from lossless.source import load
@@ -14,10 +16,15 @@ from lossless.source import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lossless.facts.text import Facts
     from lossless.findings import Path
     from lossless.source.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
+_UNKNOWN = (
+    "unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, or facts of a host "
+    "(docs/guides/host-facts.md)"
+)
 
 
 class Candidate(NamedTuple):
@@ -30,11 +37,12 @@ class Candidate(NamedTuple):
 class Read(NamedTuple):
     """What came of reading a candidate: a document for each device in it, or an intent, and what is not read.
 
-    Neither, where a file met in a folder is none of ours.
+    Neither, where a file met in a folder is none of ours. ``facts`` are what a host says of itself.
     """
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
+    facts: tuple[Facts, ...] = ()
 
 
 def collect(
@@ -45,10 +53,19 @@ def collect(
     A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
     other files are passed over. A file of several devices gives a document for each.
     """
+    found = gather(paths, lenient=lenient)
+    return list(found.documents), list(found.problems)
+
+
+def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Read:
+    """Return all that lies at some paths, together; see :func:`collect`."""
     candidates, problems = search(paths, lenient=lenient)
     found = [read(candidate) for candidate in candidates]
-    problems += [problem for one in found for problem in one.problems]
-    return [document for one in found for document in one.documents], problems
+    return Read(
+        tuple(document for one in found for document in one.documents),
+        (*problems, *(problem for one in found for problem in one.problems)),
+        tuple(facts for one in found for facts in one.facts),
+    )
 
 
 def search(
@@ -76,17 +93,69 @@ def load_configuration(file: str) -> Document:
     return load(file, lists=True)
 
 
-def read(candidate: Candidate, load: Callable[[str], Document] = load_configuration) -> Read:
-    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always."""
+def read(
+    candidate: Candidate,
+    load: Callable[[str], Document] = load_configuration,
+    text_of: Callable[[str], str] | None = None,
+) -> Read:
+    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always.
+
+    ``load`` reads JSON and YAML, ``text_of`` the text of other files; where that is None, from where they lie.
+    """
     file, expected = candidate
     try:
+        if is_text(file):
+            return _read_text(candidate, text_of)
         document = load(file)
     except InputError as error:
         return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
+    if _speaks_of_hosts(document) and (expected or not _is_rendered(document.text, file)):
+        from lossless.facts.documents import read_document
+
+        return Read(facts=(read_document(document),))
     reason = foreign(document) if expected or _holds_rows(document) else ""
     if reason is not None:
         return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
     return devices_in(document)
+
+
+def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Read:
+    """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
+    from lossless.source.marked_document import BYTE_ORDER_MARK, read_as_written
+
+    file, expected = candidate
+    text = (text_of or read_as_written)(file)
+    managers = documents_in(file, text, near=text_of is None)
+    if managers:
+        return Read(managers)
+    from lossless.facts.text import is_facts, read_facts
+
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    if not expected and _is_rendered(text, file):
+        return Read()
+    if is_facts(text):
+        return Read(facts=(read_facts(text, file),))
+    return Read(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
+
+
+def _is_rendered(text: str, file: str) -> bool:
+    """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
+    if not text.startswith("# Rendered by lossless"):
+        return False
+    folder = os.path.dirname(os.path.abspath(file))
+    return any(
+        os.path.isfile(os.path.join(one, "manifest.json")) for one in (folder, os.path.dirname(folder))
+    )
+
+
+def _speaks_of_hosts(document: Document) -> bool:
+    """Return whether a document that is no device's, and no intent, holds facts of a host."""
+    data = document.data
+    if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
+        return False
+    from lossless.facts.kinds import speaks_of_hosts
+
+    return speaks_of_hosts(data)
 
 
 def devices_in(document: Document) -> Read:
@@ -171,7 +240,7 @@ def _is_special(file: str) -> bool:
 
 def _looks_like_ours(file: str) -> bool:
     name = os.path.basename(file)
-    return name.startswith(("fabric.", "config_db"))
+    return name.startswith(("fabric.", "config_db", "opensm."))
 
 
 def _holds_rows(document: Document) -> bool:

@@ -1,19 +1,21 @@
 """Suppressions that stand in an intent, as comments: ``# lossless: ignore[WD001] -- why until=2026-12-31``.
 
-One behind a key is about what stands on that line and everything below that key; one on a line of its own is about
-the next line that has a key. What looks like a comment inside a text is none.
+The files of a subnet manager can have them too. One behind a key is about what stands on that line and everything
+below that key; one on a line of its own is about the next line that has a key. What looks like a comment inside a text
+is none.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lossless.errors import Problem
 from lossless.findings import Origin
 from lossless.lint.suppressions import Suppression
 from lossless.lint.values import iso_date
 from lossless.rules.selectors import codes_of, unknown
+from lossless.source.marked_document import KnownPlaces
 from lossless.source.nearest import nearest
 from lossless.source.text import Lines
 from lossless.source.yaml_document import YamlLocator
@@ -46,19 +48,59 @@ def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
     return list(reader.suppressions()), sorted(reader.problems)
 
 
+class _Places(Protocol):
+    """What is asked of a file's form: where it has keys, and what in it is no comment."""
+
+    def path_at(self, line: int, lines: Lines) -> Path | None:
+        """Return the outermost key that stands on a line, None where none does."""
+
+    def is_text(self, offset: int) -> bool:
+        """Return whether a number sign at an offset begins no comment."""
+
+
+class _InYaml:
+    def __init__(self, locator: YamlLocator) -> None:
+        self._root = locator.node(())
+
+    def path_at(self, line: int, lines: Lines) -> Path | None:
+        return _path_at(self._root, line, lines)
+
+    def is_text(self, offset: int) -> bool:
+        return _is_text(self._root, offset)
+
+
+class _InLines:
+    """Files with a statement a line, in which a number sign always begins a comment."""
+
+    def __init__(self, locator: KnownPlaces) -> None:
+        self._locator = locator
+
+    def path_at(self, line: int, lines: Lines) -> Path | None:
+        return self._locator.first_on(line, lines)
+
+    def is_text(self, _offset: int) -> bool:
+        return False
+
+
+def _places_of(document: Document) -> _Places:
+    if isinstance(document.locator, KnownPlaces):
+        return _InLines(document.locator)
+    assert isinstance(document.locator, YamlLocator)
+    return _InYaml(document.locator)
+
+
 class _Reader:
     def __init__(self, document: Document) -> None:
-        assert isinstance(document.locator, YamlLocator)
         self.problems: list[Problem] = []
         self._document = document
-        self._root = document.locator.node(())
+        self._places = _places_of(document)
         self._lines = Lines(document.text)
 
     def suppressions(self) -> Iterator[Suppression]:
         """Yield what is understood, note what is not."""
         for match in _COMMENT.finditer(self._document.text):
             directive = _DIRECTIVE.fullmatch(match[1])
-            if self._is_meant(match[1]) and not _is_text(self._root, match.start()):
+            if self._is_meant(match[1]) and not self._places.is_text(match.start()):
                 yield from self._read(match.start(), directive)
 
     def _is_meant(self, said: str) -> bool:
@@ -68,7 +110,7 @@ class _Reader:
 
     def _read(self, offset: int, directive: re.Match[str] | None) -> Iterator[Suppression]:
         line = self._target(offset)
-        path = None if line is None else _path_at(self._root, line, self._lines)
+        path = None if line is None else self._places.path_at(line, self._lines)
         rules = self._rules(offset, directive)
         if directive is None or not rules:
             return

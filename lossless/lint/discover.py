@@ -10,6 +10,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lossless.lint.managers import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.sonic.tables import READ_TABLES
 from lossless.source.text import MAX_BYTES
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from re import Pattern
     from subprocess import CompletedProcess
 
-SUFFIXES = (".json", ".yaml", ".yml")
+FACTS_SUFFIXES = (".facts", ".txt", ".conf", ".env")
+"""What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
+SUFFIXES = (".json", ".yaml", ".yml", *dict.fromkeys((*MANAGERS_SUFFIXES, *FACTS_SUFFIXES)))
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders of other tools; those whose name begins with a dot are skipped too."""
 

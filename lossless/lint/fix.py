@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.lint.managers import edited_document, is_managers
 from lossless.records import NamedTuple
 from lossless.source import load_text
 from lossless.source.edits import Change, edited
@@ -100,14 +101,22 @@ def _edited(
         own = _changes(finding)
         if not own.keys() <= found.keys() or _in_the_way(own, touched):
             continue
-        texts = {file: edited(found[file], mine) for file, mine in own.items()}
+        texts = {file: _after(found[file], mine) for file, mine in own.items()}
         whole = {file: text for file, text in texts.items() if text is not None}
         if len(whole) == len(own):
             made.append(finding)
-            for file, text in whole.items():
-                found[file] = load_text(text, file)
+            for file, document in whole.items():
+                found[file] = document
                 touched.setdefault(file, []).extend(own[file])
     return found, made
+
+
+def _after(document: Document, changes: Sequence[Change]) -> Document | None:
+    """Return a document with some changes, None where it cannot say just that."""
+    if is_managers(document.file):
+        return edited_document(document, changes)
+    text = edited(document, changes)
+    return None if text is None else load_text(text, document.file)
 
 
 def _in_the_way(own: dict[str, list[Change]], touched: dict[str, list[Change]]) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.lint.collect import load_configuration, read
 from lossless.lint.comments import has_marker
-from lossless.lint.repository import Judged, of_intents
+from lossless.lint.repository import Judged, of_all_subnets, of_intents, of_subnets
 from lossless.lint.run import Verdicts, together
 from lossless.lint.workers import in_processes
 from lossless.records import NamedTuple
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.errors import Problem
     from lossless.findings import Path
+    from lossless.infiniband.model import Subnet
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Settings
     from lossless.lint.repository import Declare
@@ -32,10 +33,15 @@ class _One(NamedTuple):
     errors: tuple[Problem, ...]
     shown: Places | None
     marked: bool
+    of_hosts: bool = False
+    subnets: tuple[Subnet, ...] = ()
 
 
-def judge_intents(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged:
-    """Judge files of which none is a device's, as ``judge_files`` does."""
+def judge_intents(candidates: Sequence[Candidate], declare: Declare, settings: Settings) -> Judged | None:
+    """Judge files of which none is a device's, as ``judge_files`` does.
+
+    Returns None where one has facts of a host: those are judged by the fabrics, which do not leave their process.
+    """
     for candidate in candidates:
         # What is looked up here is known to every copy, and said to be in use.
         settings.chosen(candidate.file)
@@ -44,6 +50,8 @@ def judge_intents(candidates: Sequence[Candidate], declare: Declare, settings: S
         return _judged(candidate, declare, settings)
 
     found = list(in_processes(judge, candidates, settings.tell))
+    if any(one.of_hosts for one in found):
+        return None
     documents: dict[str, Shown] = {}
     for candidate, one in zip(candidates, found, strict=True):
         if one.shown is not None:
@@ -53,6 +61,7 @@ def judge_intents(candidates: Sequence[Candidate], declare: Declare, settings: S
                 else Excerpts(candidate.file, one.shown, load_configuration)
             )
     verdicts = [verdicts for one in found for verdicts in one.verdicts]
+    verdicts += of_all_subnets([subnet for one in found for subnet in one.subnets], settings)
     problems = [problem for one in found for problem in one.problems]
     errors = [error for one in found for error in one.errors]
     return Judged(together(verdicts), (*problems, *errors), documents, {})
@@ -61,12 +70,14 @@ def judge_intents(candidates: Sequence[Candidate], declare: Declare, settings: S
 def _judged(candidate: Candidate, declare: Declare, settings: Settings) -> _One:
     found = read(candidate)
     if not found.documents:
-        return _One((), found.problems, (), None, marked=False)
+        return _One((), found.problems, (), None, marked=False, of_hosts=bool(found.facts))
     document = found.documents[0]
     intents = declare(found.documents, None)
-    verdicts = tuple(of_intents(intents, settings))
+    verdicts = (*of_intents(intents, settings), *of_subnets(intents.subnets, settings))
     shown = places(document, _paths(document, verdicts))
-    return _One(verdicts, found.problems, intents.errors, shown, has_marker(document.text))
+    return _One(
+        verdicts, found.problems, intents.errors, shown, has_marker(document.text), subnets=intents.subnets
+    )
 
 
 def _paths(document: Document, verdicts: Sequence[Verdicts]) -> Iterator[Path]:

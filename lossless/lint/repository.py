@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.lint.collect import devices_in, is_json, read, split
 from lossless.lint.devices import Settings, compare, finder, judge_document
+from lossless.lint.managers import ManagerFiles, is_managers, manager_files
 from lossless.lint.run import Verdicts, run, together
 from lossless.records import NamedTuple
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from lossless.errors import Problem
     from lossless.fabric.model import Fabric, Switch
+    from lossless.facts.text import Facts
+    from lossless.infiniband.model import Subnet
     from lossless.lint.collect import Candidate
     from lossless.lint.devices import Outcome
     from lossless.source.document import Document
@@ -29,10 +32,11 @@ FEWEST_INTENTS = 16
 
 
 class Intents(NamedTuple):
-    """The fabrics that intents declare, and what could not be read of them."""
+    """The fabrics and subnets that intents declare, and what could not be read of them."""
 
     fabrics: tuple[Fabric, ...]
     errors: tuple[Problem, ...]
+    subnets: tuple[Subnet, ...] = ()
 
 
 class Judged(NamedTuple):
@@ -47,6 +51,13 @@ class Judged(NamedTuple):
     layouts: Mapping[str, Layout]
 
 
+class Others(NamedTuple):
+    """What is judged beside intents and devices: ``facts``, what hosts say of themselves, and subnet managers."""
+
+    facts: Sequence[Facts] = ()
+    managers: ManagerFiles = ManagerFiles()
+
+
 _Counted = TypeVar("_Counted")
 
 Tell = Callable[[int, int], None]
@@ -56,16 +67,19 @@ Declare = Callable[[Sequence["Document"], "Tell | None"], Intents]
 """Makes fabrics of those documents that are intents, and tells how many of them are made."""
 
 
-def judge_documents(documents: Sequence[Document], declare: Declare, settings: Settings) -> Judged:
-    """Judge documents that are already read."""
+def judge_documents(
+    documents: Sequence[Document], declare: Declare, settings: Settings, facts: Sequence[Facts] = ()
+) -> Judged:
+    """Judge documents that are already read, and ``facts``, what hosts say of themselves."""
     problems = [problem for document in documents for problem in devices_in(document).problems]
     documents = split(documents)
     intents = declare(documents, settings.tell)
     deployed = [document for document in documents if is_json(document.file)]
-    settings = completed(settings, intents, [document.file for document in deployed])
+    settings = completed(settings, intents, [document.file for document in deployed], len(facts))
     find = finder(settings.profile_dirs)
     outcomes = [judge_document(document, settings, find) for document in counted(deployed, settings.tell)]
-    judged = joined(intents, outcomes, {document.file: document.whole for document in documents}, settings)
+    shown = {document.file: document.whole for document in documents}
+    judged = joined(intents, outcomes, shown, settings, Others(facts, manager_files(documents)))
     return judged._replace(errors=(*problems, *judged.errors)) if problems else judged
 
 
@@ -74,13 +88,16 @@ def judge_files(candidates: Sequence[Candidate], declare: Declare, settings: Set
     if _are_many_intents(candidates):
         from lossless.lint.intents import judge_intents
 
-        return judge_intents(candidates, declare, settings)
+        judged = judge_intents(candidates, declare, settings)
+        if judged is not None:
+            return judged
     devices = _for_workers(candidates)
     among = set(devices)
     found = [read(candidate) for candidate in candidates if candidate not in among]
     documents = [document for one in found for document in one.documents]
-    judged = _judge_apart(devices, documents, declare, settings) if devices else None
-    judged = judged or judge_documents(documents, declare, settings)
+    facts = [one for each in found for one in each.facts]
+    judged = _judge_apart(devices, documents, declare, settings, facts) if devices else None
+    judged = judged or judge_documents(documents, declare, settings, facts)
     problems = tuple(problem for one in found for problem in one.problems)
     return judged._replace(errors=(*problems, *judged.errors))
 
@@ -101,11 +118,15 @@ def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
 
     Where there are devices too, these are judged by the fabrics of the intents, which stay in this process then.
     """
-    if len(candidates) < FEWEST_INTENTS or any(is_json(candidate.file) for candidate in candidates):
+    if len(candidates) < FEWEST_INTENTS or not all(_is_yaml(candidate.file) for candidate in candidates):
         return False
     from lossless.lint.workers import usable
 
     return usable()
+
+
+def _is_yaml(file: str) -> bool:
+    return not is_json(file) and not is_managers(file)
 
 
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -119,21 +140,25 @@ def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _judge_apart(
-    devices: Sequence[Candidate], documents: Sequence[Document], declare: Declare, settings: Settings
+    devices: Sequence[Candidate],
+    documents: Sequence[Document],
+    declare: Declare,
+    settings: Settings,
+    facts: Sequence[Facts],
 ) -> Judged:
     from lossless.lint.workers import judge_in_processes
 
     intents = declare(documents, settings.tell)
-    settings = completed(settings, intents, [candidate.file for candidate in devices])
+    settings = completed(settings, intents, [candidate.file for candidate in devices], len(facts))
     work = judge_in_processes(devices, settings)
-    judged = joined(
-        intents, work.outcomes, {d.file: d.whole for d in documents} | dict(work.excerpts), settings
-    )
+    facts = [*facts, *(one for candidate in work.facts for one in read(candidate).facts)]
+    shown = {d.file: d.whole for d in documents} | dict(work.excerpts)
+    judged = joined(intents, work.outcomes, shown, settings, Others(facts, manager_files(documents)))
     return judged._replace(errors=(*work.problems, *judged.errors))
 
 
-def completed(settings: Settings, intents: Intents, deployed: Sequence[str]) -> Settings:
-    """Return settings with the switches that intents name, and whether devices are compared.
+def completed(settings: Settings, intents: Intents, deployed: Sequence[str], hosts: int) -> Settings:
+    """Return settings with the switches that intents name, and whether devices are compared, with each other or hosts.
 
     A switch that two intents name is not intended.
     """
@@ -143,7 +168,7 @@ def completed(settings: Settings, intents: Intents, deployed: Sequence[str]) -> 
     for switch in (switch for fabric in intents.fabrics for switch in fabric.switches):
         intended[switch.name] = None if switch.name in intended else switch
     known = {name: switch for name, switch in intended.items() if switch is not None}
-    compared = len(deployed) > 1 and _compares(settings, deployed)
+    compared = bool(deployed) and len(deployed) + hosts > 1 and _compares(settings, deployed)
     return settings._replace(intended=known, compared=compared)
 
 
@@ -156,15 +181,36 @@ def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
 
 
 def joined(
-    intents: Intents, outcomes: Sequence[Outcome], documents: Mapping[str, Shown], settings: Settings
+    intents: Intents,
+    outcomes: Sequence[Outcome],
+    documents: Mapping[str, Shown],
+    settings: Settings,
+    others: Others,
 ) -> Judged:
-    """Return what is said of intents and devices together."""
-    verdicts = [*of_intents(intents, settings), *(outcome.verdicts for outcome in outcomes)]
+    """Return what is said of intents, devices, hosts and subnet managers together."""
+    facts, managers = others
+    subnets = (*intents.subnets, *(one.subnet for one in managers.subnets))
+    verdicts = [
+        *of_intents(intents, settings),
+        *of_subnets(subnets, settings),
+        *of_all_subnets(subnets, settings),
+        Verdicts(not_judged=managers.not_judged),
+        *(outcome.verdicts for outcome in outcomes),
+    ]
     summaries = [outcome.summary for outcome in outcomes if outcome.summary is not None]
+    errors = [error for outcome in outcomes for error in outcome.errors]
+    if facts:
+        from lossless.lint.hosts import judge_hosts, unsaid
+
+        fabrics = () if settings.apart else intents.fabrics
+        hosts = judge_hosts(facts, fabrics, () if settings.apart else summaries, settings)
+        verdicts += [unsaid(one, verdicts) for one in hosts.verdicts]
+        errors += hosts.problems
+        summaries += hosts.summaries
+        documents = {**documents, **{one.document.file: one.document for one in facts}}
     verdicts.append(compare(summaries, settings))
-    errors = (error for outcome in outcomes for error in outcome.errors)
     layouts = {outcome.name: outcome.layout for outcome in outcomes if outcome.layout is not None}
-    return Judged(together(verdicts), (*intents.errors, *errors), documents, layouts)
+    return Judged(together(verdicts), (*intents.errors, *managers.problems, *errors), documents, layouts)
 
 
 def of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
@@ -176,6 +222,27 @@ def of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
 
     chosen = [settings.chosen(fabric.sources[0]) for fabric in intents.fabrics]
     return [
-        run(View(fabric), for_intents(codes), "intent")
+        run(View(fabric), for_intents(codes, managed=fabric.managed is not None), "intent")
         for fabric, codes in zip(intents.fabrics, chosen, strict=True)
     ]
+
+
+def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
+    """Return what rules say of subnets, each by itself."""
+    if not subnets:
+        return []
+    from lossless.rules.table import for_subnets
+
+    chosen = [settings.chosen(subnet.files[0]) for subnet in subnets]
+    return [run(subnet, for_subnets(codes), "intent") for subnet, codes in zip(subnets, chosen, strict=True)]
+
+
+def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
+    """Return what rules say of subnets together: a rule runs where it is chosen for any of them."""
+    if not subnets:
+        return []
+    from lossless.rules.table import for_all_subnets
+
+    choices = [settings.chosen(subnet.files[0]) for subnet in subnets]
+    everywhere = None if None in choices else frozenset().union(*(codes or () for codes in choices))
+    return [run(tuple(subnets), for_all_subnets(everywhere), "intent")]

@@ -9,7 +9,7 @@ from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.findings import Origin, Path
     from lossless.rules.base import Rule
@@ -23,6 +23,9 @@ RULE_PAGES = "docs/rules/"
 
 LESSER = ("SCM", "CFG004")
 """What says that a schema refuses a value, or that it is not the intended one, apart from what traffic suffers."""
+
+DOUBLE = "HST009"
+"""What says that a host is not the intended one, which is one cause with what a rule says of the same place."""
 
 
 class Verdicts(NamedTuple):
@@ -52,8 +55,18 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     superseded = frozenset().union(*(verdict.superseded for verdict in verdicts))
     kept = [f for v in verdicts for f in v.findings if (f.code, f.origin) not in superseded]
     graver = {f.origin[:2] for f in kept if not f.code.startswith(LESSER) and f.severity != "info"}
-    findings = in_order(_lessened(finding, graver) for finding in kept)
+    findings = in_order(_lessened(finding, graver) for finding in _once(kept))
     return Verdicts(findings, _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings without the double of those that say more, and without what is milder than a double."""
+    said = {f.origin[:2] for f in findings if f.code != DOUBLE and f.severity != "info"}
+    doubles = {f.origin[:2] for f in findings if f.code == DOUBLE and f.severity != "info"} - said
+    for finding in findings:
+        place, milder = finding.origin[:2], finding.severity == "info"
+        if place not in (said if finding.code == DOUBLE else doubles if milder else ()):
+            yield finding
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -25,11 +25,12 @@ _CHUNK = 8
 
 
 class Work(NamedTuple):
-    """What came of many files: the outcomes, what to show of each, and what could not be read."""
+    """What came of many files: the outcomes, what to show of each, what could not be read, and what is of hosts."""
 
     outcomes: list[Outcome]
     excerpts: dict[str, Excerpts]
     problems: list[Problem]
+    facts: list[Candidate]
 
 
 class JudgedFile(NamedTuple):
@@ -38,6 +39,7 @@ class JudgedFile(NamedTuple):
     outcomes: tuple[Outcome, ...]
     problems: tuple[Problem, ...]
     shown: Places
+    facts: tuple[Candidate, ...] = ()
 
 
 _judge: list[Callable[[Candidate], Any]] = []
@@ -86,12 +88,14 @@ def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> W
     outcomes: list[Outcome] = []
     excerpts: dict[str, Excerpts] = {}
     problems: list[Problem] = []
+    facts: list[Candidate] = []
     for judged in in_processes(judge, candidates, settings.tell):
         problems += judged.problems
+        facts += judged.facts
         outcomes += judged.outcomes
         for outcome in judged.outcomes[:1]:
             excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
-    return Work(outcomes, excerpts, problems)
+    return Work(outcomes, excerpts, problems, facts)
 
 
 def in_processes(
@@ -137,7 +141,8 @@ def judge_file(candidate: Candidate, settings: Settings, find: FindHardware) -> 
     """Judge one file, and keep of it only what reports may show."""
     found = read(candidate)
     if not found.documents:
-        return JudgedFile((), found.problems, Places({}, {}, {}))
+        facts = (candidate,) if found.facts else ()
+        return JudgedFile((), found.problems, Places({}, {}, {}), facts)
     outcomes = tuple(judge_document(document, settings, find) for document in found.documents)
     paths = (path for outcome in outcomes for path in _paths(outcome))
     return JudgedFile(outcomes, found.problems, places(found.documents[0].whole, paths))

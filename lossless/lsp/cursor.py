@@ -19,7 +19,8 @@ _BLOCK = re.compile(
 )
 _TOKEN = re.compile(r"""\s*(?:(?P<mark>[{}\[\],]|:(?=[\s{\[]|$))|"(?P<double>[^"]*)"|'(?P<single>[^']*)'
     |(?P<comment>\#.*)|(?P<plain>[^\s{}\[\],:"'][^{}\[\],:"']*|:))""", re.VERBOSE)  # fmt: skip
-_AFTER = re.compile(r"""[\w.-]*""")
+_TRANSPORT = re.compile(r"^transport[ ]*:[ ]*([a-z0-9]+)", re.MULTILINE)
+_AFTER = re.compile(r"""[\w./-]*""")
 
 
 class Cursor(NamedTuple):
@@ -158,3 +159,9 @@ def key_at(text: str, line: int, column: int) -> Path:
     if in_value:
         return path if typed else ()
     return (*path, typed) if typed else ()
+
+
+def transport_in(text: str) -> str | None:
+    """Return the transport that an intent names, None where it names none yet."""
+    match = _TRANSPORT.search(text)
+    return match[1] if match else None

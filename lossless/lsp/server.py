@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from lossless import __version__
-from lossless.lsp.cursor import cursor_at, key_at
+from lossless.lsp.cursor import cursor_at, key_at, transport_in
 from lossless.lsp.diagnostics import Marked, Marker
 from lossless.lsp.files import Files, Together
 from lossless.lsp.fixes import Texts, mending, mending_all, text_edits
@@ -242,7 +242,7 @@ async def _hover(server: Server, params: types.HoverParams) -> types.Hover | Non
     said = [of_rule(code) for code in codes]
     if _is_intent(server, judged.opened):
         place = _place(server, judged.opened, params.position)
-        said.append(of_key(key_at(judged.opened.text, *place)))
+        said.append(of_key(key_at(judged.opened.text, *place), transport_in(judged.opened.text)))
     shown = "\n\n---\n\n".join(filter(None, said))
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown)) if shown else None
 
@@ -252,7 +252,9 @@ async def _complete(server: Server, params: types.CompletionParams) -> list[type
     opened = next((one for one in server.opened().values() if one.uri == params.text_document.uri), None)
     if opened is None or not _is_intent(server, opened):
         return []
-    return completions(cursor_at(opened.text, *_place(server, opened, params.position)))
+    return completions(
+        cursor_at(opened.text, *_place(server, opened, params.position)), transport_in(opened.text)
+    )
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:

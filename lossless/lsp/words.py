@@ -27,29 +27,44 @@ def of_rule(code: str) -> str | None:
     return f"# {rule.code} {rule.name} ({rule.severity})\n\n{documentation.strip()}"
 
 
-def of_key(path: Path) -> str | None:
-    """Return what the key of an intent means as Markdown; of a name, what is named there; None for no such key."""
+def of_key(path: Path, transport: str | None = None) -> str | None:
+    """Return what the key of an intent means as Markdown; of a name, what is named there; None for no such key.
+
+    Without a ``transport`` that is known the key may be one of any intent.
+    """
     if not path:
         return None
-    parts = _at(path[:-1])
+    parts = _at(path[:-1], transport)
     above = [part for part in parts if path[-1] in part.get("properties", {})]
     if not above:
-        return of_key(path[:-1]) if any(True for part in parts for _ in _below(part, path[-1])) else None
+        return (
+            of_key(path[:-1], transport)
+            if any(True for part in parts for _ in _below(part, path[-1]))
+            else None
+        )
     said = above[0]["properties"][path[-1]]
     name = ".".join(str(key) for key in path if not isinstance(key, int))
     return "\n\n".join([f"**{name}**", said["description"], *_facts(said)])
 
 
-def completions(cursor: Cursor) -> list[CompletionItem]:
-    """Return what can be written at a place of an intent."""
-    return list(_values(cursor.path) if cursor.in_value else _keys(cursor.path))
+def completions(cursor: Cursor, transport: str | None = None) -> list[CompletionItem]:
+    """Return what can be written at a place of an intent; of one of any ``transport`` where none is known."""
+    if cursor.path == ("transport",):
+        transport = None
+    return list(_values(cursor.path, transport) if cursor.in_value else _keys(cursor.path, transport))
 
 
 @cache
 def _schema() -> Schema:
-    from lossless.intent.document import json_schema
+    from lossless.intent.schema import intent_schema
 
-    return json_schema()
+    return intent_schema()
+
+
+def _roots(transport: str | None) -> list[Schema]:
+    """Return the schemas of intents of a transport, those of all where it is none."""
+    every = list(_forms(_schema()))
+    return [one for one in every if transport in _words(one["properties"]["transport"])] or every
 
 
 def _facts(said: Schema) -> Iterator[str]:
@@ -87,9 +102,9 @@ def _forms(part: Schema) -> Iterator[Schema]:
         yield from _forms(one)
 
 
-def _at(path: Path) -> list[Schema]:
+def _at(path: Path, transport: str | None) -> list[Schema]:
     """Return the forms of the value at a path, none where nothing can be there."""
-    found = [_schema()]
+    found = _roots(transport)
     for key in path:
         found = [form for part in found for inner in _below(part, key) for form in _forms(inner)]
     return found
@@ -107,21 +122,23 @@ def _below(part: Schema, key: str | int) -> Iterator[Schema]:
         )
 
 
-def _keys(path: Path) -> Iterator[CompletionItem]:
+def _keys(path: Path, transport: str | None) -> Iterator[CompletionItem]:
     seen = set()
-    for part in _at(path):
+    for part in _at(path, transport):
         for name, said in part.get("properties", {}).items():
             if name not in seen:
                 seen.add(name)
-                words = MarkupContent(MarkupKind.Markdown, of_key((*path, name)) or said["description"])
+                words = MarkupContent(
+                    MarkupKind.Markdown, of_key((*path, name), transport) or said["description"]
+                )
                 kind = CompletionItemKind.Property
                 yield CompletionItem(name, kind=kind, documentation=words, insert_text=f"{name}: ")
 
 
-def _values(path: Path) -> Iterator[CompletionItem]:
-    words = dict.fromkeys(word for form in _at(path) for word in _words(form))
+def _values(path: Path, transport: str | None) -> Iterator[CompletionItem]:
+    words = dict.fromkeys(word for form in _at(path, transport) for word in _words(form))
     yield from (CompletionItem(word, kind=CompletionItemKind.EnumMember) for word in words)
-    for part in _at(path[:-1]):
+    for part in _at(path[:-1], transport):
         for example in part.get("properties", {}).get(path[-1] if path else "", {}).get("examples", ()):
             if _written(example) not in words:
                 yield CompletionItem(_written(example), kind=CompletionItemKind.Value, detail="an example")

@@ -60,8 +60,31 @@ HOST_FILES = {
         hitless=None,
         why="starts lossless-roce.sh",
     ),
+    "lossless-roce.json": Deployment(
+        "/etc/lossless/roce.json",
+        (),
+        hitless=True,
+        why="the same settings as data, for what manages configurations; nothing on the host reads it",
+    ),
+    "nccl.conf": Deployment(
+        "/etc/nccl.conf",
+        (),
+        hitless=True,
+        why="jobs that start from then on read it; those that run keep what they have",
+    ),
+    "jobs.env": Deployment(
+        "/etc/lossless/jobs.env", (), hitless=True, why="read where a job's container or unit names it"
+    ),
+    "jobs.sh": Deployment("/etc/lossless/jobs.sh", (), hitless=True, why="read where a job sources it"),
 }
 """Where the files of a host go, by name."""
+CLUSTER = Deployment(
+    "",
+    (),
+    hitless=False,
+    why="the operator drains a node and resets its NICs, or reboots it, where settings of the firmware change",
+)
+"""What applying a resource to a cluster does; the target is the file itself."""
 
 
 def asic_deployment(asic: str, *, complete: bool) -> Deployment:

@@ -8,11 +8,8 @@ from lossless.errors import RenderError
 from lossless.render.deploy import HOST_FILES
 from lossless.render.plan import PlannedFile
 
-DRIVER = "mlx5"
-"""The driver of NVIDIA's ConnectX and BlueField NICs."""
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from lossless.fabric.model import Fabric, Host
 
@@ -29,12 +26,16 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
 
 
 def host_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return which hosts no files are rendered for, and why."""
-    _, left_out = _hosts_by_driver(fabric)
-    return tuple(
-        f"no files for {len(hosts)} hosts with {name}: only NICs of driver {DRIVER} are rendered"
-        for name, hosts in sorted(left_out.items())
-    )
+    """Return what of the hosts' settings no file sets, and why."""
+    from lossless.hosts.scripts import unset
+
+    left: dict[str, int] = {}
+    for host in fabric.hosts:
+        what = unset(host.qos)
+        if what is not None:
+            note = f"hosts with {host.qos.nic_name}: their files leave out {what}"
+            left[note] = left.get(note, 0) + 1
+    return tuple(f"{count} {note}" for note, count in sorted(left.items()))
 
 
 def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
@@ -43,30 +44,16 @@ def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
     Raises:
         RenderError: a host that cannot be set as declared.
     """
-    hosts, _ = _hosts_by_driver(fabric)
     rendered: dict[int, tuple[PlannedFile, ...]] = {}
-    for host in hosts:
+    for host in fabric.hosts:
         if id(host.qos) not in rendered:
             rendered[id(host.qos)] = _one_host(host)
         for file in rendered[id(host.qos)]:
             yield file._replace(path=f"{host.name}/{file.path}")
 
 
-def _hosts_by_driver(fabric: Fabric) -> tuple[Sequence[Host], dict[str, list[Host]]]:
-    """Return the hosts that files are rendered for, and by NIC those that none are."""
-    rendered: list[Host] = []
-    left_out: dict[str, list[Host]] = {}
-    for host in fabric.hosts:
-        nic = host.qos.nic
-        if nic is not None and nic.driver == DRIVER:
-            rendered.append(host)
-        else:
-            left_out.setdefault(host.qos.nic_name, []).append(host)
-    return rendered, left_out
-
-
 def _one_host(host: Host) -> tuple[PlannedFile, ...]:
-    from lossless.hosts.nvidia import host_files as files_of
+    from lossless.hosts.scripts import host_files as files_of
     from lossless.render.environment import render_template
 
     return tuple(

@@ -24,13 +24,22 @@ VERSION = 2
 
 
 class Entry(NamedTuple):
-    """What is known of one file of the tree; ``changed`` is whether it differs from what stood there."""
+    """What is known of one file of the tree; ``changed`` is whether it differs from what stood there.
+
+    ``sha256`` is None for a ``secret`` file: it would let others try keys until one fits.
+    """
 
     path: str
-    sha256: str
+    sha256: str | None
     executable: bool
     deployment: Deployment | None
     changed: bool
+    secret: bool = False
+
+    @property
+    def mode(self) -> int:
+        """The permissions of the file."""
+        return 0o600 if self.secret else 0o755 if self.executable else 0o644
 
 
 def manifest_text(entries: Iterable[Entry], changes: Iterable[Change] = ()) -> str:
@@ -53,7 +62,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "path": entry.path,
         "device": entry.path.partition("/")[0],
         "sha256": entry.sha256,
-        "mode": "0755" if entry.executable else "0644",
+        "mode": f"{entry.mode:04o}",
     }
     if entry.deployment is not None:
         target, apply, hitless, why = entry.deployment

@@ -24,12 +24,16 @@ class Deployment(NamedTuple):
 
 
 class PlannedFile(NamedTuple):
-    """One file of the tree, by its path below the output folder: ``<device>/<name>``."""
+    """One file of the tree, by its path below the output folder: ``<device>/<name>``.
+
+    ``secret``: only its owner may read it, and what it holds is not shown.
+    """
 
     path: str
     text: str
     executable: bool = False
     deployment: Deployment | None = None
+    secret: bool = False
 
 
 class Change(NamedTuple):

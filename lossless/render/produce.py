@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from lossless.errors import InputError, LosslessError, Problem, RenderError
 from lossless.records import NamedTuple
 from lossless.render.fabric import host_files
+from lossless.render.jobs import job_files
 from lossless.render.switches import switch_files
-from lossless.render.tree import abandon, begin, changed_paths, finish, look, old_text, stage
+from lossless.render.tree import abandon, begin, changed_paths, finish, is_secret, look, old_text, stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,6 +45,19 @@ class Order(NamedTuple):
     write: bool
     diff: bool
 
+    @property
+    def place(self) -> Place:
+        """Where the tree goes."""
+        return Place(self.folder, self.write, self.diff)
+
+
+class Place(NamedTuple):
+    """Where a tree goes, whether it is written at all, and whether to say in full what would change."""
+
+    folder: Path
+    write: bool
+    diff: bool
+
 
 class Produced(NamedTuple):
     """What was made: an entry a file, what each switch takes to change, and what differs from before."""
@@ -69,7 +83,8 @@ def produce(order: Order, processes: int) -> Produced:
         InputError: a base cannot be read.
         RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
     """
-    with _staging(order):
+    place = order.place
+    with _staging(place):
         made = list(_switches(order, processes))
         unread = [problem for one in made for problem in one.unread]
         if unread:
@@ -77,26 +92,41 @@ def produce(order: Order, processes: int) -> Produced:
         refused = [one.refused for one in made if one.refused is not None]
         if refused:
             raise RenderError("\n".join(refused))
-        made += (_placed(order, (file,)) for file in host_files(order.fabric))
-        entries = tuple(entry for one in made for entry in one.entries)
-        plans = tuple(one.plan for one in made if one.plan is not None)
-        changed = changed_paths(order.folder, entries)
-        texts = (*(text for one in made for text in one.differences), *_gone(order, entries, changed))
-        if order.write:
-            finish(order.folder, entries, plans)
+        made += (_placed(place, (file,)) for file in host_files(order.fabric))
+        made += (_placed(place, (file,)) for file in job_files(order.fabric))
+        return _finished(place, made)
+
+
+def produce_files(files: Iterable[PlannedFile], place: Place) -> Produced:
+    """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
+
+    Raises:
+        RenderError: the output cannot be written.
+    """
+    with _staging(place):
+        return _finished(place, [_placed(place, (file,)) for file in files])
+
+
+def _finished(place: Place, made: Sequence[_Made]) -> Produced:
+    entries = tuple(entry for one in made for entry in one.entries)
+    plans = tuple(one.plan for one in made if one.plan is not None)
+    changed = changed_paths(place.folder, entries)
+    texts = (*(text for one in made for text in one.differences), *_gone(place, entries, changed))
+    if place.write:
+        finish(place.folder, entries, plans)
     return Produced(entries, plans, changed, texts)
 
 
 @contextmanager
-def _staging(order: Order) -> Iterator[None]:
-    if not order.write:
+def _staging(at: Place) -> Iterator[None]:
+    if not at.write:
         yield
         return
     try:
-        begin(order.folder)
+        begin(at.folder)
         yield
     finally:
-        abandon(order.folder)
+        abandon(at.folder)
 
 
 def _switches(order: Order, processes: int) -> Iterable[_Made]:
@@ -112,31 +142,41 @@ def _switch(order: Order, switch: Switch) -> _Made:
     try:
         base = load(order.bases[switch.name]) if order.bases is not None else None
         files, plan = switch_files(switch, base, order.extras)
-        return _placed(order, files)._replace(plan=plan)
+        return _placed(order.place, files)._replace(plan=plan)
     except InputError as error:
         return _Made((), unread=error.problems)
     except RenderError as error:
         return _Made((), refused=str(error))
 
 
-def _placed(order: Order, files: Sequence[PlannedFile]) -> _Made:
+def _placed(at: Place, files: Sequence[PlannedFile]) -> _Made:
     """Stage files, or only look at what stands there."""
-    place: Callable[[Path, PlannedFile], Entry] = stage if order.write else look
-    entries = tuple(place(order.folder, file) for file in files)
+    place: Callable[[Path, PlannedFile], Entry] = stage if at.write else look
+    entries = tuple(place(at.folder, file) for file in files)
     texts = (
-        _unified(file.path, old_text(order.folder, file.path) or "", file.text)
+        _difference(at, file.path, file.text, secret=file.secret)
         for file, entry in zip(files, entries, strict=True)
-        if order.diff and entry.changed
+        if at.diff and entry.changed
     )
     return _Made(entries, differences=tuple(texts))
 
 
-def _gone(order: Order, entries: Sequence[Entry], changed: Iterable[str]) -> Iterator[str]:
+def _gone(at: Place, entries: Sequence[Entry], changed: Iterable[str]) -> Iterator[str]:
     """Yield what files held that are no longer part of the tree."""
     kept = {entry.path for entry in entries}
     for path in changed:
-        if order.diff and path not in kept:
-            yield _unified(path, old_text(order.folder, path) or "", "")
+        if at.diff and path not in kept:
+            yield _difference(at, path, "", secret=False)
+
+
+def _difference(at: Place, path: str, after: str, *, secret: bool) -> str:
+    """Return how a file differs from what stands there; keys are not shown, old ones as little as new ones."""
+    before = old_text(at.folder, path) or ""
+    if not (secret or is_secret(at.folder, path)):
+        return _unified(path, before, after)
+    from lossless.infiniband.masked import masked
+
+    return _unified(path, masked(before), masked(after)) or f"# {path}: its keys or its mode differ"
 
 
 def _unified(path: str, before: str, after: str) -> str:

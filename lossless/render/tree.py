@@ -73,7 +73,7 @@ def stage(folder: Path, file: PlannedFile) -> Entry:
     # Plain strings: 65,536 Paths cost seconds.
     target = os.path.join(folder, _STAGING, file.path)  # noqa: PTH118
     try:
-        _write(target, content)
+        _write(target, content, secret=file.secret)
         if file.executable:
             os.chmod(target, 0o755)  # noqa: PTH101
     except OSError as error:
@@ -149,15 +149,31 @@ def _require_inside(path: str) -> None:
 def _entry(folder: Path, file: PlannedFile, content: bytes) -> Entry:
     path = os.path.join(folder, file.path)  # noqa: PTH118
     differs = _read(path, len(content)) != content or (file.executable and not os.access(path, os.X_OK))
-    return Entry(file.path, hashlib.sha256(content).hexdigest(), file.executable, file.deployment, differs)
+    differs = differs or (file.secret and not is_secret(folder, file.path))
+    checksum = None if file.secret else hashlib.sha256(content).hexdigest()
+    return Entry(file.path, checksum, file.executable, file.deployment, differs, file.secret)
 
 
-def _write(path: str, content: bytes) -> None:
+def is_secret(folder: Path, path: str) -> bool:
+    """Return whether a file of the tree that stands there is for its owner alone."""
     try:
-        file = open(path, "wb")  # noqa: PTH123, SIM115
+        return os.stat(os.path.join(folder, path)).st_mode & 0o077 == 0  # noqa: PTH116, PTH118
+    except FileNotFoundError:
+        return False
+
+
+def _owners_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _write(path: str, content: bytes, *, secret: bool) -> None:
+    # From its first moment nobody else may read a secret file.
+    opener = _owners_alone if secret else None
+    try:
+        file = open(path, "wb", opener=opener)  # noqa: SIM115
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
-        file = open(path, "wb")  # noqa: PTH123, SIM115
+        file = open(path, "wb", opener=opener)  # noqa: SIM115
     with file:
         file.write(content)
 

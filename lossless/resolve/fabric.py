@@ -14,6 +14,7 @@ from lossless.resolve.cluster import cluster, failures
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.kinds import PortUse, SwitchKind
+from lossless.resolve.kubernetes import kubernetes_policy
 from lossless.resolve.layout import Layout, LayoutBuilder
 from lossless.resolve.releases import check_devices
 from lossless.resolve.routing import bridging, routing
@@ -61,7 +62,8 @@ class _Resolver:
         self.plan: Plan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
         check_devices(loaded, self.hardware.switches)
-        check_nics(loaded, (self.hardware.nic, *self.hardware.other_nics.values()))
+        self._nics = (self.hardware.nic, *self.hardware.other_nics.values())
+        check_nics(loaded, self._nics)
         self.classes = class_set(loaded)
         self._roles = {node.name: node.role for node in self.plan.nodes}
         self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
@@ -94,6 +96,7 @@ class _Resolver:
             failures=failures(self.loaded),
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
+            kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
         )
 
     def _telemetry(self) -> Telemetry:

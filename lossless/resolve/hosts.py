@@ -9,6 +9,8 @@ from lossless.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport
 from lossless.fabric.model import CongestionControl
 from lossless.fabric.qos import DSCPS
 from lossless.intent.problems import in_file_order
+from lossless.resolve.jobs import variables
+from lossless.resolve.shares import shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,11 +18,15 @@ if TYPE_CHECKING:
     from lossless.errors import Problem
     from lossless.findings import Origin
     from lossless.hardware.model import NicProfile
-    from lossless.hardware.nic import Parameter
+    from lossless.hardware.nic import Parameter, Tool
     from lossless.intent.load import LoadedIntent
 
 ECT0 = 0b10
 """ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
+ROCE_V2 = 2
+"""What carries a DSCP at all: RoCE v1 has no IP header (InfiniBand Architecture Specification, annex A17)."""
+_STATED = ("trust", "dcbx", "global_pause", "pfc_prevention")
+"""Settings of hosts whose places a host that is read may be held against."""
 _PER_UNIT = {"us": 1000, "Mb/s": 10**6}
 """How many of our base units (ns, b/s) one firmware unit is."""
 
@@ -46,7 +52,7 @@ def host_qos(
 ) -> HostQos:
     """Return the QoS of hosts with one adapter whose links have one rate and one cable length."""
     hosts = loaded.intent.hosts
-    at_hosts = loaded.origin("hosts")
+    at_hosts, tool = loaded.origin("hosts"), _tool(loaded, nic)
     return HostQos(
         nic=nic,
         nic_name=nic.name,
@@ -58,7 +64,7 @@ def host_qos(
         dscp_to_priority=_dscp_to_priority(loaded),
         pfc_priorities=_pfc_priorities(loaded),
         pfc_origin=loaded.origin("hosts", "pfc"),
-        traffic_class=_traffic_class(loaded),
+        traffic_class=_traffic_class(loaded, nic),
         traffic_class_origin=loaded.origin("hosts", "traffic_class"),
         nccl_tc=hosts.nccl.ib_tc,
         nccl_tc_origin=loaded.origin("hosts", "nccl", "ib_tc"),
@@ -67,13 +73,26 @@ def host_qos(
         origin=at_hosts,
         nic_origin=nic_origin,
         mtu_origin=loaded.origin("hosts", "mtu"),
-        jobs=_jobs(loaded),
+        jobs=_jobs(loaded, _traffic_class(loaded, nic)),
         stall_ms=_stall_ms(loaded, nic),
         trust=hosts.trust,
         dcbx=hosts.dcbx,
         global_pause=hosts.global_pause,
         applied_by=hosts.applied_by,
+        driver=nic.driver,
+        roce_version=ROCE_V2,
+        ets=shares(loaded, nic, tool, _cnp_dscp(loaded, nic)),
+        tool=tool,
+        origins=(
+            *((key, loaded.origin("hosts", key)) for key in _STATED),
+            ("dscp_to_priority", loaded.origin("classes")),
+        ),
     )
+
+
+def _tool(loaded: LoadedIntent, nic: NicProfile) -> Tool:
+    stated = loaded.intent.hosts.tool
+    return nic.tools[0] if stated == "auto" else stated
 
 
 def _pfc_priorities(loaded: LoadedIntent) -> tuple[int, ...]:
@@ -94,8 +113,10 @@ def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     return nic.stall_prevention.auto_ms if stated == "auto" else stated
 
 
-def _jobs(loaded: LoadedIntent) -> Jobs:
+def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
     hosts = loaded.intent.hosts
+    told = variables(loaded, tos)
+    given = {variable.name: variable.value for variable in told}
     timeout_ms = None if hosts.job_timeout is None else hosts.job_timeout // 10**6
     return Jobs(
         libraries=tuple(_libraries(loaded)),
@@ -103,6 +124,11 @@ def _jobs(loaded: LoadedIntent) -> Jobs:
         qps_per_connection=hosts.nccl.ib_qps_per_connection,
         timeout_ms=timeout_ms,
         loopback=hosts.loopback_rdma,
+        gid_index=hosts.nccl.ib_gid_index,
+        hca=given.get("NCCL_IB_HCA"),
+        socket_interfaces=given.get("NCCL_SOCKET_IFNAME"),
+        ucx_devices=given.get("UCX_NET_DEVICES"),
+        variables=told,
     )
 
 
@@ -136,18 +162,21 @@ def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
     return tuple((dscp, named.get(dscp, rest)) for dscp in DSCPS)
 
 
-def _traffic_class(loaded: LoadedIntent) -> int | None:
+def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     """Return the ToS byte of RDMA traffic.
 
     It is derived from the lossless class of the lowest priority that names DSCPs, and there from the first:
-    one byte serves a whole host, and what belongs in another lossless class must ask for it itself.
+    one byte serves a whole host, and what belongs in another lossless class must ask for it itself. Its ECN bits
+    are ECT(0), but for bnxt_re: there ``ecn_marking`` sets them, and Broadcom's script leaves them out here.
     """
     stated = loaded.intent.hosts.traffic_class
     if isinstance(stated, int):
         return stated
     lossless = [cls for cls in loaded.intent.classes.values() if cls.lossless and cls.dscps]
     first = min(lossless, key=lambda cls: cls.priority, default=None)
-    return first.dscps[0] << 2 | ECT0 if stated == "derived" and first else None
+    if first is None or stated != "derived":
+        return None
+    return first.dscps[0] << 2 | (0 if nic.driver == "bnxt_re" else ECT0)
 
 
 def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
@@ -187,7 +216,14 @@ def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:
             range the value is outside.
     """
     problems = [
-        problem for nic in nics for problem in (*_unfit_dcqcn(loaded, nic), *_unfit_prevention(loaded, nic))
+        problem
+        for nic in {nic.name: nic for nic in nics}.values()
+        for problem in (
+            *_unfit_dcqcn(loaded, nic),
+            *_unfit_prevention(loaded, nic),
+            *_unfit_tool(loaded, nic),
+            *_not_found(loaded, nic),
+        )
     ]
     if problems:
         raise InputError(in_file_order(problems))
@@ -212,6 +248,32 @@ def _unfit_prevention(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem
     if why is not None:
         origin = loaded.origin("hosts", "pfc_prevention")
         yield loaded.problem(origin, f"hosts.pfc_prevention: {nic.name} {why}")
+
+
+def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    """Yield what a tool cannot do with an adapter."""
+    hosts, tool, origin = loaded.intent.hosts, _tool(loaded, nic), loaded.origin("hosts", "tool")
+    if tool not in nic.tools:
+        fits = " or ".join(nic.tools)
+        yield loaded.problem(origin, f"hosts.tool: {tool} cannot set {nic.name}; expected {fits}")
+    elif tool == "niccli" and len(_pfc_priorities(loaded)) > 1:
+        priorities = ", ".join(map(str, _pfc_priorities(loaded)))
+        message = f"hosts.tool: niccli is known to pause one priority, not {priorities}; expected dcb"
+        yield loaded.problem(origin, message)
+    elif tool == "niccli" and hosts.trust != "dscp":
+        yield loaded.problem(origin, "hosts.tool: niccli sorts by DSCP alone; expected dcb, or trust: dscp")
+    elif tool != "mlnx_qos" and hosts.dcbx == "firmware":
+        message = f"hosts.dcbx: {tool} sets what firmware that speaks DCBX would write over; expected os"
+        yield loaded.problem(loaded.origin("hosts", "dcbx"), message)
+
+
+def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    """Yield that nothing tells which interfaces of a host are an adapter's."""
+    hosts = loaded.intent.hosts
+    known = len(nic.tools) > 1 or nic.pci_id is not None
+    if not known and not hosts.interfaces and not hosts.rdma_devices:
+        message = f"hosts.interfaces is missing: the profile of {nic.name} has no pci_id to find its ports by"
+        yield loaded.problem(loaded.origin("hardware", "nic"), message)
 
 
 def _unfit(parameter: Parameter, value: int) -> str | None:

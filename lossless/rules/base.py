@@ -13,7 +13,7 @@ from typing import Literal
 from lossless.findings import Confidence, Edit, Fixable, Json, Origin, Related, Severity
 from lossless.records import NamedTuple
 
-Subject = Literal["fabric", "tables", "intent", "hosts", "suppressions"]
+Subject = Literal["fabric", "tables", "intent", "hosts", "subnet", "suppressions"]
 
 
 class Hit(NamedTuple):

@@ -9,6 +9,7 @@ from lossless.findings import Edit, Origin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lossless.fabric.hosts import HostQos
     from lossless.fabric.view import PortSet
     from lossless.findings import Json
 
@@ -31,3 +32,8 @@ def key(origin: Origin, value: Json) -> tuple[Edit, ...]:
     if origin.mark == "key" or len(origin.path) < 2 or origin.path == ("preset",):
         return ()
     return (Edit(origin, "set", value),)
+
+
+def without(host: HostQos, *keys: str) -> tuple[Edit, ...]:
+    """Return the edit that takes a key of an intent's hosts out; none for a host that was read, which is no text."""
+    return (Edit(host.at(*keys), "remove"),) if host.door == "intent" else ()

@@ -9,6 +9,7 @@ from lossless.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
 from lossless.records import NamedTuple
 from lossless.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
 from lossless.rules.settings import settings_of
+from lossless.rules.watchdog.rows import dead_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,8 @@ class _OnTheWire(NamedTuple):
     uncovered: tuple[int, ...] = ()
     sent: Priorities = ()
     paused: Priorities = ()
+    dead_ms: int | None = None
+    marking: tuple[int, ...] = ()
 
 
 _SILENT = _OnTheWire()
@@ -57,7 +60,7 @@ def _role(device: Device) -> str | None:
 
 def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:
     """Return what ports do on the wire, by the identity of their QoS."""
-    sets = device.view.port_sets
+    sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
     entering = _entering(device.view.lossless_sets)
     return {
         id(ports.qos): _OnTheWire(
@@ -67,9 +70,17 @@ def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:
             paused=()
             if ports.qos.trust_dot1p
             else _priorities(ports.qos, _targets(ports.qos), paused_priority),
+            dead_ms=dead_ms(ports.qos.watchdog, poll_ms) if ports.qos.watchdog else None,
+            marking=_marking(ports.qos),
         )
         for ports in sets
     }
+
+
+def _marking(qos: PortQos) -> tuple[int, ...]:
+    """Return the priorities with PFC whose queue marks."""
+    queues = ((priority, qos.queues[qos.queue_of(priority)]) for priority in qos.pfc.priorities)
+    return tuple(priority for priority, queue in queues if queue and queue.wred and queue.wred.marks)
 
 
 def _entering(sets: tuple[PortSet, ...]) -> Targets:
@@ -119,6 +130,8 @@ def _end(device: Device, port: Port, wire: _OnTheWire, lossless: bool) -> LinkEn
         lossless=lossless,
         sent=wire.sent,
         paused=wire.paused,
+        dead_ms=wire.dead_ms,
+        marking=wire.marking,
         dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
         detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
         # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.errors import LosslessError
 from lossless.records import NamedTuple
+from lossless.rules.host_table import ATTACHED_HOSTS, HOSTS, INTENDED_HOSTS, OF_HOSTS
+from lossless.rules.subnet_table import ACROSS_SUBNETS, SUBNET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -81,6 +83,9 @@ INTENT: dict[str, str] = {
     "ECN016": "ecn.ecn016_tos_says_congested",
     "HST003": "hosts.hst003_ucx_marks_one_way",
     "HST004": "hosts.hst004_one_queue_pair_a_connection",
+    "HST006": "hosts.hst006_service_level_on_ethernet",
+    "HST008": "hosts.hst008_traffic_classes_disagree",
+    "HST010": "hosts.hst010_names_match_more",
     "NIC001": "nics.nic001_dcqcn_not_on_lossless_priority",
     "NIC003": "nics.nic003_nic_kinds_mixed",
     "NIC004": "nics.nic004_cnp_interval_too_long",
@@ -106,6 +111,13 @@ INTENT: dict[str, str] = {
     "ISO003": "isolation.iso003_rdma_dscp_open",
 }
 """Rules that are given the view of an intent, and need what only an intent says."""
+
+MANAGED: dict[str, str] = {
+    "MGD001": "managed.mgd001_fabric_run_by_cloud",
+    "MGD002": "managed.mgd002_variable_without_effect",
+    "MGD003": "managed.mgd003_variable_the_cloud_decides",
+}
+"""Rules that are given the view of an intent for a fabric that a cloud runs; no other is then."""
 
 DEVICE: dict[str, str] = {
     "BUF008": "buffers.buf008_reserved_beyond_chip",
@@ -226,21 +238,23 @@ KEPT: dict[str, str] = {
 }
 """Rules that are given what keeps findings back: suppressions and baselines."""
 
-MODULES: dict[str, str] = dict(
-    sorted(
-        {
-            **FABRIC,
-            **INTENT,
-            **DEVICE,
-            **SCHEMA,
-            **NORMALISED,
-            **INTENDED,
-            **ACROSS,
-            **SIMULATED,
-            **KEPT,
-        }.items()
-    )
+_KINDS = (
+    FABRIC,
+    INTENT,
+    HOSTS,
+    INTENDED_HOSTS,
+    MANAGED,
+    DEVICE,
+    SCHEMA,
+    NORMALISED,
+    INTENDED,
+    ACROSS,
+    SUBNET,
+    ACROSS_SUBNETS,
+    SIMULATED,
+    KEPT,
 )
+MODULES: dict[str, str] = dict(sorted(item for kind in _KINDS for item in kind.items()))
 
 
 class LoadedRule(NamedTuple):
@@ -269,9 +283,27 @@ def load_all(codes: Iterable[str] | None = None) -> tuple[LoadedRule, ...]:
 
 
 @cache
-def for_intents(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+def for_intents(chosen: Codes | None = None, *, managed: bool = False) -> tuple[LoadedRule, ...]:
     """Return the rules that are given the view of an intent; of those ``chosen``, here and below."""
-    return _loaded({**FABRIC, **INTENT}, chosen)
+    return _loaded(MANAGED if managed else {**FABRIC, **INTENT}, chosen)
+
+
+@cache
+def for_hosts(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given a view of hosts that were read."""
+    return _loaded({**{code: MODULES[code] for code in OF_HOSTS}, **HOSTS}, chosen)
+
+
+@cache
+def for_intended_hosts(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given a host that was read together with its intent."""
+    return _loaded(INTENDED_HOSTS, chosen)
+
+
+@cache
+def for_attached_hosts(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given hosts that were read together with the switches they hang on."""
+    return _loaded(ATTACHED_HOSTS, chosen, "attached")
 
 
 @cache
@@ -306,6 +338,18 @@ def for_normalised_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...
 def for_intended_devices(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given a device together with its intent."""
     return _loaded(INTENDED, chosen)
+
+
+@cache
+def for_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given one InfiniBand subnet."""
+    return _loaded(SUBNET, chosen)
+
+
+@cache
+def for_all_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given all InfiniBand subnets of a run together."""
+    return _loaded(ACROSS_SUBNETS, chosen)
 
 
 @cache

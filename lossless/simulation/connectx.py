@@ -28,7 +28,7 @@ _MBPS = 1e6
 
 def dcqcn_of(qos: hosts.HostQos) -> Dcqcn | None:
     """Return the DCQCN of a host, None where it runs none."""
-    return dcqcn(dict(qos.dcqcn.values)) if qos.dcqcn.enabled and qos.dcqcn.values else None
+    return dcqcn(dict(qos.dcqcn.values)) if qos.dcqcn.enabled is True and qos.dcqcn.values else None
 
 
 def dcqcn_defaults(nic: NicProfile) -> Dcqcn | None:

@@ -280,7 +280,7 @@ def _without(host: HostQos | None, question: Question) -> str:
     """Return what is said of senders whose DCQCN is not run; nothing where they run none by choice."""
     if host is None and question.nic is None:
         return "no NIC is known: senders keep to line rate until they are paused, without DCQCN"
-    if host is not None and not host.dcqcn.enabled:
+    if host is not None and host.dcqcn.enabled is False:
         return ""
     name = host.nic_name if host is not None else question.nic.name if question.nic is not None else ""
     return f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
@@ -292,7 +292,7 @@ def _mtu(built: Plant, target: int) -> int:
     port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
     mtu = (
         host.mtu_bytes
-        if host
+        if host and isinstance(host.mtu_bytes, int)
         else port_mtu - _LINK_HEADERS
         if isinstance(port_mtu, int)
         else RDMA_MTUS[0] * 2

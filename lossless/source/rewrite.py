@@ -7,6 +7,8 @@ import os
 from lossless.errors import LosslessError
 from lossless.source.text import UTF8_MARK, decode
 
+_MARK = UTF8_MARK.decode()
+
 
 class ChangedMeanwhileError(LosslessError):
     """A file that is no longer what was read."""
@@ -24,11 +26,11 @@ def rewrite(file: str, before: str, after: str) -> None:
     try:
         with open(target, "rb") as stream:
             raw = stream.read()
-        if decode(raw, file) != before:
+        if decode(raw, file) != before.removeprefix(_MARK):
             raise ChangedMeanwhileError(f"{file} has changed since it was read; nothing was written")
         mark = UTF8_MARK if raw.startswith(UTF8_MARK) else b""
         with open(part, "wb") as stream:
-            stream.write(mark + after.encode())
+            stream.write(mark + after.removeprefix(_MARK).encode())
         os.chmod(part, os.stat(target).st_mode & 0o7777)
         os.replace(part, target)
     except OSError as error:

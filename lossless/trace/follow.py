@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.errors import LosslessError
+from lossless.fabric.known import certain
 from lossless.fabric.qos import DSCPS
 from lossless.fabric.view import bare
 from lossless.sonic.read import natural_key
@@ -194,19 +195,25 @@ def _host(
     if host is None:
         return HostEnd(end.host, end.host_port, None, None, None, None, None, None, None, None, ())
     qos = host.qos
-    priority = dict(qos.dscp_to_priority).get(dscp) if qos.trust == "dscp" else None
+    # Hosts with links come from an intent, which knows them throughout.
+    priority = dict(certain(qos.dscp_to_priority)).get(dscp) if qos.trust == "dscp" else None
+    traffic_class, nccl_tc, paused = (
+        certain(qos.traffic_class),
+        certain(qos.nccl_tc),
+        certain(qos.pfc_priorities),
+    )
     return HostEnd(
         host=end.host,
         port=end.host_port,
         nic=qos.nic_name,
-        traffic_class=qos.traffic_class,
-        sends_dscp=_of_byte(qos.traffic_class),
-        nccl_tc=qos.nccl_tc,
-        nccl_dscp=_of_byte(qos.nccl_tc),
-        trust=qos.trust,
+        traffic_class=traffic_class,
+        sends_dscp=_of_byte(traffic_class),
+        nccl_tc=nccl_tc,
+        nccl_dscp=_of_byte(nccl_tc),
+        trust=certain(qos.trust),
         priority=priority,
-        pfc=None if priority is None else priority in qos.pfc_priorities,
-        pfc_priorities=qos.pfc_priorities,
+        pfc=None if priority is None else priority in paused,
+        pfc_priorities=paused,
         marks=host_marks(end.host, packet, findings),
     )
 

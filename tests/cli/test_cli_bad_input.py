@@ -158,7 +158,9 @@ PAIRS = {
     "other-kind": (
         "fabric.txt",
         b"lossless: v1\n",
-        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml",
+        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, "
+        "or facts of a host "
+        "(docs/guides/host-facts.md)",
     ),
 }
 

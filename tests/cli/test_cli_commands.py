@@ -12,6 +12,7 @@ import pytest
 
 from lossless import __version__
 from lossless.cli.app import COMMANDS, module_of
+from lossless.hardware.infiniband import hca_names, infiniband_switch_names
 from lossless.hardware.load import nic_names, switch_names
 from lossless.rules.table import MODULES, load
 from tests.cli.conftest import Cli
@@ -98,7 +99,7 @@ def test_the_list_of_rules_is_whole(cli: Cli) -> None:
 def test_all_hardware_is_listed(cli: Cli) -> None:
     outcome = cli("profiles")
     names = [line.split()[0] for line in outcome.out.splitlines() if line.startswith("  ")]
-    assert names == [*switch_names(), *nic_names()]
+    assert names == [*switch_names(), *nic_names(), *infiniband_switch_names(), *hca_names()]
     assert (outcome.code, outcome.err) == (0, "")
 
 
@@ -117,7 +118,9 @@ def test_a_switch_is_shown_with_sources(cli: Cli) -> None:
     assert any(line.startswith("  ASIC           sonic-buildimage platform/mellanox") for line in out)
 
 
-@pytest.mark.parametrize("name", [*switch_names(), *nic_names()])
+@pytest.mark.parametrize(
+    "name", [*dict.fromkeys((*switch_names(), *nic_names(), *infiniband_switch_names(), *hca_names()))]
+)
 def test_every_profile_can_be_shown(name: str, cli: Cli) -> None:
     outcome = cli("profiles", name)
     assert outcome.out.startswith(f"{name}: ")

@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.hosts.fake_broadcom import FIRMWARE, PRIORITIES
+
 FRESH: dict[str, Any] = {
     "pause": ["on", "on"],
     "dcbx": "fw",
@@ -25,10 +27,17 @@ FRESH: dict[str, Any] = {
     "cable": 7,
     "pfc-prevention-tout": 8000,
     "pfc_changes": 0,
+    "apps": [],
+    "ets": {"willing": "on", "prio-tc": [0] * 8, "tc-tsa": ["strict"] * 8, "tc-bw": [0] * 8},
+    "most_tc": 7,
+    "order": None,
     "tunable_refused": False,
     "qos_refused": False,
 }
-"""A NIC as it leaves the factory: global pause on, DCBX by firmware, trust in PCP, no PFC."""
+"""A NIC as it leaves the factory: global pause on, DCBX by firmware, trust in PCP, no PFC, no DSCP mapped.
+
+``most_tc`` is the last TC it has, ``order`` the trust order of drivers that have one to set.
+"""
 SYSFS_PARAMETERS = (
     "roce_np/cnp_dscp",
     "roce_np/cnp_802p_prio",
@@ -74,8 +83,18 @@ DEBUGFS_PARAMETERS = (
     "np_cnp_prio",
 )
 """Linux drivers/infiniband/hw/mlx5/cong.c @03826bc, mlx5_ib_dbg_cc_name."""
-TOOLS = ("mlnx_qos", "ethtool", "ip", "cma_roce_mode", "cma_roce_tos", "id")
+FIRMWARE_SETTINGS = (
+    "ROCE_CC_PRIO_MASK",
+    *(name.partition("/")[2].upper() for name in SYSFS_PARAMETERS),
+)
+"""What mlxconfig knows of a port, less the port."""
+TOOLS = (
+    *("mlnx_qos", "ethtool", "ip", "cma_roce_mode", "cma_roce_tos", "id", "systemctl", "dcb", "niccli"),
+    *("mkdir", "rmdir", "mlxconfig"),
+)
 READS = ("-a", "--get-tunable", "-u")
+VENDORS = {"mlx5_core": ("0x15b3", "0x1021"), "bnxt_en": ("0x14e4", "0x1760"), "ice": ("0x8086", "0x1592")}
+"""PCI ids by driver."""
 
 
 class FakeHost:
@@ -87,14 +106,35 @@ class FakeHost:
         self._state = root / "state.json"
         self._calls = root / "calls.jsonl"
         self._bin.mkdir(parents=True)
+        body = Path(__file__).with_name("fake_tool.py")
         for tool in tools:
             stub = self._bin / tool
-            body = Path(__file__).with_name("fake_tool.py")
             stub.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {body} {root} {tool} "$@"\n')
             stub.chmod(0o755)
-        for folder in ("class/net", "class/infiniband", "kernel/debug/mlx5", "devices", "drivers"):
+        cat = self._bin / "cat"
+        shown_by_the_kernel = f'*/cc/apply) exec {sys.executable} -IS {body} {root} cat "$@" ;;'
+        cat.write_text(f'#!/bin/sh\ncase $1 in {shown_by_the_kernel} esac\nexec /bin/cat "$@"\n')
+        cat.chmod(0o755)
+        for folder in (
+            "class/net",
+            "class/infiniband",
+            "kernel/debug/mlx5",
+            "kernel/config",
+            "devices",
+            "drivers",
+        ):
             (self.sysfs / folder).mkdir(parents=True)
-        self._write_state({"uid": uid, "nics": {}, "devices": {}})
+        self._write_state(
+            {
+                "uid": uid,
+                "nics": {},
+                "devices": {},
+                "firmware": {},
+                "lldpad": False,
+                "dcb_version": (6, 12),
+                "configfs": ["rdma_cm", "bnxt_re"],
+            }
+        )
         self._calls.touch()
 
     def add_nic(
@@ -109,6 +149,7 @@ class FakeHost:
         debugfs: bool = False,
         tc: bool = True,
         virtual: bool = False,
+        profiles: bool = True,
         **state: Any,
     ) -> None:
         """Add one NIC with one port; ``state`` are its differences from :data:`FRESH`."""
@@ -116,6 +157,11 @@ class FakeHost:
         net, rdma = function / "net" / interface, function / "infiniband" / device
         self._put(net / "mtu", 1500)
         self._put(rdma / "ports/1/link_layer", link_layer)
+        for name, value in zip(("vendor", "device"), VENDORS[driver], strict=True):
+            self._put(function / name, value)
+        if driver == "bnxt_en":
+            info = f"\tfw_service_prof_type_sup : {int(profiles)}"
+            self._put(self.sysfs / "kernel/debug/bnxt_re" / device / "info", info)
         (self.sysfs / "drivers" / driver).mkdir(exist_ok=True)
         (function / "driver").symlink_to(self.sysfs / "drivers" / driver)
         for entry, kind in ((net, "net"), (rdma, "infiniband")):
@@ -131,8 +177,13 @@ class FakeHost:
         if tc:
             self._put(rdma / "tc/1/traffic_class", "Global tclass=0")
         whole = self.state
-        whole["nics"][interface] = {**FRESH, **state}
+        whole["nics"][interface] = {**FRESH, "pci": pci, **state}
         whole["devices"][device] = {"mode": "IB/RoCE v1", "tos": 0}
+        if driver == "bnxt_en":
+            whole["devices"][device] |= {"profiles": profiles, "cc": {**FIRMWARE, **PRIORITIES}}
+        if driver == "mlx5_core":
+            port = int(pci[-1]) + 1
+            whole["firmware"][pci] = {f"{name}_P{port}": [255] * 3 for name in FIRMWARE_SETTINGS}
         self._write_state(whole)
 
     def add_representor(self, pci: str, name: str) -> None:
@@ -149,6 +200,14 @@ class FakeHost:
         """What the NICs are set to, sysfs apart."""
         state: dict[str, Any] = json.loads(self._state.read_text())
         return state
+
+    def change(self, **changes: Any) -> None:
+        """Change what is true of the whole host: ``lldpad``, ``dcb_version``, ``configfs``."""
+        self._write_state(self.state | changes)
+
+    def put(self, state: dict[str, Any]) -> None:
+        """Put a whole state in the place of what is there."""
+        self._write_state(state)
 
     def _write_state(self, state: dict[str, Any]) -> None:
         self._state.write_text(json.dumps(state))
@@ -192,4 +251,8 @@ def _changes(call: list[str]) -> bool:
         return len(arguments) > 2
     if tool.startswith("cma_"):
         return len(arguments) > 4
+    if tool in ("dcb", "niccli", "mlxconfig"):
+        return not {"show", "--show", "help", "query"} & set(arguments)
+    if tool in ("systemctl", "mkdir", "rmdir", "cat"):
+        return False
     return arguments[0] not in READS

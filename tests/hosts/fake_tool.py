@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
+
+MODULES = {
+    "dcb": ("fake_dcb", "run"),
+    "niccli": ("fake_broadcom", "niccli"),
+    "mkdir": ("fake_broadcom", "mkdir"),
+    "rmdir": ("fake_broadcom", "rmdir"),
+    "cat": ("fake_broadcom", "cat_apply"),
+    "mlxconfig": ("fake_firmware", "run"),
+}
+"""Tools with a body of their own: its module, beside this one, and the function."""
 
 
 def _show_qos(nic: dict[str, Any]) -> None:
@@ -93,6 +104,12 @@ def main(folder: Path, tool: str, args: list[str]) -> None:
         _cma(state, args, "mode", "-m")
     elif tool == "cma_roce_tos":
         _cma(state, args, "tos", "-t")
+    elif tool == "systemctl":
+        sys.exit(0 if args == ["is-active", "--quiet", "lldpad.service"] and state["lldpad"] else 3)
+    elif tool in MODULES:
+        sys.path.insert(0, str(Path(__file__).parent))
+        module, function = MODULES[tool]
+        getattr(importlib.import_module(module), function)(state, args)
     elif tool == "ip":
         (folder / "sys/class/net" / args[3] / "mtu").write_text(args[5] + "\n")
     else:

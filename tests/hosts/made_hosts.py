@@ -7,7 +7,7 @@ from typing import Any
 from lossless.fabric.hosts import Dcqcn, HostQos, Jobs
 from lossless.findings import Origin
 from lossless.hardware.load import load_nic
-from lossless.hosts.nvidia import host_files
+from lossless.hosts.scripts import host_files
 from lossless.render.environment import render_template
 
 SOMEWHERE = Origin("fabric.yaml")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from lossless.fabric.hosts import HostQos
+from lossless.fabric.known import certain
 from tests.hosts.fake_nic import SYSFS_PARAMETERS, TOOLS, FakeHost
 from tests.hosts.made_hosts import dcqcn, host, script
 from tests.hosts.test_nvidia_files import hosts
@@ -139,7 +140,7 @@ def test_the_kernels_own_driver_is_set_through_debugfs(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
         "lossless-roce: note: eth0: this driver leaves it to the firmware where DCQCN runs; "
-        "ROCE_CC_PRIO_MASK of this port must be 8 (see: mlxconfig -d 0000:17:00.0 query)",
+        "ROCE_CC_PRIO_MASK of this port must be 8 (see: lossless-roce.sh --check --firmware)",
         "lossless-roce: note: mlx5_0: this driver cannot set the traffic class of jobs that do not use "
         "RDMA-CM; they must ask for 106 themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)",
     ]
@@ -256,7 +257,7 @@ def test_a_missing_tool_is_named(tmp_path: Path, missing: str) -> None:
     ("arguments", "message"),
     [
         (["--chekc"], "unknown argument: --chekc (see --help)"),
-        (["--check", "--dry-run"], "at most one argument (see --help)"),
+        (["--check", "--dry-run"], "at most one of --check and --dry-run (see --help)"),
     ],
 )
 def test_a_wrong_argument_does_nothing(fake: FakeHost, arguments: list[str], message: str) -> None:
@@ -284,7 +285,7 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
     done = FakeHost(tmp_path, uid=1000).run(script(host()), "--help")
     assert (done.returncode, done.stdout.splitlines()[0]) == (
         0,
-        "usage: lossless-roce.sh [--check | --dry-run | --help]",
+        "usage: lossless-roce.sh [--check | --dry-run | --help] [--firmware]",
     )
 
 
@@ -297,9 +298,9 @@ def test_whatever_is_declared_is_what_the_nic_then_has(drawn: HostQos) -> None:
         fake.add_nic("eth0", "mlx5_0")
         done = fake.run(script(qos))
         assert (done.returncode, done.stderr) == (0, "")
-        nic, declared = fake.state["nics"]["eth0"], dict(qos.dscp_to_priority)
+        nic, declared = fake.state["nics"]["eth0"], dict(certain(qos.dscp_to_priority))
         assert nic["map"] == [declared.get(dscp, dscp >> 3) for dscp in range(64)]
-        assert [p for p in range(8) if nic["pfc"][p]] == list(qos.pfc_priorities)
+        assert [p for p in range(8) if nic["pfc"][p]] == list(certain(qos.pfc_priorities))
         assert nic["cable"] == qos.cable_m
         tos = 0 if qos.traffic_class is None else qos.traffic_class
         assert fake.state["devices"]["mlx5_0"] == {"mode": "RoCE v2", "tos": tos}

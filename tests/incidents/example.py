@@ -1,4 +1,7 @@
-"""examples/roce-256 as an intent and as the configurations rendered from it, each with something injected."""
+"""examples/roce-256 as an intent and as the configurations rendered from it, and examples/infiniband-256-ndr.
+
+Each with something injected.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from tests.rules.snippets import merge
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "roce-256"
+SUBNET = ROOT / "examples" / "infiniband-256-ndr"
 Patch = dict[str, Any]
 
 
@@ -36,6 +40,12 @@ def intent(patch: Patch) -> list[Document]:
     """Return the example's intent with a merge patch applied."""
     data = load(str(EXAMPLE / "fabric.yaml")).data
     return [load_text(json.dumps(merge(data, patch), indent=1), "fabric.yaml")]
+
+
+def subnet(patch: Patch) -> list[Document]:
+    """Return the intent of the InfiniBand example with a merge patch applied."""
+    file = str(SUBNET / "fabric.yaml")
+    return [load_text(json.dumps(merge(load(file).data, patch), indent=1), file)]
 
 
 def devices(patches: dict[str, Patch]) -> list[Document]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lossless.source.document import Document
-from tests.incidents.example import Patch, devices, intent, ports
+from tests.incidents.example import Patch, devices, intent, ports, subnet
 
 
 class Replay(NamedTuple):
@@ -35,6 +35,10 @@ def _intent(injected: str, code: str, patch: Patch) -> Replay:
     return Replay(injected, lambda: intent(patch), code)
 
 
+def _subnet(injected: str, code: str, patch: Patch) -> Replay:
+    return Replay(injected, lambda: subnet(patch), code)
+
+
 def _leaf(injected: str, code: str, patch: Patch | Callable[[], Patch], *rdma_dscps: int) -> Replay:
     return Replay(
         injected, lambda: devices({"leaf1": patch() if callable(patch) else patch}), code, rdma_dscps
@@ -51,6 +55,14 @@ def _all_queues(fields: dict[str, str | None]) -> Callable[[], Patch]:
 
 _STOCK = {"green_min_threshold": "1048576", "green_max_threshold": "2097152", "green_drop_probability": "5"}
 _ARTICLE = "GPU Cluster Networking: InfiniBand, RoCE, RDMA (an article on cloud architecture)"
+_HDR = {"hardware": {"leaf": "nvidia-qm8790", "spine": "nvidia-qm8790", "hca": "connectx-6"}}
+_NARROW_SUBNET = {"topology": {"fat_tree": {"uplinks": "1 x NDR"}}}
+_MANAGER_AT_WORK = {
+    "subnet_manager": {
+        "hosts": [{"on": "host1", "priority": 14}, {"on": "sm2", "priority": 13, "standby": True}]
+    },
+    "sharp": {"manager": "host1"},
+}
 _NARROW = {"topology": {"leaf_spine": {"spines": 1, "uplinks": "4 x 400G"}}}
 
 
@@ -526,7 +538,11 @@ INCIDENTS = (
         "INC40",
         "a reference architecture did not fit its own switches",
         _ARTICLE,
-        (_intent("one spine, 4 x 400G", "TOP001", _NARROW),),
+        (
+            _intent("one spine, 4 x 400G", "TOP001", _NARROW),
+            _subnet("HDR adapters and QM8790 switches at 400 Gb/s", "IB006", _HDR),
+            _subnet("one link of 400 Gb/s to each spine", "IB040", _NARROW_SUBNET),
+        ),
     ),
     Incident(
         "INC41",
@@ -553,13 +569,16 @@ INCIDENTS = (
         "INC43",
         "the aggregation manager of SHARP ran on another host than the master subnet manager",
         "NVIDIA/nccl issues 1425 and 1219",
-        unseen="an InfiniBand subnet manager; intents of this version describe RoCEv2 only",
+        (
+            _subnet("the aggregation manager on the standby's host", "IB008", {"sharp": {"manager": "sm2"}}),
+            _subnet("the subnet manager on a host that reduces", "IB009", _MANAGER_AT_WORK),
+        ),
     ),
     Incident(
         "INC44",
         "two jobs wanted the one streaming tree of SHARP",
         "Mellanox/nccl-rdma-sharp-plugins issue 151",
-        unseen="an InfiniBand subnet manager and its jobs; intents of this version describe RoCEv2 only",
+        (_subnet("two jobs and one tree", "IB010", {"sharp": {"manager": "sm1", "trees": 1, "jobs": 2}}),),
     ),
     Incident(
         "INC45",

@@ -9,7 +9,7 @@ import pytest
 
 from lossless.api import Options, lint_documents
 from lossless.rules.table import MODULES
-from tests.incidents.example import devices, intent
+from tests.incidents.example import devices, intent, subnet
 from tests.incidents.replays import INCIDENTS, Replay
 from tools.incident_page import PAGE, page
 
@@ -22,7 +22,7 @@ REPLAYS = [
 
 @pytest.mark.parametrize("rdma_dscps", [(), (26,)], ids=str)
 def test_the_example_itself_draws_nothing(rdma_dscps: tuple[int, ...]) -> None:
-    for documents in (intent({}), devices({}), intent({}) + devices({})):
+    for documents in (intent({}), devices({}), intent({}) + devices({}), subnet({})):
         report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
         assert report.errors == ()
         assert [f"{f.code}: {f.message}" for f in report.findings] == []

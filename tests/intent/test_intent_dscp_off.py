@@ -45,7 +45,6 @@ def test_it_has_a_queue_and_no_dscp(off: object) -> None:
 
 
 def test_editors_know_the_word() -> None:
-    accepted = next(iter(json_schema()["properties"]["classes"]["patternProperties"].values()))["properties"][
-        "dscp"
-    ]["anyOf"]
+    classes = json_schema()["properties"]["classes"]
+    accepted = next(iter(classes["patternProperties"].values()))["properties"]["dscp"]["anyOf"]
     assert {"enum": ["rest", "off", False]} in accepted

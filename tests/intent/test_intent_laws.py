@@ -8,9 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from lossless.api.loading import Declared, Options, declared
 from lossless.errors import InputError
-from lossless.intent.document import json_schema
 from lossless.intent.load import load_intent
+from lossless.intent.schema import intent_schema
 from lossless.source import load, load_text
 from tests.conftest import ROOT
 from tests.intent.intent_texts import NAMED, PRESET, SHAPE
@@ -32,7 +33,7 @@ JARGON = (
     "something else",
     "{",
 )
-VALIDATOR = Draft202012Validator(json_schema())
+VALIDATOR = Draft202012Validator(intent_schema())
 PRINTABLE = st.characters(min_codepoint=32, max_codepoint=126)
 RUBBISH: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -135,7 +136,7 @@ KNOWN_KEYS = keys_of(VALIDATOR.schema)
 
 
 def test_the_schema_is_one() -> None:
-    Draft202012Validator.check_schema(json_schema())
+    Draft202012Validator.check_schema(intent_schema())
 
 
 @given(intents())
@@ -150,8 +151,11 @@ def test_the_schema_accepts_the_examples() -> None:
     for text in (SHAPE, NAMED, PRESET):
         VALIDATOR.validate(load_text(text, "fabric.yaml").data)
     for example in examples:
-        VALIDATOR.validate(load(example).data)
-        load_intent(load(example))
+        errors: list[Problem] = []
+        document = load(example)
+        VALIDATOR.validate(document.data)
+        assert declared(document, Options(), errors) != Declared()
+        assert errors == []
 
 
 @given(intents(), st.data(), RUBBISH)

@@ -14,8 +14,8 @@ from jsonschema import Draft7Validator
 
 from lossless import units
 from lossless.errors import InputError, QuantityError
-from lossless.intent.document import json_schema
 from lossless.intent.keys import known_keys
+from lossless.intent.schema import intent_schema
 from lossless.source import load_text
 from tests.intent import test_intent_contradictions as together
 from tests.intent import test_intent_keys as keys
@@ -23,7 +23,7 @@ from tests.intent import test_intent_values as values
 from tests.intent import test_intent_words as words
 from tests.intent.intent_texts import NAMED, PRESET, SHAPE, spoilt
 
-SCHEMA = json_schema()
+SCHEMA = intent_schema()
 VALIDATOR = Draft7Validator(SCHEMA)
 Cases = dict[str, tuple[list[tuple[str, str]], list[str]]]
 REFUSED: dict[str, tuple[Cases, ...]] = {
@@ -43,7 +43,8 @@ BEYOND_A_SCHEMA: dict[str, str] = {
         prevention-beyond-the-adapter prevention-the-adapter-does-not-have alpha-period-beyond-the-nic
         rate-below-the-nic shift-beyond-the-nic cnp-interval-finer-than-the-nic profile hwsku hwsku-of-another nic
         profile-in-mapping lossy-hwsku nic-without-dcqcn-parameters hardware device-hardware device-hwsku
-        host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so""",
+        host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so tool-of-another-nic
+        tool-and-firmware""",
     "what a preset gives": """
         poll probability leaves-of-class classes-empty incomplete-new-class min-above-the-preset-max
         max-below-the-preset-min strict-over-the-preset-bandwidth priority-and-dscp-of-the-preset

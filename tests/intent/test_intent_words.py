@@ -9,11 +9,11 @@ from tests.intent.intent_texts import SHAPE, said_of, spoilt
 WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "transport": (
         [("transport: rocev2", "transport: roce")],
-        ["3:12: transport: expected rocev2, found 'roce'"],
+        ["3:12: transport: 'roce' is not one of rocev2, infiniband, efa, gcp or azure; did you mean rocev2?"],
     ),
-    "infiniband": (
-        [("transport: rocev2", "transport: infiniband")],
-        ["3:12: transport: expected rocev2, found 'infiniband'"],
+    "transport-of-nobody": (
+        [("transport: rocev2", "transport: 7")],
+        ["3:12: transport: 7 is not one of rocev2, infiniband, efa, gcp or azure"],
     ),
     "action": (
         [("action: drop", "action: dorp")],
@@ -87,11 +87,41 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
+    "interface-shell": (
+        [("networks:", 'hosts: {interfaces: ["eth0; rm -rf /"]}\nnetworks:')],
+        [
+            (
+                "21:21: hosts.interfaces: 'eth0; rm -rf /' is not an interface name; expected at most 15 "
+                "letters, digits, '.', '_' and '-', beginning with a letter or digit"
+            )
+        ],
+    ),
+    "interface-path": (
+        [("networks:", "hosts: {interfaces: [eth0, ../../x]}\nnetworks:")],
+        [
+            (
+                "21:21: hosts.interfaces: '../../x' is not an interface name; expected at most 15 "
+                "letters, digits, '.', '_' and '-', beginning with a letter or digit"
+            )
+        ],
+    ),
+    "tool": (
+        [("networks:", "hosts: {tool: mlnx-qos}\nnetworks:")],
+        ["21:15: hosts.tool: 'mlnx-qos' is not one of auto, mlnx_qos, dcb or niccli; did you mean mlnx_qos?"],
+    ),
+    "tool-of-another-nic": (
+        [("networks:", "hosts: {tool: niccli}\nnetworks:")],
+        ["21:15: hosts.tool: niccli cannot set connectx-7; expected mlnx_qos or dcb"],
+    ),
+    "tool-and-firmware": (
+        [("networks:", "hosts: {tool: dcb, dcbx: firmware}\nnetworks:")],
+        ["21:26: hosts.dcbx: dcb sets what firmware that speaks DCBX would write over; expected os"],
+    ),
     "rdma-device-option": (
         [("networks:", "hosts: {rdma_devices: [-rf]}\nnetworks:")],
         [
             (
-                "21:23: hosts.rdma_devices: '-rf' is not an interface name; expected at most 15 "
+                "21:23: hosts.rdma_devices: '-rf' is not an RDMA device name; expected at most 63 "
                 "letters, digits, '.', '_' and '-', beginning with a letter or digit"
             )
         ],

@@ -147,7 +147,12 @@ def test_what_is_named_and_is_no_file(tmp_path: Path) -> None:
     tree(tmp_path, {"x.txt": DEVICE})
     assert found(tmp_path, "nowhere.json", "x.txt") == (
         [],
-        ["nowhere.json: no such file", "x.txt: unknown kind of file; expected .json, .yaml or .yml"],
+        [
+            "nowhere.json: no such file",
+            "x.txt: unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, "
+            "or facts of a host "
+            "(docs/guides/host-facts.md)",
+        ],
     )
 
 

@@ -20,12 +20,12 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_guide_shows_what_the_schema_says_of_a_key(cli: Cli) -> None:
-    found = re.search(r"^\$ lossless schema \| jq \.(\S+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    found = re.search(r"^\$ lossless schema \| jq '\.(\S+)'\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     assert found is not None
-    keys, shown = found[1].split("."), found[2]
+    steps, shown = re.findall(r"[^.\[\]]+", found[1]), found[2]
     part = json.loads(cli("schema").out)
-    for key in keys:
-        part = part[key]
+    for step in steps:
+        part = part[int(step) if step.isdecimal() else step]
     assert json.loads(shown) == part
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.lsp.cursor import Cursor
+from lossless.lsp.cursor import Cursor, transport_in
 from lossless.lsp.words import completions, of_key, of_rule
 from lossless.rules.table import MODULES
 from tests.cli.conftest import Cli
@@ -57,7 +57,7 @@ def test_a_name_says_what_is_named() -> None:
     ],
 )
 def test_values_are_offered_by_their_key(path: tuple[str | int, ...], words: list[str]) -> None:
-    assert [item.label for item in completions(Cursor(path, "", in_value=True))] == words
+    assert [item.label for item in completions(Cursor(path, "", in_value=True), "rocev2")] == words
 
 
 def test_keys_are_offered_with_their_meaning() -> None:
@@ -67,3 +67,28 @@ def test_keys_are_offered_with_their_meaning() -> None:
         ("uplink", "uplink: "),
     ]
     assert all(item.documentation for item in offered)
+
+
+def test_keys_are_those_of_the_transport_that_the_intent_names() -> None:
+    offered = {
+        transport: {item.label for item in completions(Cursor((), "", in_value=False), transport)}
+        for transport in (None, "rocev2", "infiniband", "efa")
+    }
+    assert "pfc" in offered["rocev2"] - offered["infiniband"]
+    assert "partitions" in offered["infiniband"] - offered["rocev2"]
+    assert "machine" in offered["efa"] - offered["rocev2"] - offered["infiniband"]
+    assert offered[None] == offered["rocev2"] | offered["infiniband"] | offered["efa"]
+    transports = completions(Cursor(("transport",), "", in_value=True), "infiniband")
+    assert [item.label for item in transports] == ["rocev2", "infiniband", "efa", "gcp", "azure"]
+
+
+@pytest.mark.parametrize(
+    ("text", "transport"),
+    [
+        ("transport: infiniband  # NDR\n", "infiniband"),
+        ("fabric: x\ntransport : rocev2", "rocev2"),
+        ("tran", None),
+    ],
+)
+def test_the_transport_is_read_from_a_text_that_is_being_typed(text: str, transport: str | None) -> None:
+    assert transport_in(text) == transport

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lossless.api import lint_documents
 from lossless.errors import InputError
+from lossless.fabric.known import Unknown
 from lossless.fabric.qos import PRIORITIES
 from lossless.fabric.view import View, bare
 from lossless.hardware.load import load_nic
@@ -269,7 +270,8 @@ def test_hosts_mark_traffic_for_a_lossless_class_and_agree_with_the_switches(dat
     for host in fabric.hosts:
         qos = host.qos
         assert {qos.pfc_priorities} == masks
-        assert qos.traffic_class is not None
+        assert isinstance(qos.traffic_class, int)
+        assert not isinstance(qos.dscp_to_priority, Unknown)
         assert known(fabric.classes.of_dscp(qos.traffic_class >> 2)).lossless
         assert {name for name, _ in qos.dcqcn.values} >= set(qos.dcqcn.stated)
         assert set(dict(qos.dcqcn.values)) <= {name.lower() for name in load_nic(qos.nic_name).dcqcn}

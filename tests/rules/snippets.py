@@ -8,12 +8,18 @@ A snippet is a fenced block whose first line says what it is::
     ```json config_db base=leaf simulate=yes
     ```yaml intent base=none today=2026-12-31
     ```json baseline base=none beside=leaf-spine.yaml
+    ```text facts file=nccl.conf beside=leaf-spine.yaml
+    ```yaml facts file=nics.yaml beside=leaf-spine.yaml
+    ```conf opensm base=none beside=partitions.conf
+    ```conf partitions base=none beside=opensm.conf
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
 null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
-judged but counts for what is beside it. The line that ends in ``<- here`` (behind ``#`` in YAML, ``//`` in JSON) is
-where the finding must point.
+judged but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
+companions for the other files there. Facts are a file of host1, of the name that ``file`` gives, and are never merged.
+The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
+point; ``at`` names the last key of what is meant where a line has several.
 """
 
 from __future__ import annotations
@@ -24,7 +30,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.api import Options, lint_documents
+from lossless.api import Options, lint, lint_documents
+from lossless.infiniband.read import SubnetFile, document_of, kind_of
 from lossless.source import load_text
 
 if TYPE_CHECKING:
@@ -32,9 +39,8 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 BASES = Path(__file__).parent / "bases"
-_FENCE = re.compile(
-    r"^```(yaml intent|json config_db|json baseline)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_KINDS = "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions"
+_FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
 
 
@@ -49,16 +55,29 @@ class Snippet(NamedTuple):
     today: str
     text: str
     marked_line: int | None
+    named: str = ""
+    at: str = ""
 
     @property
     def suffix(self) -> str:
         """The suffix of the file it stands for."""
-        return ".yaml" if self.kind == "yaml intent" else ".json"
+        return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt"}[self.kind.split()[0]]
+
+    @property
+    def file(self) -> str:
+        """The file it stands for."""
+        name = self.kind.split()[1] if self.suffix == ".conf" else "fabric"
+        return self.named or f"{name}{self.suffix}"
+
+    @property
+    def is_facts(self) -> bool:
+        """Whether it stands for what was read on a host."""
+        return self.kind.endswith("facts")
 
     def document(self) -> Document:
         """Return the snippet merged over its base, as a file of its own."""
         if self.base == "none":
-            return load_text(self.text, f"fabric{self.suffix}")
+            return read_text(self.text, self.file)
         base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
         merged = merge(base.data, self._own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.
@@ -67,16 +86,26 @@ class Snippet(NamedTuple):
     def companions(self) -> list[Document]:
         """Return the files that are judged together with it."""
         names = [name if Path(name).suffix else f"{name}{self.suffix}" for name in self.beside]
-        return [load_text((BASES / name).read_text(), name) for name in names]
+        return [read_text((BASES / name).read_text(), name) for name in names]
 
     def marked_path(self) -> tuple[str | int, ...]:
         """Return the path that the marked line writes."""
         own = self._own()
         at_line = [path for path in _paths(own.data) if own.locate(path, "key").line == self.marked_line]
+        if self.at:
+            return next(path for path in at_line if path[-1] == self.at)
         return max(at_line, key=len) if len(at_line) == 1 else min(at_line, key=len)
 
     def _own(self) -> Document:
-        return load_text(self.text, f"snippet{self.suffix}")
+        return read_text(self.text, self.file)
+
+
+def read_text(text: str, file: str) -> Document:
+    """Return the document of a text that stands for a file, by its name."""
+    if not file.endswith((".conf", ".cfg")):
+        return load_text(text, file)
+    # A file that defines nothing does not look like one of partitions, and is read as such by its name alone.
+    return document_of(kind_of(text) or "partitions", SubnetFile(file, text))
 
 
 def merge(base: Any, patch: Any) -> Any:
@@ -111,13 +140,15 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
     assert len(marked) <= 1, f"one line is marked, not {len(marked)}"
     return Snippet(
         kind=kind,
-        base=given.pop("base"),
+        base=given.pop("base", "none"),
         beside=tuple(name for name in given.pop("beside", "").split(",") if name),
         rdma_dscps=tuple(int(dscp) for dscp in given.pop("rdma-dscp", "").split(",") if dscp),
         simulate=given.pop("simulate", "no") == "yes",
         today=given.pop("today", ""),
         text="\n".join(_MARK.sub("", line) for line in lines) + "\n",
         marked_line=marked[0] if marked else None,
+        named=given.pop("file", ""),
+        at=given.pop("at", ""),
     )
 
 
@@ -129,4 +160,17 @@ def judge(snippet: Snippet) -> Report:
             file = Path(folder) / "baseline.json"
             file.write_text(snippet.text)
             return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
+    if snippet.is_facts:
+        return _judge_facts(snippet, options)
     return lint_documents([snippet.document(), *snippet.companions()], options)
+
+
+def _judge_facts(snippet: Snippet, options: Options) -> Report:
+    """Return what the linter says of a folder with a file of host1 and what lies beside it."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "host1").mkdir()
+        (folder / "host1" / snippet.file).write_text(snippet.text)
+        for companion in snippet.companions():
+            (folder / companion.file).write_text(companion.text)
+        return lint([folder], options)

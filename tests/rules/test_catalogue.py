@@ -9,12 +9,12 @@ from pathlib import Path
 from lossless.rules.table import DEVICE, MODULES, ONLY_WITH, load
 
 ROOT = Path(__file__).parent.parent.parent
-FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP")
+FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP", "IB")
 GRAVITY = {"error": 0, "warn": 1, "warning": 1, "info": 2}
 
 
 def candidates(reference: Path) -> dict[str, dict[str, object]]:
-    """Return the candidates of the families that are judged from intents and config_db.json files."""
+    """Return the candidates of the families that are judged from intents and deployed files."""
     rules = json.loads((reference / "facts" / "rules.json").read_text())["rules"]
     return {rule["code"]: rule for rule in rules if rule["code"].startswith(FAMILIES)}
 

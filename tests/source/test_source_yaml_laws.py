@@ -34,8 +34,8 @@ mappings = st.dictionaries(words, values, min_size=1, max_size=5)
 layouts = st.randoms(use_true_random=False)
 
 
-def write_scalar(value: Any, layout: Random) -> str:
-    """Write a scalar, text in any of the styles that fit it."""
+def write_scalar(value: Any, layout: Random, *, inside: bool = False) -> str:
+    """Write a scalar, text in any of the styles that fit it; ``inside`` of brackets a colon ends a plain one."""
     if value is None:
         return layout.choice(["null", "~"])
     if not isinstance(value, str):
@@ -43,20 +43,24 @@ def write_scalar(value: Any, layout: Random) -> str:
     styles = [json.dumps(value, ensure_ascii=False)]
     if re.fullmatch(r"[^\n\t]+", value):
         styles.append("'" + value.replace("'", "''") + "'")
-    if re.fullmatch(r"[a-z][a-z0-9 :]*[a-z0-9]", value) and ": " not in value and value != "null":
-        styles.append(value)
+    if re.fullmatch(r"[a-z][a-z0-9 :]*[a-z0-9]", value) and value != "null":
+        plain = ":" not in value if inside else ": " not in value
+        styles += [value] if plain else []
     return layout.choice(styles)
 
 
-def write_flow(value: Any, layout: Random) -> str:
+def write_flow(value: Any, layout: Random, *, inside: bool = False) -> str:
     """Write a value on one line."""
     gap = layout.choice(["", " "])
     if isinstance(value, dict):
-        members = [f"{write_scalar(k, layout)}: {write_flow(v, layout)}" for k, v in value.items()]
+        members = [
+            f"{write_scalar(k, layout, inside=True)}: {write_flow(v, layout, inside=True)}"
+            for k, v in value.items()
+        ]
         return "{" + gap + ", ".join(members) + gap + "}"
     if isinstance(value, list):
-        return "[" + gap + ", ".join(write_flow(item, layout) for item in value) + gap + "]"
-    return write_scalar(value, layout)
+        return "[" + gap + ", ".join(write_flow(item, layout, inside=True) for item in value) + gap + "]"
+    return write_scalar(value, layout, inside=inside)
 
 
 def write_block(value: Any, indent: int, layout: Random) -> str:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host whose control messages are lossy and wait their turn."""
     for host, names in view.host_kinds:
         tos = host.jobs.fifo_tc
-        cls = None if tos is None else view.fabric.classes.of_dscp(tos >> 2)
-        if tos is None or cls is None or cls.lossless or _strict(view, cls):
+        cls = None if tos is None or tos is UNKNOWN else view.fabric.classes.of_dscp(tos >> 2)
+        if not isinstance(tos, int) or cls is None or cls.lossless or _strict(view, cls):
             continue
         yield Hit(
             origin=host.at("nccl", "ib_fifo_tc"),

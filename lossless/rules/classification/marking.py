@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.fabric.qos import DSCPS
 from lossless.records import NamedTuple
 
@@ -32,13 +33,22 @@ class Marking(NamedTuple):
 
 
 def markings(host: HostQos) -> tuple[Marking, ...]:
-    """Return the sources that set a ToS byte on this host; none leaves RDMA on DSCP 0."""
+    """Return the sources that set a ToS byte on this host; none leaves RDMA on DSCP 0.
+
+    What no file says is left out: see :func:`marks_all_known`.
+    """
     sources = (
         ("traffic_class", host.traffic_class, host.traffic_class_origin),
         ("NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin),
     )
     libraries = ((one.variable, one.tos, one.origin) for one in host.jobs.libraries if not one.bypasses)
-    return tuple(Marking(name, tos, at) for name, tos, at in (*sources, *libraries) if tos is not None)
+    given = ((name, tos, at) for name, tos, at in (*sources, *libraries) if tos is not UNKNOWN)
+    return tuple(Marking(name, tos, at) for name, tos, at in given if tos is not None)
+
+
+def marks_all_known(host: HostQos) -> bool:
+    """Return whether it is known of every source whether it sets a ToS byte."""
+    return host.traffic_class is not UNKNOWN and host.nccl_tc is not UNKNOWN
 
 
 def lossless_dscps(classes: ClassSet) -> tuple[int, ...]:

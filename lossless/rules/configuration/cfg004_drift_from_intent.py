@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port
+from lossless.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
 from lossless.rules.sonic.reading import gathered, known, listed
 from lossless.sonic.dynamic import FIELDS, RATIO
 from lossless.sonic.write import OWNED
@@ -157,6 +157,8 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Differ
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
         yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
+    if want.qos.tunnel is not None and have.qos.tunnel is not None:
+        yield from of_tunnel(have.qos.tunnel, want.qos.tunnel)
     if want.qos.dynamic is not None:
         yield from _dynamic(device, have.qos.dynamic, want.qos.dynamic)
     yield from _counters(device, have, want)

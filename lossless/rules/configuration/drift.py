@@ -15,7 +15,7 @@ from lossless.rules.classification.marking import spell_dscps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.fabric.qos import PortQos, PriorityGroup, PriorityMask, Queue
+    from lossless.fabric.qos import PortQos, PriorityGroup, PriorityMask, Queue, TunnelMaps
     from lossless.findings import Origin
 
 Value = str | int | bool | None
@@ -54,6 +54,14 @@ MAPS = (
     MapField("pfc_to_queue", "MAP_PFC_PRIORITY_TO_QUEUE", "priority", "queue", same=True),
     MapField("pfc_to_pg", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "priority", "PG", same=True),
 )
+
+_TUNNEL_MAPS = (*MAPS[:3], MapField("tc_to_dscp", "TC_TO_DSCP_MAP", "TC", "DSCP", same=False))
+
+
+def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[Difference]:
+    """Yield what differs between the maps of a tunnel and its declared ones."""
+    for field in _TUNNEL_MAPS:
+        yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
 
 
 def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Difference]:

@@ -67,7 +67,7 @@ def _bytes(host: HostQos) -> Iterator[Marking]:
     for library in host.jobs.libraries:
         if library.tos is not None:
             yield Marking(library.variable, library.tos, library.origin)
-    if host.jobs.fifo_tc is not None:
+    if isinstance(host.jobs.fifo_tc, int):
         yield Marking("NCCL_IB_FIFO_TC", host.jobs.fifo_tc, host.at("nccl", "ib_fifo_tc"))
 
 

@@ -49,7 +49,15 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.classification.marking import ECT0, is_unit_slip, lossless_dscps, markings, spell_dscps
+from lossless.rules.classification.marking import (
+    ECT0,
+    is_unit_slip,
+    lossless_dscps,
+    markings,
+    marks_all_known,
+    spell_dscps,
+)
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +84,12 @@ def check(view: View) -> Iterator[Hit | Gap]:
         found = markings(host)
         carried = {marking.dscp for marking in found} or {0}
         slip = any(is_unit_slip(marking.tos, lossless) for marking in found)
-        if not slip and carried.isdisjoint(lossless):
+        if slip or not carried.isdisjoint(lossless):
+            continue
+        if marks_all_known(host):
             yield _hit(host, found, lossless, names)
+        else:
+            yield unread("every source of the ToS byte", names)
 
 
 def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
@@ -88,7 +100,9 @@ def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], h
         origin=found[0].origin if found else host.traffic_class_origin,
         message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {spell_dscps(lossless)}",
         note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",
-        help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})",
+        help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})"
+        if host.door == "intent"
+        else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
         elements=hosts,
         places=len(hosts),
         data={"dscps": [m.dscp for m in found] or [0], "lossless_dscps": list(lossless)},

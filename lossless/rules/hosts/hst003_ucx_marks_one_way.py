@@ -36,13 +36,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.classification.marking import lossless_dscps, markings, spell_dscps
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.fabric.hosts import HostQos, Library
+    from lossless.fabric.hosts import Library
     from lossless.fabric.view import View
 
 RULE = Rule(
@@ -61,14 +63,15 @@ def check(view: View) -> Iterator[Hit | Gap]:
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         ucx = next((library for library in host.jobs.libraries if library.name == "UCX"), None)
-        if ucx is None or not lossless or _behind(host) in lossless:
+        if ucx is None or not lossless:
+            continue
+        if host.traffic_class is UNKNOWN:
+            yield unread("the traffic class of its RDMA devices", names)
+            continue
+        if (host.traffic_class or 0) >> 2 in lossless:
             continue
         if not {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
             yield _hit(ucx, lossless, names)
-
-
-def _behind(host: HostQos) -> int:
-    return (host.traffic_class or 0) >> 2
 
 
 def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:

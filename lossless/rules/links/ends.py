@@ -36,11 +36,14 @@ class Disagreement(NamedTuple):
 def disagreements(
     devices: Across, said: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
 ) -> Iterator[Disagreement]:
-    """Yield links in service whose ends say different things; an end that says None says nothing."""
+    """Yield links in service whose ends say different things; an end that says None says nothing.
+
+    A host of which an intent says what it should be is compared with that.
+    """
     found: dict[object, list[CabledPair]] = {}
     for pair in devices.pairs:
         near, far = said(pair.near), said(pair.far)
-        if near == far or near is None or far is None:
+        if near == far or near is None or far is None or pair.declared:
             continue
         if pair.near.in_service and pair.far.in_service:
             key = (pair.near.switch, near, pair.far.switch, far, pair.mutual)

@@ -68,7 +68,7 @@ def _hit(found: Disagreement) -> Hit:
     low, high = found.low, found.high
     slow, fast = format_rate(low.speed_bps or 0), format_rate(high.speed_bps or 0)
     return Hit(
-        origin=low.origin.at("speed"),
+        origin=low.at("speed"),
         message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
         note=""
         if found.mutual
@@ -77,7 +77,7 @@ def _hit(found: Disagreement) -> Hit:
         elements=found.elements,
         places=len(found.pairs),
         data={"speeds_bps": [low.speed_bps, high.speed_bps]},
-        related=(Related(high.origin.at("speed"), f"the end with {fast}"),),
+        related=(Related(high.at("speed"), f"the end with {fast}"),),
         severity=None if found.mutual else "warning",
         confidence=None if found.mutual else "medium",
     )

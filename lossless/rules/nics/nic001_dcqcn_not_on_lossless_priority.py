@@ -1,8 +1,10 @@
 """DCQCN must run on the priority of every lossless class.
 
 ## What it does
-Compares `congestion_control.dcqcn.priorities`, where it is stated, with the priorities of the lossless classes.
-Left out, DCQCN runs on those with PFC and nothing can differ. A priority beyond them does no harm.
+Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
+of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
+mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ. A priority beyond
+them does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked of the hosts.
 
 ## Why it breaks a lossless fabric
 The mask says for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a
@@ -16,10 +18,32 @@ congestion_control:
     priorities: [5]   # <- here
 ```
 
+```text facts file=sysfs.txt beside=leaf-spine.yaml
+/sys/class/net/eth2/ecn/roce_rp/enable/0 = 0   # <- here
+/sys/class/net/eth2/ecn/roce_rp/enable/1 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/2 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/3 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/4 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/5 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/6 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/7 = 0
+```
+
 ## Good
 ```yaml intent base=leaf-spine
 congestion_control:
   dcqcn: {priorities: [0, 1, 2, 3, 4, 5, 6, 7]}
+```
+
+```text facts file=sysfs.txt beside=leaf-spine.yaml
+/sys/class/net/eth2/ecn/roce_rp/enable/0 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/1 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/2 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/3 = 1
+/sys/class/net/eth2/ecn/roce_rp/enable/4 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/5 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/6 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/7 = 0
 ```
 
 ## Fix
@@ -34,14 +58,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN, Maybe, Unknown
+from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.nics.parameters import running
+from lossless.rules.ecn.marking import lossless_queues
+from lossless.rules.hosts.attached import attached_hosts
 from lossless.rules.pfc.masks import spell
+from lossless.rules.places import beside
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.fabric.across import Across
+    from lossless.fabric.hosts import Dcqcn, HostQos
     from lossless.fabric.view import View
+    from lossless.findings import Origin
 
 RULE = Rule(
     code="NIC001",
@@ -56,19 +88,92 @@ RULE = Rule(
 )
 
 
+_HALVES = (
+    ("priorities", "reaction", "heeded"),
+    ("notifying", "notification", "answered with CNPs"),
+)
+"""The two halves of DCQCN: the attribute with its priorities, what vendors call it, what marks are without it."""
+
+
+class _Half(NamedTuple):
+    """One half of DCQCN on a host, and the lossless priorities that it leaves out."""
+
+    name: str
+    point: str
+    without: str
+    priorities: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host whose DCQCN leaves a lossless priority out."""
-    lossless = sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None)
-    for dcqcn in running(view):
-        priorities = dcqcn.host.dcqcn.priorities
-        missing = [] if priorities is None else [p for p in lossless if p not in priorities]
-        if priorities is not None and missing:
-            yield Hit(
-                origin=dcqcn.host.dcqcn.origin.at("priorities"),
-                message=f"DCQCN runs on {spell(priorities)}, not on {spell(missing)}, which is lossless",
-                note="ECN marks of that priority are neither answered with CNPs nor heeded: PFC alone is left",
-                help=f"leave priorities out, or make it [{', '.join(map(str, lossless))}]",
-                elements=dcqcn.hosts,
-                places=len(dcqcn.hosts),
-                data={"priorities": list(priorities), "missing": list(missing)},
-            )
+    lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
+    for host, names in view.host_kinds if lossless and _marking(view) else ():
+        dcqcn = host.dcqcn
+        if dcqcn.enabled is False and host.door == "intent":
+            continue
+        halves = tuple(_halves(dcqcn, lossless))
+        if halves:
+            yield _hit(host, halves, lossless, names)
+        elif UNKNOWN in (dcqcn.enabled, dcqcn.priorities):
+            yield unread("the priorities DCQCN runs on", names)
+
+
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
+    for link in attached_hosts(devices):
+        halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
+        if halves:
+            yield _hit(link.host, halves, link.switch.marking, (link.name,))
+
+
+def _marking(view: View) -> bool:
+    """Return whether hosts are to run DCQCN: an intent says so, or the queues of a device mark for it."""
+    congestion = view.fabric.congestion
+    if congestion is not None:
+        return congestion.kind == "dcqcn"
+    return any(queue.wred is not None and queue.wred.marks for queue in lossless_queues(view))
+
+
+def _halves(dcqcn: Dcqcn, lossless: tuple[int, ...]) -> Iterator[_Half]:
+    for name, point, without in _HALVES:
+        found: Maybe[tuple[int, ...]] = getattr(dcqcn, name)
+        if found is not None and not isinstance(found, Unknown):
+            enabled = tuple(p for p in found if _in_firmware(dcqcn, p))
+            missing = tuple(p for p in lossless if p not in enabled)
+            if missing:
+                yield _Half(name, point, without, enabled, missing)
+
+
+def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
+    return not isinstance(dcqcn.priority_mask, int) or bool(dcqcn.priority_mask >> priority & 1)
+
+
+def _hit(host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+    first, dcqcn, declared = halves[0], host.dcqcn, host.door == "intent"
+    whole = declared or len(halves) > 1
+    what = "DCQCN" if whole else f"the {first.point} point of DCQCN"
+    origin = _origin(dcqcn, first)
+    others = ((_origin(dcqcn, half), f"the {half.point} point") for half in halves[1:])
+    wanted = ", ".join(map(str, lossless))
+    return Hit(
+        origin=origin,
+        message=f"{what} runs on {spell(first.priorities)}, not on {spell(first.missing)}, which is lossless",
+        note="ECN marks of that priority are neither answered with CNPs nor heeded: PFC alone is left"
+        if whole
+        else f"ECN marks of that priority are not {first.without}",
+        help=f"leave priorities out, or make it [{wanted}]"
+        if declared
+        else f"switch it on for {spell(lossless)}",
+        elements=names,
+        places=len(names),
+        data={"priorities": [*first.priorities], "missing": [*first.missing]},
+        related=beside(origin, *others),
+    )
+
+
+def _origin(dcqcn: Dcqcn, half: _Half) -> Origin:
+    """Return where a half is switched off: in the firmware's mask, where that is what does it."""
+    enabled: tuple[int, ...] = getattr(dcqcn, half.name)
+    masked = set(half.missing) & set(enabled)
+    return dcqcn.at("priority_mask" if masked else half.name)

@@ -71,7 +71,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
     """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
     kinds: dict[str, list[Dcqcn]] = {}
     for dcqcn in running(view):
-        kinds.setdefault(dcqcn.host.nic_name, []).append(dcqcn)
+        if dcqcn.host.nic_name:
+            kinds.setdefault(dcqcn.host.nic_name, []).append(dcqcn)
     if len(kinds) > 1:
         # The kind of the fewest hosts is the odd one.
         yield _hit(sorted(kinds.values(), key=lambda found: (_hosts(found), found[0].host.nic_name)))

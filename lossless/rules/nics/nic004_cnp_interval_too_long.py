@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import Unknown
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.nics.parameters import running
 from lossless.units import format_rate
@@ -62,14 +63,20 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for dcqcn in running(view):
         interval_us = dcqcn.values.get("min_time_between_cnps", 0)
         if interval_us > LONGEST_US:
-            sent_mb = interval_us * dcqcn.host.rate_bps / 8e12
             yield Hit(
                 origin=dcqcn.at("min_time_between_cnps"),
                 message=f"a sender hears of congestion once in {interval_us:,} us; published settings are 0 to "
                 f"{LONGEST_US} us",
-                note=f"between two CNPs a NIC of {format_rate(dcqcn.host.rate_bps)} sends {sent_mb:,.1f} MB",
+                note=_sent(interval_us, dcqcn.host.rate_bps),
                 help="leave cnp_interval out, or make it 4us",
                 elements=dcqcn.hosts,
                 places=len(dcqcn.hosts),
                 data={"interval_us": interval_us, "longest_us": LONGEST_US},
             )
+
+
+def _sent(interval_us: int, rate_bps: int | Unknown) -> str:
+    if isinstance(rate_bps, Unknown):
+        return ""
+    sent_mb = interval_us * rate_bps / 8e12
+    return f"between two CNPs a NIC of {format_rate(rate_bps)} sends {sent_mb:,.1f} MB"

@@ -50,8 +50,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.nics.parameters import running
+from lossless.rules.unread import unread
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -93,9 +95,11 @@ def _no_cut(dcqcn: Dcqcn) -> Iterator[Hit]:
         yield _hit(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
 
 
-def _floor(dcqcn: Dcqcn) -> Iterator[Hit]:
+def _floor(dcqcn: Dcqcn) -> Iterator[Hit | Gap]:
     floor_bps, rate_bps = dcqcn.values.get("rpg_min_rate", 0) * 10**6, dcqcn.host.rate_bps
-    if 0 < rate_bps <= floor_bps:
+    if rate_bps is UNKNOWN and floor_bps:
+        yield unread("the rate of its links", dcqcn.hosts)
+    elif rate_bps is not UNKNOWN and 0 < rate_bps <= floor_bps:
         message = f"rpg_min_rate {format_rate(floor_bps)} is no less than the link of {format_rate(rate_bps)}"
         yield _hit(dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate")
 

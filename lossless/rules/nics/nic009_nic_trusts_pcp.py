@@ -31,9 +31,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.findings import Edit
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.mend import without
 from lossless.rules.pfc.masks import spell
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,14 +60,18 @@ def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host that sorts untagged RDMA into priority 0."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
-        if host.trust == "pcp" and missed:
+        if host.trust is UNKNOWN and missed:
+            yield unread("what its NICs trust", names)
+        elif host.trust == "pcp" and missed:
             yield Hit(
                 origin=host.at("trust"),
                 message=f"the NICs trust VLAN tags: RDMA without one is priority 0, not {spell(missed)}",
                 note="a NIC pauses only the priority it has sorted a packet into",
-                help="leave hosts.trust out, or make it dscp",
+                help="leave hosts.trust out, or make it dscp"
+                if host.door == "intent"
+                else "make the NICs trust DSCP: mlnx_qos -i IF --trust dscp, or dcb apptrust set dev IF order dscp",
                 elements=names,
                 places=len(names),
                 data={"priorities": list(missed)},
-                fix=(Edit(host.at("trust"), "remove"),),
+                fix=without(host, "trust"),
             )

@@ -1,10 +1,11 @@
 """Hosts must not send larger packets than the switches take, and RDMA needs room for its headers.
 
 ## What it does
-Compares `hosts.mtu` with the MTU of the switch ports, both without the Ethernet header; 9000 under 9100 or 9216
-is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to 4096 that fits with 96 bytes of
-headers, and warns where these headers alone cost half of it, as with an MTU of 4096. Where it ends below 4096, it
-says so. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at all.
+Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet
+header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to
+4096 that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of
+4096. Where it ends below 4096, it says so. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at
+all.
 
 ## Why it breaks a lossless fabric
 A packet that is too large is dropped by the first switch, whatever its class; RDMA, which stays at 4096, goes on
@@ -43,12 +44,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.findings import Origin
+from lossless.fabric.known import UNKNOWN
+from lossless.findings import Origin, Related
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.hosts.attached import attached_hosts
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.fabric.across import Across
     from lossless.fabric.hosts import HostQos
     from lossless.fabric.view import View
 
@@ -76,36 +81,53 @@ def check(view: View) -> Iterator[Hit | Gap]:
         (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
     )
     for host, names in view.host_kinds:
-        if switch_mtu is not None and host.mtu_bytes > switch_mtu:
-            yield _too_large(host, switch_mtu, names)
+        if host.mtu_bytes is UNKNOWN:
+            yield unread("the MTU of its interfaces", names)
+        elif switch_mtu is not None and host.mtu_bytes > switch_mtu:
+            yield _too_large(host, host.mtu_bytes, switch_mtu, names)
         else:
-            yield from _rdma(host, names)
+            yield from _rdma(host, host.mtu_bytes, names)
 
 
-def _too_large(host: HostQos, switch_mtu: int, names: tuple[str, ...]) -> Hit:
-    stated = host.mtu_origin.path == ("hosts", "mtu")
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose MTU is above that of the switch port it hangs on."""
+    for link in attached_hosts(devices):
+        host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes
+        if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:
+            hit = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
+            yield hit._replace(
+                related=(Related(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
+            )
+
+
+def _key(host: HostQos) -> str:
+    return "hosts.mtu" if host.door == "intent" else "the MTU of its interfaces"
+
+
+def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, ...]) -> Hit:
+    stated = host.door == "facts" or host.mtu_origin.path == ("hosts", "mtu")
     return Hit(
         origin=host.mtu_origin if stated else Origin(host.origin.file, ("mtu",)),
-        message=f"hosts send packets of up to {host.mtu_bytes:,} B, the switches take {switch_mtu:,} B",
+        message=f"hosts send packets of up to {host_mtu:,} B, the switches take {switch_mtu:,} B",
         note=f"packets above {switch_mtu:,} B are dropped by the first switch",
-        help=f"make hosts.mtu at most {switch_mtu}, or mtu at least {host.mtu_bytes}",
+        help=f"make {_key(host)} at most {switch_mtu}, or mtu at least {host_mtu}",
         elements=names,
         places=len(names),
-        data={"host_mtu": host.mtu_bytes, "switch_mtu": switch_mtu},
+        data={"host_mtu": host_mtu, "switch_mtu": switch_mtu},
     )
 
 
-def _rdma(host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]:
-    found, bare = rdma_mtu(host.mtu_bytes - RDMA_HEADERS), rdma_mtu(host.mtu_bytes)
+def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Hit]:
+    found, bare = rdma_mtu(host_mtu - RDMA_HEADERS), rdma_mtu(host_mtu)
     if found == RDMA_MTUS[0]:
         return
     left = f"leave RDMA an MTU of {found:,} B" if found else "leave no RDMA MTU at all"
     yield Hit(
         origin=host.mtu_origin,
-        message=f"{host.mtu_bytes:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
-        help=f"make hosts.mtu at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",
+        message=f"{host_mtu:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
+        help=f"make {_key(host)} at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",
         elements=names,
         places=len(names),
-        data={"host_mtu": host.mtu_bytes, "rdma_mtu": found},
+        data={"host_mtu": host_mtu, "rdma_mtu": found},
         severity=None if not found else "warning" if found < bare else "info",
     )

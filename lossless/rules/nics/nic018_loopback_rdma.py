@@ -51,7 +51,7 @@ RULE = Rule(
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host that uses RDMA to itself."""
     for host, names in view.host_kinds:
-        if host.jobs.loopback:
+        if host.jobs.loopback is True:
             yield Hit(
                 origin=host.at("loopback_rdma"),
                 message="RDMA inside a host crosses its PCIe twice: the NIC falls behind and pauses the switch",

@@ -1,9 +1,9 @@
 """PFC must be on for the same priorities at both ends of a link.
 
 ## What it does
-Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, and the masks of two
-switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one end do
-not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
+Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, declared or read, and the
+masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
+end do not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
 
 ## Why it breaks a lossless fabric
 A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
@@ -36,9 +36,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.fabric.known import UNKNOWN
 from lossless.findings import Related
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import spell
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,25 +71,29 @@ def check(view: View) -> Iterator[Hit | Gap]:
         if any(port.tier == "host" for port in ports.ports)
     }
     for host, names in view.host_kinds:
+        if host.pfc_priorities is UNKNOWN:
+            yield unread("its PFC priorities", names)
+            continue
         for mask in sorted(masks - {host.pfc_priorities}):
-            yield _host_hit(host, mask, names)
+            yield _host_hit(host, host.pfc_priorities, mask, names)
 
 
-def _host_hit(host: HostQos, mask: tuple[int, ...], names: tuple[str, ...]) -> Hit:
-    unheard = sorted(set(mask) - set(host.pfc_priorities))
+def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+    unheard = sorted(set(mask) - set(paused))
     return Hit(
         origin=host.pfc_origin,
         message=(
-            f"the NICs have PFC on for {spell(host.pfc_priorities)}, the switch ports they hang on "
-            f"for {spell(mask)}"
+            f"the NICs have PFC on for {spell(paused)}, the switch ports they hang on for {spell(mask)}"
         ),
         note=f"the NICs ignore pauses of {spell(unheard)}: {_WHY}"
         if unheard
         else "the switch ignores what the NICs pause beyond its own priorities, which it serves lossy",
-        help=f"leave hosts.pfc out, or make it [{', '.join(map(str, mask))}]",
+        help=f"leave hosts.pfc out, or make it [{', '.join(map(str, mask))}]"
+        if host.door == "intent"
+        else f"switch PFC on for {spell(mask)} on the NICs, or change the switch",
         elements=names,
         places=len(names),
-        data={"nic": list(host.pfc_priorities), "switch": list(mask)},
+        data={"nic": list(paused), "switch": list(mask)},
         severity=None if unheard else "warning",
     )
 
@@ -99,7 +105,7 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
     found: dict[tuple[object, ...], list[CabledPair]] = {}
     for pair in devices.pairs:
         ends = (pair.near, pair.far)
-        if pair.near.pfc == pair.far.pfc or not all(end.in_service for end in ends):
+        if pair.near.pfc == pair.far.pfc or pair.declared or not all(end.in_service for end in ends):
             continue
         if any(end.pfc is None and not end.lossless for end in ends):
             yield Gap("the neighbor's file has no QoS rows")

@@ -65,7 +65,8 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
     """Yield a hit per two switches and DSCPs that change their priority between them."""
     found: dict[tuple[object, ...], list[CabledPair]] = {}
     for pair in devices.pairs:
-        astray = _astray(pair) if pair.near.in_service and pair.far.in_service else {}
+        judged = pair.near.in_service and pair.far.in_service and not pair.declared
+        astray = _astray(pair) if judged else {}
         if astray:
             key = (pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual)
             found.setdefault(key, []).append(pair)

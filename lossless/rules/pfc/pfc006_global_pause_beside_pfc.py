@@ -31,9 +31,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.findings import Edit
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.mend import without
 from lossless.rules.pfc.masks import spell
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,14 +59,18 @@ RULE = Rule(
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host with both."""
     for host, names in view.host_kinds:
-        if host.global_pause and host.pfc_priorities:
+        if host.global_pause is UNKNOWN or host.pfc_priorities is UNKNOWN:
+            yield unread("whether PFC and global pause are on", names)
+        elif host.global_pause and host.pfc_priorities:
             yield Hit(
                 origin=host.at("global_pause"),
                 message=f"global pause is on beside PFC on {spell(host.pfc_priorities)}: they exclude each other",
                 note="a NIC under global pause stops every class, and does not heed pauses of one",
-                help="leave hosts.global_pause out: the rendered script switches it off",
+                help="leave hosts.global_pause out: the rendered script switches it off"
+                if host.door == "intent"
+                else "switch it off: ethtool -A IF rx off tx off",
                 elements=names,
                 places=len(names),
                 data={"priorities": list(host.pfc_priorities)},
-                fix=(Edit(host.at("global_pause"), "remove"),),
+                fix=without(host, "global_pause"),
             )

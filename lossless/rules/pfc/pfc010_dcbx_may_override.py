@@ -32,8 +32,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.findings import Edit
+from lossless.fabric.known import UNKNOWN
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.mend import without
+from lossless.rules.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,13 +59,17 @@ RULE = Rule(
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of host whose PFC the firmware may change."""
     for host, names in view.host_kinds:
-        if host.dcbx == "firmware" and host.pfc_priorities:
+        if host.dcbx is UNKNOWN or host.pfc_priorities is UNKNOWN:
+            yield unread("its PFC priorities and who speaks DCBX", names)
+        elif host.dcbx == "firmware" and host.pfc_priorities:
             yield Hit(
                 origin=host.at("dcbx"),
                 message="the NICs' firmware speaks DCBX: what a switch offers at link-up overrules their PFC",
                 note="ConnectX firmware is willing by default (DCBX_WILLING)",
-                help="leave hosts.dcbx out: the rendered script then gives DCBX to the host",
+                help="leave hosts.dcbx out: the rendered script then gives DCBX to the host"
+                if host.door == "intent"
+                else "give DCBX to the host: mlnx_qos -i IF --dcbx os",
                 elements=names,
                 places=len(names),
-                fix=(Edit(host.at("dcbx"), "remove"),),
+                fix=without(host, "dcbx"),
             )

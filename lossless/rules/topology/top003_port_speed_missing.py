@@ -97,7 +97,7 @@ def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ..
 def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit | Gap]:
     if host.nic is None:
         yield Gap("no hardware profile describes the network adapter", len(names))
-    elif host.rate_bps and host.rate_bps not in host.nic.rates_bps:
+    elif isinstance(host.rate_bps, int) and host.rate_bps and host.rate_bps not in host.nic.rates_bps:
         for origin, hosts in _by_line(view, host.rate_bps, names).items():
             yield _adapter_hit(host.nic, host.rate_bps, origin, tuple(hosts))
 

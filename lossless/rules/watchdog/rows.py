@@ -82,6 +82,19 @@ class Rows(NamedTuple):
         return places(self.sets)
 
 
+def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
+    """Return for how long a storm leaves a queue dead for a sender, None where the watchdog does not act.
+
+    Detection and one poll, and with action drop restoration: action forward delivers again after detection.
+    """
+    detection_ms, restoration_ms = watchdog.detection_ms, watchdog.restoration_ms
+    restored = restoration_ms is None or restoration_ms in RESTORATION_MS
+    if detection_ms not in DETECTION_MS or not restored or watchdog.action == "alert":
+        return None
+    dropping_ms = (restoration_ms or 0) if watchdog.action == "drop" else 0
+    return (detection_ms or 0) + (DEFAULT_POLL_MS if poll_ms is None else poll_ms) + dropping_ms
+
+
 def watched(view: View) -> Iterator[Rows]:
     """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
     groups: dict[tuple[object, ...], list[PortSet]] = {}
@@ -92,7 +105,7 @@ def watched(view: View) -> Iterator[Rows]:
     for sets in groups.values():
         first = sets[0].qos.watchdog
         if first is not None:
-            yield Rows(sets[0].switch, first, view.fabric.declared, tuple(sets))
+            yield Rows(sets[0].switch, first, view.fabric.door != "config_db", tuple(sets))
 
 
 def default_poll_ms(ports: int) -> int:

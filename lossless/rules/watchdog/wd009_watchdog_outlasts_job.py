@@ -55,16 +55,20 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per watchdog and kind of host whose jobs give up first."""
-    hurried = [(host, names) for host, names in view.host_kinds if host.jobs.timeout_ms is not None]
+    hurried = [
+        (host, timeout_ms, names)
+        for host, names in view.host_kinds
+        if isinstance(timeout_ms := host.jobs.timeout_ms, int)
+    ]
     for rows in watched(view) if hurried else ():
         if not rows.accepted or rows.watchdog.action == "alert":
             continue
-        for host, names in hurried:
-            yield from _judge(rows, host, names)
+        for host, timeout_ms, names in hurried:
+            yield from _judge(rows, host, timeout_ms, names)
 
 
-def _judge(rows: Rows, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]:
-    detection_ms, timeout_ms = rows.watchdog.detection_ms or 0, host.jobs.timeout_ms or 0
+def _judge(rows: Rows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Iterator[Hit]:
+    detection_ms = rows.watchdog.detection_ms or 0
     restoration_ms = (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
     dead_ms = detection_ms + rows.poll_ms + restoration_ms
     if timeout_ms > dead_ms:

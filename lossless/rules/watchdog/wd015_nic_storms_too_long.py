@@ -1,9 +1,10 @@
 """A NIC with a stuck receiver should stop pausing its switch before the switch acts on it.
 
 ## What it does
-Compares `hosts.pfc_prevention`, after which a NIC gives up pausing, with the detection time of the switches'
-watchdogs, and warns where the NIC never gives up. `auto`, the default, is 100 ms with mlx5; what a NIC is left
-with if nobody sets it is 8 s. A NIC of which no profile says that it can is not judged.
+Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC
+gives up pausing, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
+`auto`, the default, is 100 ms with mlx5; what a NIC is left with if nobody sets it is 8 s. A NIC of which no
+profile says that it can is not judged.
 
 ## Why it breaks a lossless fabric
 A receiver that is stuck pauses for ever. Where the NIC ends that itself, one host drops its own packets. Where it
@@ -38,13 +39,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.findings import Related
+from lossless.fabric.known import UNKNOWN
+from lossless.findings import Origin, Related
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.hosts.attached import attached_hosts
+from lossless.rules.unread import unread
 from lossless.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.fabric.across import Across
     from lossless.fabric.hosts import HostQos
     from lossless.fabric.view import View
     from lossless.rules.watchdog.rows import Rows
@@ -68,12 +73,30 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for host, names in view.host_kinds:
         if not host.pfc_priorities:
             continue
-        if host.stall_ms is None:
+        if host.stall_ms is UNKNOWN or host.pfc_priorities is UNKNOWN:
+            yield unread("when its NICs end a pause storm of their own", names)
+        elif host.stall_ms is None:
             yield Gap(f"no profile says when {host.nic_name} ends a pause storm of its own", len(names))
         elif host.stall_ms == 0:
-            yield _hit(host, names, "the NICs never stop pausing for a receiver that is stuck")
+            yield _hit(host, 0, names, "the NICs never stop pausing for a receiver that is stuck")
         else:
             yield from _outlasting(host, host.stall_ms, acting, names)
+
+
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose NIC pauses for longer than the switch port it hangs on watches."""
+    for link in attached_hosts(devices):
+        stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
+        acting = link.switch.dead_ms is not None and detection_ms is not None
+        if isinstance(stall_ms, int) and acting and stall_ms > (detection_ms or 0):
+            where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
+            yield _hit(
+                link.host,
+                stall_ms,
+                (link.name,),
+                f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms",
+                Related(where, "the watchdog of the port it hangs on"),
+            )
 
 
 def _outlasting(
@@ -84,17 +107,21 @@ def _outlasting(
     if first is None or detection_ms is None or stall_ms <= detection_ms:
         return
     message = f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms"
-    yield _hit(host, names, message, Related(first.at("detection_time"), "the watchdog's detection"))
+    yield _hit(
+        host, stall_ms, names, message, Related(first.at("detection_time"), "the watchdog's detection")
+    )
 
 
-def _hit(host: HostQos, names: tuple[str, ...], message: str, *related: Related) -> Hit:
+def _hit(host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: Related) -> Hit:
     return Hit(
         origin=host.at("pfc_prevention"),
         message=message,
         note="until then the pause spreads upstream, to hosts that have nothing to do with it",
-        help="leave hosts.pfc_prevention out (100 ms), or make it no longer than detection",
+        help="leave hosts.pfc_prevention out (100 ms), or make it no longer than detection"
+        if host.door == "intent"
+        else "ethtool --set-tunable IF pfc-prevention-tout 100",
         elements=names,
         places=len(names),
-        data={"stall_ms": host.stall_ms},
+        data={"stall_ms": stall_ms},
         related=related,
     )

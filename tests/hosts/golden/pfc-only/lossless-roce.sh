@@ -9,11 +9,13 @@ export LC_ALL=C
 
 usage() {
     cat <<'END'
-usage: lossless-roce.sh [--check | --dry-run | --help]
+usage: lossless-roce.sh [--check | --dry-run | --help] [--firmware]
 
     (none)     set what differs
     --check    change nothing; say what differs
     --dry-run  change nothing; print the commands that would set what differs
+    --firmware the same for what only the NIC's firmware keeps, and nothing else: it outlasts a reboot and is in
+               force only after a reset of the NIC, which takes its links down. Nothing runs this at boot.
 
 exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
 2 nothing could be done
@@ -30,24 +32,27 @@ interfaces=()
 rdma_devices=()
 
 readonly MTU=9000
-readonly CABLE_M=40
 readonly GLOBAL_PAUSE=off
-# Who speaks DCBX: the host (os) or the NIC's firmware (fw).
-readonly DCBX=os
-readonly TRUST=dscp
-readonly PFC=0,0,0,1,1,0,0,0
 # The ToS byte of all RDMA traffic: DSCP x 4 + ECN bits; empty: left to the jobs.
 readonly TRAFFIC_CLASS=106
 # Digit n is the priority of DSCP n.
 readonly DSCP_PRIORITIES=0000000011111111222222223333333344444444555555556666666677777777
+readonly TRUST=dscp
 readonly DEFAULT_PRIORITIES=0000000011111111222222223333333344444444555555556666666677777777
+# Who speaks DCBX: the host (os) or the NIC's firmware (fw).
+readonly DCBX=os
+readonly PFC=0,0,0,1,1,0,0,0
+readonly CABLE_M=40
 # Digit n says whether DCQCN runs on priority n.
 readonly DCQCN_PRIORITIES=00000000
 readonly DCQCN_PRIO_MASK=0
 # Below ecn/ (MLNX_OFED, DOCA), below cc_params/ (the kernel's own driver), value.
 readonly DCQCN_PARAMETERS=(
 )
-
+# What the firmware keeps of its own, less the _P1 or _P2 of the port.
+readonly FIRMWARE=(
+    'ROCE_CC_PRIO_MASK 0'
+)
 
 mode=apply
 wrong=0
@@ -55,7 +60,6 @@ changed=0
 interface=
 device=
 port=
-qos=
 priorities=
 
 die() {
@@ -72,22 +76,13 @@ note() {
     printf 'lossless-roce: note: %s\n' "$*" >&2
 }
 
-# What mlnx_qos says of $interface.
-read_qos() {
-    qos=$(mlnx_qos -i "$interface") || return
-    # Without trust in DSCP nothing is listed; switching trust on starts from the default.
-    priorities=$DEFAULT_PRIORITIES
-    [[ $(current trust) != dscp ]] || priorities=$(listed_priorities)
-}
-
-listed_priorities() {
-    awk '
-        $1 ~ /^prio:[0-7]$/ && $2 ~ /^dscp:/ {
-            count = split(substr($2, 6), dscps, ",")
-            for (i = 1; i <= count; i++) if (dscps[i] != "") priority[dscps[i] + 0] = substr($1, 6)
-        }
-        END { for (dscp = 0; dscp < 64; dscp++) printf "%s", (dscp in priority) ? priority[dscp] : "-" }
-    ' <<<"$qos"
+finish() {
+    ((wrong == 0)) || exit 1
+    case $mode in
+        check) printf 'lossless-roce: nothing differs\n' ;;
+        apply) printf 'lossless-roce: all set, %s changed\n' "$changed" ;;
+    esac
+    exit 0
 }
 
 # current KIND: what is set now on $interface, or on $port of $device.
@@ -95,19 +90,17 @@ current() {
     case $1 in
         pause) ethtool -a "$interface" | awk '$1 == "RX:" { rx = $2 } $1 == "TX:" { tx = $2 } END { print "rx", rx, "tx", tx }' ;;
         mtu) cat "$SYSFS/class/net/$interface/mtu" ;;
-        dcbx) awk -F ': ' '$1 == "DCBX mode" { print $2 }' <<<"$qos" ;;
-        trust) awk -F ': ' '$1 == "Priority trust state" { print $2 }' <<<"$qos" ;;
-        pfc) awk '
-            $1 == "Cable" && $2 == "len:" { metres = $3 }
-            $1 == "enabled" { mask = $2; for (i = 3; i <= 9; i++) mask = mask "," $i }
-            END { print mask, "for", metres, "m" }' <<<"$qos" ;;
-        dscp:*) printf '%s\n' "${priorities:${1#dscp:}:1}" ;;
+        dscp:*) dscp_priority "${1#dscp:}" ;;
         file:*) cat "${1#file:}" ;;
         tclass:*) awk 'NR == 1 { sub(/^Global tclass=/, ""); print }' "${1#tclass:}" ;;
-        cma_mode) cma_roce_mode -d "$device" -p "$port" ;;
-        cma_tos) cma_roce_tos -d "$device" -p "$port" ;;
         tunable:*) ethtool --get-tunable "$interface" "${1#tunable:}" | awk -F ': ' '{ print $2 }' ;;
+        *) current_of "$1" ;;
     esac
+}
+
+dscp_priority() {
+    local found=${priorities:$1:1}
+    printf '%s\n' "${found/-/none}"
 }
 
 # describe COMMAND..., where "write VALUE FILE" stands for a redirection.
@@ -142,7 +135,7 @@ ensure() {
                 return 0
             fi
             changed=$((changed + 1))
-            [[ $1 != mlnx_qos ]] || read_qos || qos=
+            reread "$1"
             found=$(current "$kind") || found=unreadable
             [[ $found == "$wanted" ]] ||
                 report "$what is ${found:-not set}, must be $wanted; this did not change it: $(describe "$@")"
@@ -157,6 +150,43 @@ ensure_file() {
     else
         report "$1 must be $2, and there is no $3"
     fi
+}
+
+qos=
+
+# What mlnx_qos says of $interface.
+read_qos() {
+    qos=$(mlnx_qos -i "$interface") || return
+    # Without trust in DSCP nothing is listed; switching trust on starts from the default.
+    priorities=$DEFAULT_PRIORITIES
+    [[ $(current trust) != dscp ]] || priorities=$(listed_priorities)
+}
+
+reread() {
+    [[ $1 != mlnx_qos ]] || read_qos || qos=
+}
+
+listed_priorities() {
+    awk '
+        $1 ~ /^prio:[0-7]$/ && $2 ~ /^dscp:/ {
+            count = split(substr($2, 6), dscps, ",")
+            for (i = 1; i <= count; i++) if (dscps[i] != "") priority[dscps[i] + 0] = substr($1, 6)
+        }
+        END { for (dscp = 0; dscp < 64; dscp++) printf "%s", (dscp in priority) ? priority[dscp] : "-" }
+    ' <<<"$qos"
+}
+
+current_of() {
+    case $1 in
+        dcbx) awk -F ': ' '$1 == "DCBX mode" { print $2 }' <<<"$qos" ;;
+        trust) awk -F ': ' '$1 == "Priority trust state" { print $2 }' <<<"$qos" ;;
+        pfc) awk '
+            $1 == "Cable" && $2 == "len:" { metres = $3 }
+            $1 == "enabled" { mask = $2; for (i = 3; i <= 9; i++) mask = mask "," $i }
+            END { print mask, "for", metres, "m" }' <<<"$qos" ;;
+        cma_mode) cma_roce_mode -d "$device" -p "$port" ;;
+        cma_tos) cma_roce_tos -d "$device" -p "$port" ;;
+    esac
 }
 
 set_qos() {
@@ -181,6 +211,8 @@ set_qos() {
         mlnx_qos -i "$interface" --pfc "$PFC" --cable_len "$CABLE_M"
 }
 
+firmware=
+
 set_dcqcn() {
     local ecn=$SYSFS/class/net/$interface/ecn pci cc_params line below_ecn below_cc_params value priority
     pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
@@ -199,7 +231,7 @@ set_dcqcn() {
     done
     if [[ ! -d $ecn ]]; then
         note "$interface: this driver leaves it to the firmware where DCQCN runs;" \
-            "ROCE_CC_PRIO_MASK of this port must be $DCQCN_PRIO_MASK (see: mlxconfig -d ${pci##*/} query)"
+            "ROCE_CC_PRIO_MASK of this port must be $DCQCN_PRIO_MASK (see: lossless-roce.sh --check --firmware)"
         return 0
     fi
     for ((priority = 0; priority < 8; priority++)); do
@@ -207,6 +239,67 @@ set_dcqcn() {
         ensure_file "$interface: DCQCN notification point on priority $priority" "$value" "$ecn/roce_np/enable/$priority"
         ensure_file "$interface: DCQCN reaction point on priority $priority" "$value" "$ecn/roce_rp/enable/$priority"
     done
+}
+
+# firmware_value NAME COLUMNS_FROM_THE_END: 0 what the next boot has, 1 what is in force.
+firmware_value() {
+    local found
+    found=$(awk -v name="$1" -v back="$2" '$1 == name || ($1 == "*" && $2 == name) { print $(NF - back); exit }' <<<"$query")
+    [[ $found != *\(*\) ]] || found=${found##*\(}
+    found=${found%\)}
+    [[ $found != 0x* ]] || found=$((found))
+    printf '%s\n' "$found"
+}
+
+read_firmware() {
+    query=$(mlxconfig -d "$pci" -e query "${names[@]}")
+}
+
+set_firmware() {
+    local pci query port line name value found names=() differing=() waiting=()
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    pci=${pci##*/}
+    # Every port is a function of the card: .0 is P1, .1 is P2.
+    port=_P$((${pci##*.} + 1))
+    for line in "${FIRMWARE[@]}"; do names+=("${line% *}$port"); done
+    if ! read_firmware; then
+        report "$interface: mlxconfig cannot read ${pci:-it}; what its firmware keeps is not set"
+        return 0
+    fi
+    for line in "${FIRMWARE[@]}"; do
+        name=${line% *}$port value=${line#* }
+        found=$(firmware_value "$name" 0)
+        if [[ $found != "$value" ]]; then
+            differing+=("$name=$value")
+            [[ $mode != check ]] || report "$interface: firmware $name is ${found:-not there}, must be $value"
+        elif [[ $(firmware_value "$name" 1) != "$value" ]]; then
+            waiting+=("$name")
+        fi
+    done
+    if ((${#differing[@]} > 0)); then change_firmware; fi
+    if ((${#waiting[@]} > 0)); then
+        note "$interface: ${waiting[*]}: in force only after a reset of the NIC (mlxfwreset -d $pci reset), or a reboot"
+    fi
+}
+
+change_firmware() {
+    if [[ $mode == dry-run ]]; then
+        printf 'mlxconfig -d %s -y set %s\n' "$pci" "${differing[*]}"
+    elif [[ $mode == apply ]]; then
+        if ! mlxconfig -d "$pci" -y set "${differing[@]}" >/dev/null || ! read_firmware; then
+            report "$interface: this failed: mlxconfig -d $pci -y set ${differing[*]}"
+            return 0
+        fi
+        for line in "${differing[@]}"; do
+            found=$(firmware_value "${line%=*}" 0)
+            if [[ $found == "${line#*=}" ]]; then
+                changed=$((changed + 1))
+                waiting+=("${line%=*}")
+            else
+                report "$interface: firmware ${line%=*} is ${found:-not there}, must be ${line#*=}"
+            fi
+        done
+    fi
 }
 
 set_interface() {
@@ -223,38 +316,50 @@ set_interface() {
     # After so long a NIC with a stuck receiver stops pausing the switch; 0: never (driver default 8000 ms).
     ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
         ethtool --set-tunable "$interface" pfc-prevention-tout 100
-
 }
 
 set_rdma_device() {
-    local ports=("$SYSFS/class/infiniband/$device/ports/"*) tclass
+    local ports=("$SYSFS/class/infiniband/$device/ports/"*)
     if ((${#ports[@]} == 0)); then
         report "$device: there is no such RDMA device"
         return 0
     fi
     for port in "${ports[@]##*/}"; do
-        ensure "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' cma_mode cma_roce_mode -d "$device" -p "$port" -m 2
-        [[ -n $TRAFFIC_CLASS ]] || continue
-        ensure "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" cma_tos \
-            cma_roce_tos -d "$device" -p "$port" -t "$TRAFFIC_CLASS"
-        tclass=$SYSFS/class/infiniband/$device/tc/$port/traffic_class
-        if [[ -e $tclass ]]; then
-            ensure_file "$device: traffic class on port $port" "$TRAFFIC_CLASS" "$tclass" tclass
-        else
-            note "$device: this driver cannot set the traffic class of jobs that do not use RDMA-CM;" \
-                "they must ask for $TRAFFIC_CLASS themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)"
-        fi
+        set_port
     done
+}
+
+set_port() {
+    ensure "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' cma_mode cma_roce_mode -d "$device" -p "$port" -m 2
+    [[ -n $TRAFFIC_CLASS ]] || return 0
+    ensure "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" cma_tos \
+        cma_roce_tos -d "$device" -p "$port" -t "$TRAFFIC_CLASS"
+    set_traffic_class
+}
+
+# Of a driver that can: the traffic class of every queue pair, however it was opened.
+set_traffic_class() {
+    local tclass=$SYSFS/class/infiniband/$device/tc/$port/traffic_class
+    if [[ -e $tclass ]]; then
+        ensure_file "$device: traffic class on port $port" "$TRAFFIC_CLASS" "$tclass" tclass
+    else
+        note "$device: this driver cannot set the traffic class of jobs that do not use RDMA-CM;" \
+            "they must ask for $TRAFFIC_CLASS themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)"
+    fi
 }
 
 # Physical functions only: a virtual one has the settings of its port.
 discover_rdma_devices() {
     local path
     for path in "$SYSFS/class/infiniband/"*; do
-        [[ $(readlink "$path/device/driver") == */mlx5_core && ! -e $path/device/physfn ]] || continue
+        is_ours "$path" && [[ ! -e $path/device/physfn ]] || continue
         [[ $(cat "$path/ports/1/link_layer") == Ethernet ]] || continue
         rdma_devices+=("${path##*/}")
     done
+}
+
+is_ours() {
+    [[ $(readlink "$1/device/driver") == */mlx5_core ]]
 }
 
 # A port called pf0vf1 or pf0sf1 stands for a virtual machine's, not for one of the NIC's own.
@@ -295,27 +400,30 @@ need_tools() {
 }
 
 main() {
-    case $# in
-        0) ;;
-        1)
-            case $1 in
-                --check | --dry-run) mode=${1#--} ;;
-                --help) usage && exit 0 ;;
-                *) die "unknown argument: $1 (see --help)" ;;
-            esac
-            ;;
-        *) die 'at most one argument (see --help)' ;;
-    esac
+    local argument
+    for argument in "$@"; do
+        case $argument in
+            --check | --dry-run)
+                [[ $mode == apply ]] || die 'at most one of --check and --dry-run (see --help)'
+                mode=${argument#--}
+                ;;
+            --firmware) firmware=yes ;;
+            --help) usage && exit 0 ;;
+            *) die "unknown argument: $argument (see --help)" ;;
+        esac
+    done
     [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
+    if [[ -n $firmware ]]; then
+        command -v mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
+        discover
+        for interface in "${interfaces[@]}"; do set_firmware; done
+        finish
+    fi
     need_tools
     discover
     for interface in "${interfaces[@]}"; do set_interface; done
     for device in "${rdma_devices[@]}"; do set_rdma_device; done
-    ((wrong == 0)) || exit 1
-    case $mode in
-        check) printf 'lossless-roce: nothing differs\n' ;;
-        apply) printf 'lossless-roce: all set, %s changed\n' "$changed" ;;
-    esac
+    finish
 }
 
 main "$@"

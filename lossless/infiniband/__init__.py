@@ -1,0 +1,1 @@
+"""InfiniBand subnets: the model, how an intent becomes one, and the files of its subnet manager."""

@@ -1,0 +1,59 @@
+"""What opensm said of a subnet, as text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
+
+
+def opensm_text(data: Mapping[str, Any]) -> str:
+    """Return what opensm made of one subnet: its configuration, the sweep, credit loops, and what is wrong."""
+    head = data["file"] if data["subnet"] == data["file"] else f"{data['file']}: subnet {data['subnet']}"
+    return "\n".join([head, *_facts(data), *_verdict(data)])
+
+
+def _facts(data: Mapping[str, Any]) -> Iterator[str]:
+    keys, simulated, loops = data["configuration"], data["simulated"], data["credit_loops"]
+    yield _line("configuration", f"{keys['read']} keys read, {keys['changed']} taken otherwise than written")
+    if keys["left_out"]:
+        yield _line("", f"left out, as only NVIDIA's opensm knows them: {', '.join(keys['left_out'])}")
+    if simulated is not None:
+        nodes = f"{simulated['switches']} switches, {simulated['hcas']} HCAs"
+        state = f"up in {simulated['seconds']:.2f} s" if simulated["up"] else "not up"
+        yield _line("simulated subnet", f"{nodes}: {state}")
+        yield _line("routing engine", _engine(data["intended_engine"], simulated["engine"], keys["left_out"]))
+        yield _line("partitions", simulated["partitions"])
+        for note in simulated["notes"]:
+            yield _line("", note)
+    yield _line("credit loops", f"{_STATES[loops['state']]}: {loops['why']}")
+    for hop in loops["loop"]:
+        yield _line("", hop)
+
+
+def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
+    if engine == intended:
+        return engine
+    if f"routing_engine {intended}" in left_out:
+        return f"{engine} here; {intended} is meant"
+    return f"none; {intended} is meant" if engine is None else f"{engine}, a fallback; {intended} is meant"
+
+
+def _line(head: str, text: str) -> str:
+    return f"  {head:<18}{text}"
+
+
+def _verdict(data: Mapping[str, Any]) -> Iterator[str]:
+    if data["complaints"]:
+        yield "  not as it is meant:"
+        for complaint in data["complaints"]:
+            yield f"    {complaint}"
+    elif data["configuration"]["left_out"]:
+        yield "  upstream's opensm accepts all that it knows of it"
+    elif data["credit_loops"]["state"] == "unproven":
+        yield "  opensm accepts it as it is meant; credit loops stay unproven"
+    else:
+        yield "  opensm accepts it as it is meant"

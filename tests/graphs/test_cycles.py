@@ -1,0 +1,95 @@
+"""Cycles in directed graphs: found where they are, nowhere else, and as short as they can be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.graphs import graph as graphs
+from lossless.graphs.cycles import core, cycle, knots, shortest
+from lossless.graphs.graph import Graph, from_edges, from_lists
+
+Edges = list[tuple[int, int]]
+
+
+@st.composite
+def edge_lists(draw: st.DrawFn) -> tuple[int, Edges]:
+    nodes = draw(st.integers(1, 12))
+    node = st.integers(0, nodes - 1)
+    return nodes, draw(st.lists(st.tuples(node, node), max_size=30))
+
+
+def graph_of(nodes: int, edges: Edges) -> Graph:
+    return from_edges(nodes, [tail for tail, _ in edges], [head for _, head in edges])
+
+
+def reachable(nodes: int, edges: Edges) -> list[set[int]]:
+    """Where one can get from each node, by one edge or more: slowly, but in a way that cannot be wrong."""
+    found = [{head for tail, head in edges if tail == node} for node in range(nodes)]
+    for _ in range(nodes):
+        found = [near.union(*(found[other] for other in near)) for near in found]
+    return found
+
+
+def girth(nodes: int, edges: Edges) -> int:
+    """The length of a shortest cycle, 0 where there is none: by powers of the adjacency relation."""
+    paths = {(tail, head) for tail, head in edges}
+    for length in range(1, nodes + 1):
+        if any(tail == head for tail, head in paths):
+            return length
+        paths = {(tail, head) for tail, middle in paths for start, head in edges if start == middle}
+    return 0
+
+
+@given(edge_lists())
+def test_a_node_is_in_a_knot_exactly_where_it_leads_back_to_itself(given_edges: tuple[int, Edges]) -> None:
+    nodes, edges = given_edges
+    reach = reachable(nodes, edges)
+    found = knots(graph_of(nodes, edges))
+    assert sorted(node for knot in found for node in knot) == [n for n in range(nodes) if n in reach[n]]
+    for knot in found:
+        assert all(other in reach[node] and node in reach[other] for node in knot for other in knot)
+
+
+@given(edge_lists())
+def test_the_cycle_shown_follows_edges_and_no_other_is_shorter(given_edges: tuple[int, Edges]) -> None:
+    nodes, edges = given_edges
+    found = cycle(graph_of(nodes, edges))
+    assert len(found) == girth(nodes, edges)
+    assert all(edge in edges for edge in pairwise([*found, *found[:1]]))
+    assert len(set(found)) == len(found)
+
+
+@given(edge_lists())
+def test_with_numpy_and_without_the_answers_are_the_same(given_edges: tuple[int, Edges]) -> None:
+    nodes, edges = given_edges
+    plain = graph_of(nodes, edges)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs, "_LARGE", 0)
+        patch.setattr("lossless.graphs.cycles._FEW", 2)
+        fast = graph_of(nodes, edges)
+        assert (list(fast.starts), list(fast.targets)) == (list(plain.starts), list(plain.targets))
+        assert core(fast) == core(plain)
+    assert from_lists([list(plain.after(node)) for node in range(nodes)]) == plain
+
+
+@given(edge_lists())
+def test_edges_that_lead_upward_only_never_make_a_cycle(given_edges: tuple[int, Edges]) -> None:
+    nodes, edges = given_edges
+    upward = [(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]]
+    assert cycle(graph_of(nodes, upward)) == ()
+    assert not any(core(graph_of(nodes, upward)))
+
+
+def test_a_ring_of_a_hundred_thousand_is_found_without_recursion() -> None:
+    count = 100_000
+    ring = from_edges(count, range(count), [*range(1, count), 0])
+    assert [len(knot) for knot in knots(ring)] == [count]
+    assert len(shortest(ring, range(count))) == count
+
+
+def test_of_two_knots_the_one_with_the_shorter_cycle_is_shown() -> None:
+    assert cycle(graph_of(7, [(0, 1), (1, 2), (2, 0), (2, 4), (4, 5), (5, 4)])) == (4, 5)

@@ -1,0 +1,556 @@
+#!/bin/bash
+# RoCE settings of this host's NICs (ConnectX-7), rendered by lossless from an intent: change that, not this file.
+#
+# Every setting is read first and changed only where it differs: ethtool refuses to set what is already set, and
+# a change of PFC takes the link down for a moment. What was set is read back.
+set -euo pipefail
+shopt -s nullglob
+export LC_ALL=C
+
+usage() {
+    cat <<'END'
+usage: lossless-roce.sh [--check | --dry-run | --help] [--firmware]
+
+    (none)     set what differs
+    --check    change nothing; say what differs
+    --dry-run  change nothing; print the commands that would set what differs
+    --firmware the same for what only the NIC's firmware keeps, and nothing else: it outlasts a reboot and is in
+               force only after a reset of the NIC, which takes its links down. Nothing runs this at boot.
+
+exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
+2 nothing could be done
+
+SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys.
+END
+}
+
+SYSFS=${SYSFS_ROOT:-/sys}
+readonly SYSFS
+
+# Empty lists: every Ethernet port of the driver mlx5_core.
+interfaces=()
+rdma_devices=()
+
+readonly MTU=9000
+readonly GLOBAL_PAUSE=off
+# The ToS byte of all RDMA traffic: DSCP x 4 + ECN bits; empty: left to the jobs.
+readonly TRAFFIC_CLASS=106
+# Digit n is the priority of DSCP n.
+readonly DSCP_PRIORITIES=0000000000000000000000000030000000000000000000007000000000000000
+readonly TRUST=dscp
+# Priority:on or priority:off.
+readonly PFC='0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off'
+# mlx5 takes the delay as the length of the cable in metres, and sizes its receive buffers by it.
+readonly DELAY=3
+# Priority:TC, TC:how it is chosen, TC:percent.
+readonly PRIO_TC='0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:2'
+readonly TC_TSA='0:ets 1:ets 2:strict 3:strict 4:strict 5:strict 6:strict 7:strict'
+readonly TC_BW='0:60 1:40 2:0 3:0 4:0 5:0 6:0 7:0'
+# Digit n says whether DCQCN runs on priority n.
+readonly DCQCN_PRIORITIES=00010000
+readonly DCQCN_PRIO_MASK=8
+# Below ecn/ (MLNX_OFED, DOCA), below cc_params/ (the kernel's own driver), value.
+readonly DCQCN_PARAMETERS=(
+    'roce_np/cnp_dscp np_cnp_dscp 48' # CNPs
+    'roce_np/cnp_802p_prio np_cnp_prio 6' # CNPs
+    'roce_np/min_time_between_cnps np_min_time_between_cnps 4' # default
+    'roce_rp/clamp_tgt_rate rp_clamp_tgt_rate 0' # default
+    'roce_rp/clamp_tgt_rate_after_time_inc rp_clamp_tgt_rate_ati 1' # default
+    'roce_rp/dce_tcp_g rp_dce_tcp_g 1019' # default
+    'roce_rp/dce_tcp_rtt rp_dce_tcp_rtt 1' # default
+    'roce_rp/initial_alpha_value rp_initial_alpha_value 1023' # default
+    'roce_rp/rate_reduce_monitor_period rp_rate_reduce_monitor_period 4' # default
+    'roce_rp/rate_to_set_on_first_cnp rp_rate_to_set_on_first_cnp 0' # default
+    'roce_rp/rpg_ai_rate rp_ai_rate 5' # default
+    'roce_rp/rpg_byte_reset rp_byte_reset 32767' # default
+    'roce_rp/rpg_gd rp_gd 11' # default
+    'roce_rp/rpg_hai_rate rp_hai_rate 50' # default
+    'roce_rp/rpg_max_rate rp_max_rate 0' # default
+    'roce_rp/rpg_min_dec_fac rp_min_dec_fac 50' # default
+    'roce_rp/rpg_min_rate rp_min_rate 1' # default
+    'roce_rp/rpg_threshold rp_threshold 1' # default
+    'roce_rp/rpg_time_reset rp_time_reset 300' # default
+)
+# What the firmware keeps of its own, less the _P1 or _P2 of the port.
+readonly FIRMWARE=(
+    'ROCE_CC_PRIO_MASK 8'
+    'CLAMP_TGT_RATE 0'
+    'CLAMP_TGT_RATE_AFTER_TIME_INC 1'
+    'CNP_802P_PRIO 6'
+    'CNP_DSCP 48'
+    'DCE_TCP_G 1019'
+    'DCE_TCP_RTT 1'
+    'INITIAL_ALPHA_VALUE 1023'
+    'MIN_TIME_BETWEEN_CNPS 4'
+    'RATE_REDUCE_MONITOR_PERIOD 4'
+    'RATE_TO_SET_ON_FIRST_CNP 0'
+    'RPG_AI_RATE 5'
+    'RPG_BYTE_RESET 32767'
+    'RPG_GD 11'
+    'RPG_HAI_RATE 50'
+    'RPG_MAX_RATE 0'
+    'RPG_MIN_DEC_FAC 50'
+    'RPG_MIN_RATE 1'
+    'RPG_THRESHOLD 1'
+    'RPG_TIME_RESET 300'
+)
+
+mode=apply
+wrong=0
+changed=0
+interface=
+device=
+port=
+priorities=
+
+die() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    exit 2
+}
+
+report() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    wrong=$((wrong + 1))
+}
+
+note() {
+    printf 'lossless-roce: note: %s\n' "$*" >&2
+}
+
+finish() {
+    ((wrong == 0)) || exit 1
+    case $mode in
+        check) printf 'lossless-roce: nothing differs\n' ;;
+        apply) printf 'lossless-roce: all set, %s changed\n' "$changed" ;;
+    esac
+    exit 0
+}
+
+# current KIND: what is set now on $interface, or on $port of $device.
+current() {
+    case $1 in
+        pause) ethtool -a "$interface" | awk '$1 == "RX:" { rx = $2 } $1 == "TX:" { tx = $2 } END { print "rx", rx, "tx", tx }' ;;
+        mtu) cat "$SYSFS/class/net/$interface/mtu" ;;
+        dscp:*) dscp_priority "${1#dscp:}" ;;
+        file:*) cat "${1#file:}" ;;
+        tclass:*) awk 'NR == 1 { sub(/^Global tclass=/, ""); print }' "${1#tclass:}" ;;
+        tunable:*) ethtool --get-tunable "$interface" "${1#tunable:}" | awk -F ': ' '{ print $2 }' ;;
+        *) current_of "$1" ;;
+    esac
+}
+
+dscp_priority() {
+    local found=${priorities:$1:1}
+    printf '%s\n' "${found/-/none}"
+}
+
+# describe COMMAND..., where "write VALUE FILE" stands for a redirection.
+describe() {
+    if [[ $1 == write ]]; then
+        printf 'echo %s > %s' "$2" "$3"
+    else
+        printf '%s' "$*"
+    fi
+}
+
+perform() {
+    if [[ $1 == write ]]; then
+        printf '%s\n' "$2" >"$3"
+    else
+        "$@" >/dev/null
+    fi
+}
+
+# ensure WHAT WANTED KIND COMMAND...: run COMMAND if KIND is not WANTED, and see that it then is.
+ensure() {
+    local what=$1 wanted=$2 kind=$3 found
+    shift 3
+    found=$(current "$kind") || found=unreadable
+    [[ $found != "$wanted" ]] || return 0
+    case $mode in
+        check) report "$what is ${found:-not set}, must be $wanted" ;;
+        dry-run) printf '%s\n' "$(describe "$@")" ;;
+        apply)
+            if ! perform "$@"; then
+                report "$what is ${found:-not set}, must be $wanted; this failed: $(describe "$@")"
+                return 0
+            fi
+            changed=$((changed + 1))
+            reread "$1"
+            found=$(current "$kind") || found=unreadable
+            [[ $found == "$wanted" ]] ||
+                report "$what is ${found:-not set}, must be $wanted; this did not change it: $(describe "$@")"
+            ;;
+    esac
+}
+
+# ensure_file WHAT WANTED FILE [KIND]
+ensure_file() {
+    if [[ -e $3 ]]; then
+        ensure "$1" "$2" "${4:-file}:$3" write "$2" "$3"
+    else
+        report "$1 must be $2, and there is no $3"
+    fi
+}
+
+# Two that set the same exclude each other: lldpad would write its own settings over these.
+lldpad_runs() {
+    command -v systemctl >/dev/null && systemctl is-active --quiet lldpad.service
+}
+
+entries=
+
+# Digit n is the priority of DSCP n on $interface, - where it has none, + where it has several.
+read_priorities() {
+    entries=$(dcb -N app show dev "$interface" dscp-prio | values) || return
+    priorities=$(tr -s ' ' '\n' <<<"$entries" | awk -F : '
+        NF == 2 { if ($1 in at) at[$1] = "+"; else at[$1] = $2 }
+        END { for (dscp = 0; dscp < 64; dscp++) printf "%s", (dscp in at) ? at[dscp] : "-" }
+    ')
+}
+
+reread() {
+    return 0
+}
+
+# The values of one line of what dcb shows, without its name.
+values() {
+    awk '{ $1 = ""; print substr($0, 2) }'
+}
+
+current_of() {
+    case $1 in
+        dcbx) dcb dcbx show dev "$interface" | awk '
+            { for (i = 1; i <= NF; i++) has[$i] = 1 }
+            END { print (has["host"] && !has["lld-managed"]) ? "by the host" : "by firmware" }' ;;
+        trust) dcb apptrust show dev "$interface" order | values ;;
+        pfc) dcb pfc show dev "$interface" prio-pfc | values ;;
+        delay) dcb pfc show dev "$interface" delay | values ;;
+        willing) dcb ets show dev "$interface" willing | values ;;
+        classes) dcb ets show dev "$interface" | awk '
+            { name = $1; sub(/ +$/, ""); line[name] = $0 }
+            END { print line["prio-tc"], line["tc-tsa"], line["tc-bw"] }' ;;
+        roce) dcb app show dev "$interface" dgram-port-prio | awk '
+            { for (i = 2; i <= NF; i++) if (split($i, pair, ":") && pair[1] == 4791) found = found " " pair[2] }
+            END { print found ? substr(found, 2) : "none" }' ;;
+    esac
+}
+
+# say_map WORDS: report every DSCP that has another priority than wanted.
+say_map() {
+    local dscp wanted found
+    for ((dscp = 0; dscp < 64; dscp++)); do
+        wanted=${DSCP_PRIORITIES:dscp:1}
+        found=${priorities:dscp:1}
+        [[ $found == "$wanted" ]] ||
+            report "$interface: priority of DSCP $dscp is ${found/-/none}, must be ${wanted/-/none}${1:-}"
+    done
+}
+
+set_map() {
+    local dscp wanted entry wrong_before=$wrong replaced=() deleted=()
+    for ((dscp = 0; dscp < 64; dscp++)); do
+        wanted=${DSCP_PRIORITIES:dscp:1}
+        [[ ${priorities:dscp:1} != "$wanted" ]] || continue
+        [[ $wanted == - ]] || replaced+=("$dscp:$wanted")
+        for entry in $entries; do
+            [[ $wanted != - || $entry != "$dscp:"* ]] || deleted+=("$entry")
+        done
+    done
+    if [[ $mode == check ]]; then say_map; fi
+    change_map replace "${replaced[@]}"
+    change_map del "${deleted[@]}"
+    [[ $mode == apply && $wrong == "$wrong_before" ]] || return 0
+    read_priorities || priorities=
+    say_map '; dcb did not change it'
+}
+
+# change_map replace|del DSCP:PRIORITY...
+change_map() {
+    local command=$1
+    shift
+    (($# > 0)) || return 0
+    case $mode in
+        dry-run) printf 'dcb app %s dev %s dscp-prio %s\n' "$command" "$interface" "$*" ;;
+        apply)
+            if dcb app "$command" dev "$interface" dscp-prio "$@"; then
+                changed=$((changed + $#))
+            else
+                report "$interface: DSCP map: this failed: dcb app $command dev $interface dscp-prio $*"
+            fi
+            ;;
+    esac
+}
+
+# apptrust came with iproute2 6.2, and few drivers have a trust order of their own to set.
+set_trust() {
+    if dcb apptrust help >/dev/null 2>&1 && dcb apptrust show dev "$interface" order >/dev/null 2>&1; then
+        ensure "$interface: trust" "$TRUST" trust dcb apptrust set dev "$interface" order "$TRUST"
+    fi
+}
+
+set_qos() {
+    local prio_tc tc_tsa tc_bw prio_pfc
+    if lldpad_runs; then
+        report "$interface: lldpad runs and writes over it; DCBX, trust, DSCP map and PFC are not set (stop and disable lldpad)"
+        return 0
+    fi
+    if ! dcb pfc show dev "$interface" >/dev/null || ! read_priorities; then
+        report "$interface: dcb cannot read it; DCBX, trust, DSCP map and PFC are not set"
+        return 0
+    fi
+    # First, or firmware that speaks DCBX with the switch writes over the rest.
+    ensure "$interface: DCBX" 'by the host' dcbx dcb dcbx set dev "$interface" host ieee
+    set_trust
+    set_map
+    # What the switch advertises must not replace it.
+    ensure "$interface: willing to take the switch's ETS" off willing dcb ets set dev "$interface" willing off
+    read -ra prio_tc <<<"$PRIO_TC"
+    read -ra tc_tsa <<<"$TC_TSA"
+    read -ra tc_bw <<<"$TC_BW"
+    # In one call: dcb refuses shares that do not make up 100 with the TCs that then are ETS.
+    ensure "$interface: ETS" "prio-tc ${prio_tc[*]} tc-tsa ${tc_tsa[*]} tc-bw ${tc_bw[*]}" classes \
+        dcb ets set dev "$interface" prio-tc "${prio_tc[@]}" tc-tsa "${tc_tsa[@]}" tc-bw "${tc_bw[@]}"
+    read -ra prio_pfc <<<"$PFC"
+    ensure "$interface: cable in metres" "$DELAY" delay dcb pfc set dev "$interface" delay "$DELAY"
+    ensure "$interface: PFC" "$PFC" pfc dcb pfc set dev "$interface" prio-pfc "${prio_pfc[@]}"
+}
+
+firmware=
+
+set_dcqcn() {
+    local ecn=$SYSFS/class/net/$interface/ecn pci cc_params line below_ecn below_cc_params value priority
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    cc_params=$SYSFS/kernel/debug/mlx5/${pci##*/}/cc_params
+    if [[ ! -d $ecn && ! -d $cc_params ]]; then
+        report "$interface: neither $ecn nor $cc_params is there; DCQCN cannot be set"
+        return 0
+    fi
+    for line in "${DCQCN_PARAMETERS[@]}"; do
+        read -r below_ecn below_cc_params value <<<"$line"
+        if [[ -d $ecn ]]; then
+            ensure_file "$interface: $below_ecn" "$value" "$ecn/$below_ecn"
+        else
+            ensure_file "$interface: $below_cc_params" "$value" "$cc_params/$below_cc_params"
+        fi
+    done
+    if [[ ! -d $ecn ]]; then
+        note "$interface: this driver leaves it to the firmware where DCQCN runs;" \
+            "ROCE_CC_PRIO_MASK of this port must be $DCQCN_PRIO_MASK (see: lossless-roce.sh --check --firmware)"
+        return 0
+    fi
+    for ((priority = 0; priority < 8; priority++)); do
+        value=${DCQCN_PRIORITIES:priority:1}
+        ensure_file "$interface: DCQCN notification point on priority $priority" "$value" "$ecn/roce_np/enable/$priority"
+        ensure_file "$interface: DCQCN reaction point on priority $priority" "$value" "$ecn/roce_rp/enable/$priority"
+    done
+}
+
+# firmware_value NAME COLUMNS_FROM_THE_END: 0 what the next boot has, 1 what is in force.
+firmware_value() {
+    local found
+    found=$(awk -v name="$1" -v back="$2" '$1 == name || ($1 == "*" && $2 == name) { print $(NF - back); exit }' <<<"$query")
+    [[ $found != *\(*\) ]] || found=${found##*\(}
+    found=${found%\)}
+    [[ $found != 0x* ]] || found=$((found))
+    printf '%s\n' "$found"
+}
+
+read_firmware() {
+    query=$(mlxconfig -d "$pci" -e query "${names[@]}")
+}
+
+set_firmware() {
+    local pci query port line name value found names=() differing=() waiting=()
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    pci=${pci##*/}
+    # Every port is a function of the card: .0 is P1, .1 is P2.
+    port=_P$((${pci##*.} + 1))
+    for line in "${FIRMWARE[@]}"; do names+=("${line% *}$port"); done
+    if ! read_firmware; then
+        report "$interface: mlxconfig cannot read ${pci:-it}; what its firmware keeps is not set"
+        return 0
+    fi
+    for line in "${FIRMWARE[@]}"; do
+        name=${line% *}$port value=${line#* }
+        found=$(firmware_value "$name" 0)
+        if [[ $found != "$value" ]]; then
+            differing+=("$name=$value")
+            [[ $mode != check ]] || report "$interface: firmware $name is ${found:-not there}, must be $value"
+        elif [[ $(firmware_value "$name" 1) != "$value" ]]; then
+            waiting+=("$name")
+        fi
+    done
+    if ((${#differing[@]} > 0)); then change_firmware; fi
+    if ((${#waiting[@]} > 0)); then
+        note "$interface: ${waiting[*]}: in force only after a reset of the NIC (mlxfwreset -d $pci reset), or a reboot"
+    fi
+}
+
+change_firmware() {
+    if [[ $mode == dry-run ]]; then
+        printf 'mlxconfig -d %s -y set %s\n' "$pci" "${differing[*]}"
+    elif [[ $mode == apply ]]; then
+        if ! mlxconfig -d "$pci" -y set "${differing[@]}" >/dev/null || ! read_firmware; then
+            report "$interface: this failed: mlxconfig -d $pci -y set ${differing[*]}"
+            return 0
+        fi
+        for line in "${differing[@]}"; do
+            found=$(firmware_value "${line%=*}" 0)
+            if [[ $found == "${line#*=}" ]]; then
+                changed=$((changed + 1))
+                waiting+=("${line%=*}")
+            else
+                report "$interface: firmware ${line%=*} is ${found:-not there}, must be ${line#*=}"
+            fi
+        done
+    fi
+}
+
+set_interface() {
+    if [[ ! -d $SYSFS/class/net/$interface ]]; then
+        report "$interface: there is no such interface"
+        return 0
+    fi
+    # Global pause and PFC exclude each other.
+    ensure "$interface: global pause" "rx $GLOBAL_PAUSE tx $GLOBAL_PAUSE" pause \
+        ethtool -A "$interface" rx "$GLOBAL_PAUSE" tx "$GLOBAL_PAUSE"
+    ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
+    set_qos
+    set_dcqcn
+    # After so long a NIC with a stuck receiver stops pausing the switch; 0: never (driver default 8000 ms).
+    ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
+        ethtool --set-tunable "$interface" pfc-prevention-tout 100
+}
+
+set_rdma_device() {
+    local ports=("$SYSFS/class/infiniband/$device/ports/"*)
+    if ((${#ports[@]} == 0)); then
+        report "$device: there is no such RDMA device"
+        return 0
+    fi
+    open_connection_manager || return 0
+    for port in "${ports[@]##*/}"; do
+        set_port
+    done
+    close_configfs
+}
+
+# A folder of configfs, kept only while it is read and written; what is set through it stays.
+folder=
+opened=
+
+# open_configfs FOLDER
+open_configfs() {
+    folder=$1
+    opened=
+    [[ ! -d $folder ]] || return 0
+    mkdir "$folder" 2>/dev/null || return 1
+    opened=yes
+}
+
+close_configfs() {
+    [[ -z $opened ]] || rmdir "$folder"
+}
+
+open_connection_manager() {
+    open_configfs "$SYSFS/kernel/config/rdma_cm/$device" ||
+        { report "$device: cannot open $folder; RoCE mode and ToS of RDMA-CM are not set (is rdma_cm loaded?)" && return 1; }
+}
+
+set_port() {
+    ensure_file "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' "$folder/ports/$port/default_roce_mode"
+    [[ -n $TRAFFIC_CLASS ]] || return 0
+    ensure_file "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" "$folder/ports/$port/default_roce_tos"
+    set_traffic_class
+}
+
+# Of a driver that can: the traffic class of every queue pair, however it was opened.
+set_traffic_class() {
+    local tclass=$SYSFS/class/infiniband/$device/tc/$port/traffic_class
+    if [[ -e $tclass ]]; then
+        ensure_file "$device: traffic class on port $port" "$TRAFFIC_CLASS" "$tclass" tclass
+    else
+        note "$device: this driver cannot set the traffic class of jobs that do not use RDMA-CM;" \
+            "they must ask for $TRAFFIC_CLASS themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)"
+    fi
+}
+
+# Physical functions only: a virtual one has the settings of its port.
+discover_rdma_devices() {
+    local path
+    for path in "$SYSFS/class/infiniband/"*; do
+        is_ours "$path" && [[ ! -e $path/device/physfn ]] || continue
+        [[ $(cat "$path/ports/1/link_layer") == Ethernet ]] || continue
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+is_ours() {
+    [[ $(readlink "$1/device/driver") == */mlx5_core ]]
+}
+
+# A port called pf0vf1 or pf0sf1 stands for a virtual machine's, not for one of the NIC's own.
+add_interfaces_of() {
+    local path name
+    for path in "$SYSFS/class/infiniband/$1/device/net/"*; do
+        name=$(cat "$path/phys_port_name" 2>/dev/null) || name=
+        [[ $name == *pf* ]] || interfaces+=("${path##*/}")
+    done
+}
+
+add_rdma_devices_of() {
+    local path
+    for path in "$SYSFS/class/net/$1/device/infiniband/"*; do
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+discover() {
+    local name
+    if ((${#interfaces[@]} > 0 && ${#rdma_devices[@]} == 0)); then
+        for name in "${interfaces[@]}"; do add_rdma_devices_of "$name"; done
+    elif ((${#interfaces[@]} == 0)); then
+        ((${#rdma_devices[@]} > 0)) || discover_rdma_devices
+        for name in "${rdma_devices[@]}"; do add_interfaces_of "$name"; done
+    fi
+    ((${#interfaces[@]} > 0)) || die "no network interface belongs to ${rdma_devices[*]:-an Ethernet port of mlx5_core} in $SYSFS/class/infiniband"
+    ((${#rdma_devices[@]} > 0)) || report "no RDMA device belongs to ${interfaces[*]}; is mlx5_ib loaded?"
+}
+
+need_tools() {
+    local tool tools=(awk ethtool ip dcb)
+    for tool in "${tools[@]}"; do
+        command -v "$tool" >/dev/null ||
+            die "$tool is not installed (dcb comes with iproute2)"
+    done
+}
+
+main() {
+    local argument
+    for argument in "$@"; do
+        case $argument in
+            --check | --dry-run)
+                [[ $mode == apply ]] || die 'at most one of --check and --dry-run (see --help)'
+                mode=${argument#--}
+                ;;
+            --firmware) firmware=yes ;;
+            --help) usage && exit 0 ;;
+            *) die "unknown argument: $argument (see --help)" ;;
+        esac
+    done
+    [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
+    if [[ -n $firmware ]]; then
+        command -v mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
+        discover
+        for interface in "${interfaces[@]}"; do set_firmware; done
+        finish
+    fi
+    need_tools
+    discover
+    for interface in "${interfaces[@]}"; do set_interface; done
+    for device in "${rdma_devices[@]}"; do set_rdma_device; done
+    finish
+}
+
+main "$@"

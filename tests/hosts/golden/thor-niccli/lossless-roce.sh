@@ -1,0 +1,484 @@
+#!/bin/bash
+# RoCE settings of this host's NICs (Thor 2 (BCM57608)), rendered by lossless from an intent: change that, not this file.
+#
+# Every setting is read first and changed only where it differs: ethtool refuses to set what is already set, and
+# a change of PFC takes the link down for a moment. What was set is read back.
+set -euo pipefail
+shopt -s nullglob
+export LC_ALL=C
+
+usage() {
+    cat <<'END'
+usage: lossless-roce.sh [--check | --dry-run | --help]
+
+    (none)     set what differs
+    --check    change nothing; say what differs
+    --dry-run  change nothing; print the commands that would set what differs
+
+exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
+2 nothing could be done
+
+SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys.
+END
+}
+
+SYSFS=${SYSFS_ROOT:-/sys}
+readonly SYSFS
+
+# Empty lists: every Ethernet port of the driver bnxt_en.
+interfaces=()
+rdma_devices=()
+
+readonly MTU=9000
+readonly GLOBAL_PAUSE=off
+# The ToS byte of all RDMA traffic: DSCP x 4 + ECN bits; empty: left to the jobs.
+readonly TRAFFIC_CLASS=104
+# Digit n is the priority of DSCP n; -: none of its own.
+readonly DSCP_PRIORITIES=--------------------------3---------------------7---------------
+# The priority with PFC; 0xFF: none.
+readonly PFC=3
+# Priority:TC, TC:how it is chosen, TC:percent.
+readonly PRIO_TC='0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:2'
+readonly TC_TSA='0:ets 1:ets 2:strict 3:strict 4:strict 5:strict 6:strict 7:strict'
+readonly TC_BW='0:60 1:40 2:0 3:0 4:0 5:0 6:0 7:0'
+# The priority of UDP port 4791, by which the driver knows RoCE.
+readonly ROCE_PRIORITY=3
+# Below ports/1/cc: file, its name in what apply shows, value, and how apply shows it.
+readonly CONGESTION_CONTROL=(
+    'disable_prio_vlan_tx|(VLAN 0)|0x1|Disabled'
+    'ecn_marking|(ecn_marking)|0x1|ECT(1)'
+    'ecn_enable|(ecn_enable)|0x1|Enabled'
+    'cc_mode|(cc_mode)|0x1|DCQCN-P'
+)
+# The same, but only of firmware without service profiles: of the others dcb or niccli sets it.
+readonly WITHOUT_PROFILES=(
+    'cnp_prio|(cnp_prio)|0x7|7'
+    'roce_prio|(roce_prio)|0x3|3'
+    'roce_dscp|(roce_dscp)|0x1a|26'
+    'cnp_dscp|(cnp_dscp)|0x30|48'
+)
+# PRIO_TC for firmware without service profiles, which has no TC for CNPs.
+readonly PRIO_TC_WITHOUT_PROFILES='0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:0'
+
+mode=apply
+wrong=0
+changed=0
+interface=
+device=
+port=
+priorities=
+
+die() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    exit 2
+}
+
+report() {
+    printf 'lossless-roce: %s\n' "$*" >&2
+    wrong=$((wrong + 1))
+}
+
+note() {
+    printf 'lossless-roce: note: %s\n' "$*" >&2
+}
+
+finish() {
+    ((wrong == 0)) || exit 1
+    case $mode in
+        check) printf 'lossless-roce: nothing differs\n' ;;
+        apply) printf 'lossless-roce: all set, %s changed\n' "$changed" ;;
+    esac
+    exit 0
+}
+
+# current KIND: what is set now on $interface, or on $port of $device.
+current() {
+    case $1 in
+        pause) ethtool -a "$interface" | awk '$1 == "RX:" { rx = $2 } $1 == "TX:" { tx = $2 } END { print "rx", rx, "tx", tx }' ;;
+        mtu) cat "$SYSFS/class/net/$interface/mtu" ;;
+        dscp:*) dscp_priority "${1#dscp:}" ;;
+        file:*) cat "${1#file:}" ;;
+        tclass:*) awk 'NR == 1 { sub(/^Global tclass=/, ""); print }' "${1#tclass:}" ;;
+        tunable:*) ethtool --get-tunable "$interface" "${1#tunable:}" | awk -F ': ' '{ print $2 }' ;;
+        *) current_of "$1" ;;
+    esac
+}
+
+dscp_priority() {
+    local found=${priorities:$1:1}
+    printf '%s\n' "${found/-/none}"
+}
+
+# describe COMMAND..., where "write VALUE FILE" stands for a redirection.
+describe() {
+    if [[ $1 == write ]]; then
+        printf 'echo %s > %s' "$2" "$3"
+    else
+        printf '%s' "$*"
+    fi
+}
+
+perform() {
+    if [[ $1 == write ]]; then
+        printf '%s\n' "$2" >"$3"
+    else
+        "$@" >/dev/null
+    fi
+}
+
+# ensure WHAT WANTED KIND COMMAND...: run COMMAND if KIND is not WANTED, and see that it then is.
+ensure() {
+    local what=$1 wanted=$2 kind=$3 found
+    shift 3
+    found=$(current "$kind") || found=unreadable
+    [[ $found != "$wanted" ]] || return 0
+    case $mode in
+        check) report "$what is ${found:-not set}, must be $wanted" ;;
+        dry-run) printf '%s\n' "$(describe "$@")" ;;
+        apply)
+            if ! perform "$@"; then
+                report "$what is ${found:-not set}, must be $wanted; this failed: $(describe "$@")"
+                return 0
+            fi
+            changed=$((changed + 1))
+            reread "$1"
+            found=$(current "$kind") || found=unreadable
+            [[ $found == "$wanted" ]] ||
+                report "$what is ${found:-not set}, must be $wanted; this did not change it: $(describe "$@")"
+            ;;
+    esac
+}
+
+# ensure_file WHAT WANTED FILE [KIND]
+ensure_file() {
+    if [[ -e $3 ]]; then
+        ensure "$1" "$2" "${4:-file}:$3" write "$2" "$3"
+    else
+        report "$1 must be $2, and there is no $3"
+    fi
+}
+
+# Two that set the same exclude each other: lldpad would write its own settings over these.
+lldpad_runs() {
+    command -v systemctl >/dev/null && systemctl is-active --quiet lldpad.service
+}
+
+qos=
+pci=
+tcs=
+
+# What niccli says of $interface, whose PCI address is $pci.
+read_qos() {
+    qos=$(niccli --dev "$pci" qos --ets --show) || return
+    priorities=$(awk '
+        $1 == "Priority:" { priority = $2 }
+        $1 == "DSCP:" { if ($2 in at) at[$2] = "+"; else at[$2] = priority }
+        END { for (dscp = 0; dscp < 64; dscp++) printf "%s", (dscp in at) ? at[dscp] : "-" }
+    ' <<<"$qos")
+}
+
+reread() {
+    [[ $1 != niccli ]] || read_qos || qos=
+}
+
+current_of() {
+    case $1 in
+        pfc) awk '/PFC enabled:/ { print ($3 ~ /^[0-9,]+$/) ? $3 : "0xFF"; exit }' <<<"$qos" ;;
+        classes) awk -v tcs="$tcs" '
+            /PRIO_MAP:/ { sub(/.*PRIO_MAP:[ \t]*/, ""); sub(/[ \t]+$/, ""); map = $0 }
+            /TSA_MAP:/ { sub(/.*TSA_MAP:[ \t]*/, ""); for (i = 1; i <= tcs; i++) tsa = tsa " " $i }
+            /TC Bandwidth:/ { shares = $3 " " $4 }
+            END { gsub("%", "", shares); print "up2tc " map " tsa" tsa " tcbw " shares }' <<<"$qos" ;;
+        roce) awk '
+            $1 == "Priority:" { priority = $2 }
+            /UDP.*: *4791$/ { found = found " " priority }
+            END { print found ? substr(found, 2) : "none" }' <<<"$qos" ;;
+    esac
+}
+
+# joined WORD...: words as niccli takes them.
+joined() {
+    local IFS=,
+    printf '%s' "$*"
+}
+
+set_map() {
+    local dscp wanted found
+    for ((dscp = 0; dscp < 64; dscp++)); do
+        wanted=${DSCP_PRIORITIES:dscp:1}
+        found=${priorities:dscp:1}
+        [[ $found != "$wanted" ]] || continue
+        drop_dscp "$dscp" "$found"
+        [[ $wanted == - ]] || ensure "$interface: priority of DSCP $dscp" "$wanted" "dscp:$dscp" \
+            niccli --dev "$pci" qos --apptlv --add --app "$wanted,5,$dscp"
+    done
+}
+
+# drop_dscp DSCP PRIORITY: niccli adds beside what is there, so what is there goes first.
+drop_dscp() {
+    local listed priority
+    [[ $2 != - ]] || return 0
+    if [[ $mode == check ]]; then
+        [[ ${DSCP_PRIORITIES:$1:1} != - ]] || report "$interface: priority of DSCP $1 is $2, must be none"
+        return 0
+    fi
+    listed=$(awk -v dscp="$1" '$1 == "Priority:" { p = $2 } $1 == "DSCP:" && $2 == dscp { print p }' <<<"$qos")
+    for priority in $listed; do
+        if [[ $mode == dry-run ]]; then
+            printf 'niccli --dev %s qos --apptlv --del --app %s,5,%s\n' "$pci" "$priority" "$1"
+        elif niccli --dev "$pci" qos --apptlv --del --app "$priority,5,$1" >/dev/null; then
+            changed=$((changed + 1))
+        else
+            report "$interface: priority of DSCP $1 is $priority, and niccli cannot delete it"
+        fi
+    done
+    [[ $mode == dry-run ]] || read_qos || qos=
+}
+
+set_qos() {
+    local prio_tc tc_tsa tc_bw wanted
+    if lldpad_runs; then
+        report "$interface: lldpad runs and writes over it; DSCP map, ETS and PFC are not set (stop and disable lldpad)"
+        return 0
+    fi
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    pci=${pci##*/}
+    if ! read_qos; then
+        report "$interface: niccli cannot read it; DSCP map, ETS and PFC are not set"
+        return 0
+    fi
+    read -ra prio_tc <<<"$(wanted_prio_tc)"
+    read -ra tc_tsa <<<"$TC_TSA"
+    read -ra tc_bw <<<"$TC_BW"
+    # Two TCs, and a third where CNPs have one.
+    tcs=2
+    [[ ${prio_tc[*]} != *:2* ]] || tcs=3
+    wanted="up2tc ${prio_tc[*]} tsa ${tc_tsa[*]:0:tcs} tcbw ${tc_bw[0]#0:} ${tc_bw[1]#1:}"
+    ensure "$interface: ETS" "$wanted" classes \
+        niccli --dev "$pci" qos --ets --tsa "$(joined "${tc_tsa[@]:0:tcs}")" --up2tc "$(joined "${prio_tc[@]}")" \
+        --tcbw "${tc_bw[0]#0:},${tc_bw[1]#1:}"
+    ensure "$interface: PFC" "$PFC" pfc niccli --dev "$pci" qos --pfc --enable "$PFC"
+    set_map
+    ensure "$interface: priority of RoCE" "$ROCE_PRIORITY" roce \
+        niccli --dev "$pci" qos --apptlv --add --app "$ROCE_PRIORITY,3,4791"
+}
+
+# Whether the firmware of an RDMA device has service profiles, and so a TC for CNPs.
+has_profiles() {
+    local info=$SYSFS/kernel/debug/bnxt_re/$1/info
+    [[ -r $info ]] && awk '$1 == "fw_service_prof_type_sup" && $3 == 1 { found = 1 } END { exit !found }' "$info"
+}
+
+wanted_prio_tc() {
+    local path
+    for path in "$SYSFS/class/net/$interface/device/infiniband/"*; do
+        if has_profiles "${path##*/}"; then
+            printf '%s\n' "$PRIO_TC"
+            return
+        fi
+    done
+    printf '%s\n' "$PRIO_TC_WITHOUT_PROFILES"
+}
+
+# cc_value FILE NAME: what the firmware has by what apply shows; of a driver whose apply shows nothing, the file.
+cc_value() {
+    if [[ $in_force == *'(ecn_enable)'* ]]; then
+        awk -F ':[ \t]*' -v name="$2" 'index($0, name) { print $NF; exit }' <<<"$in_force"
+    else
+        cat "$cc/$1"
+    fi
+}
+
+# cc_differs FILE NAME VALUE SHOWN: leaves what is there now in $found.
+cc_differs() {
+    found=$(cc_value "$1" "$2") || found=unreadable
+    [[ $found != "$3" && $found != "$4" ]]
+}
+
+stage() {
+    local row file name value shown
+    in_force=$(cat "$cc/apply") || in_force=
+    for row in "${rows[@]}"; do
+        IFS='|' read -r file name value shown <<<"$row"
+        cc_differs "$file" "$name" "$value" "$shown" || continue
+        staged+=("$row")
+        case $mode in
+            check) report "$device: $file is ${found:-not set}, must be $shown" ;;
+            dry-run) printf 'echo %s > %s\n' "$value" "$cc/$file" ;;
+            apply) printf '%s\n' "$value" >"$cc/$file" ||
+                report "$device: $file is ${found:-not set}, must be $shown; this failed: echo $value > $cc/$file" ;;
+        esac
+    done
+}
+
+# What is written is only kept in mind until apply hands it to the firmware.
+apply_staged() {
+    local row file name value shown
+    case $mode in
+        dry-run) printf 'echo 0x1 > %s\n' "$cc/apply" ;;
+        apply)
+            printf '0x1\n' >"$cc/apply" || report "$device: this failed: echo 0x1 > $cc/apply"
+            in_force=$(cat "$cc/apply") || in_force=
+            for row in "${staged[@]}"; do
+                IFS='|' read -r file name value shown <<<"$row"
+                if cc_differs "$file" "$name" "$value" "$shown"; then
+                    report "$device: $file is ${found:-not set}, must be $shown; apply did not change it"
+                else
+                    changed=$((changed + 1))
+                fi
+            done
+            ;;
+    esac
+}
+
+set_congestion_control() {
+    local cc found='' in_force='' staged=() rows=("${CONGESTION_CONTROL[@]}")
+    has_profiles "$device" || rows+=("${WITHOUT_PROFILES[@]}")
+    if ! open_configfs "$SYSFS/kernel/config/bnxt_re/$device" || [[ ! -d $folder/ports/1/cc ]]; then
+        report "$device: there is no $folder/ports/1/cc; congestion control is not set"
+        close_configfs
+        return 0
+    fi
+    cc=$folder/ports/1/cc
+    stage
+    ((${#staged[@]} == 0)) || apply_staged
+    close_configfs
+}
+
+set_interface() {
+    if [[ ! -d $SYSFS/class/net/$interface ]]; then
+        report "$interface: there is no such interface"
+        return 0
+    fi
+    # Global pause and PFC exclude each other.
+    ensure "$interface: global pause" "rx $GLOBAL_PAUSE tx $GLOBAL_PAUSE" pause \
+        ethtool -A "$interface" rx "$GLOBAL_PAUSE" tx "$GLOBAL_PAUSE"
+    ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
+    set_qos
+}
+
+set_rdma_device() {
+    local ports=("$SYSFS/class/infiniband/$device/ports/"*)
+    if ((${#ports[@]} == 0)); then
+        report "$device: there is no such RDMA device"
+        return 0
+    fi
+    set_congestion_control
+    open_connection_manager || return 0
+    for port in "${ports[@]##*/}"; do
+        set_port
+    done
+    close_configfs
+}
+
+# A folder of configfs, kept only while it is read and written; what is set through it stays.
+folder=
+opened=
+
+# open_configfs FOLDER
+open_configfs() {
+    folder=$1
+    opened=
+    [[ ! -d $folder ]] || return 0
+    mkdir "$folder" 2>/dev/null || return 1
+    opened=yes
+}
+
+close_configfs() {
+    [[ -z $opened ]] || rmdir "$folder"
+}
+
+open_connection_manager() {
+    open_configfs "$SYSFS/kernel/config/rdma_cm/$device" ||
+        { report "$device: cannot open $folder; RoCE mode and ToS of RDMA-CM are not set (is rdma_cm loaded?)" && return 1; }
+}
+
+set_port() {
+    ensure_file "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' "$folder/ports/$port/default_roce_mode"
+    [[ -n $TRAFFIC_CLASS ]] || return 0
+    ensure_file "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" "$folder/ports/$port/default_roce_tos"
+    set_traffic_class
+}
+
+# Of a driver that can: the traffic class of every queue pair, however it was opened.
+set_traffic_class() {
+    local tclass=$SYSFS/class/infiniband/$device/tc/$port/traffic_class
+    if [[ -e $tclass ]]; then
+        ensure_file "$device: traffic class on port $port" "$TRAFFIC_CLASS" "$tclass" tclass
+    else
+        note "$device: this driver cannot set the traffic class of jobs that do not use RDMA-CM;" \
+            "they must ask for $TRAFFIC_CLASS themselves (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS)"
+    fi
+}
+
+# Physical functions only: a virtual one has the settings of its port.
+discover_rdma_devices() {
+    local path
+    for path in "$SYSFS/class/infiniband/"*; do
+        is_ours "$path" && [[ ! -e $path/device/physfn ]] || continue
+        [[ $(cat "$path/ports/1/link_layer") == Ethernet ]] || continue
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+is_ours() {
+    [[ $(readlink "$1/device/driver") == */bnxt_en ]]
+}
+
+# A port called pf0vf1 or pf0sf1 stands for a virtual machine's, not for one of the NIC's own.
+add_interfaces_of() {
+    local path name
+    for path in "$SYSFS/class/infiniband/$1/device/net/"*; do
+        name=$(cat "$path/phys_port_name" 2>/dev/null) || name=
+        [[ $name == *pf* ]] || interfaces+=("${path##*/}")
+    done
+}
+
+add_rdma_devices_of() {
+    local path
+    for path in "$SYSFS/class/net/$1/device/infiniband/"*; do
+        rdma_devices+=("${path##*/}")
+    done
+}
+
+discover() {
+    local name
+    if ((${#interfaces[@]} > 0 && ${#rdma_devices[@]} == 0)); then
+        for name in "${interfaces[@]}"; do add_rdma_devices_of "$name"; done
+    elif ((${#interfaces[@]} == 0)); then
+        ((${#rdma_devices[@]} > 0)) || discover_rdma_devices
+        for name in "${rdma_devices[@]}"; do add_interfaces_of "$name"; done
+    fi
+    ((${#interfaces[@]} > 0)) || die "no network interface belongs to ${rdma_devices[*]:-an Ethernet port of bnxt_en} in $SYSFS/class/infiniband"
+    ((${#rdma_devices[@]} > 0)) || report "no RDMA device belongs to ${interfaces[*]}; is bnxt_re loaded?"
+}
+
+need_tools() {
+    local tool tools=(awk ethtool ip niccli)
+    for tool in "${tools[@]}"; do
+        command -v "$tool" >/dev/null ||
+            die "$tool is not installed (niccli comes from Broadcom, with the driver)"
+    done
+}
+
+main() {
+    local argument
+    for argument in "$@"; do
+        case $argument in
+            --check | --dry-run)
+                [[ $mode == apply ]] || die 'at most one of --check and --dry-run (see --help)'
+                mode=${argument#--}
+                ;;
+            --help) usage && exit 0 ;;
+            *) die "unknown argument: $argument (see --help)" ;;
+        esac
+    done
+    [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
+    need_tools
+    discover
+    for interface in "${interfaces[@]}"; do set_interface; done
+    for device in "${rdma_devices[@]}"; do set_rdma_device; done
+    finish
+}
+
+main "$@"

@@ -1,0 +1,157 @@
+"""What opensm routes on a simulated fabric, and what is computed without it, are the same; and what both mean."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.infiniband.compute import dor, found_roots, minhop, updn
+from lossless.infiniband.credits import judge_routes, judge_subnet, roots_of
+from lossless.infiniband.plant import plant_of
+from lossless.opensm.check import judge, seat_of, write_files
+from lossless.opensm.dumps import routes_in
+from lossless.opensm.netfile import simulation_of
+from lossless.opensm.read_output import sweep_of
+from lossless.opensm.run import sweep
+from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
+from tests.torus_file import NAME, torus_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.infiniband.model import Subnet
+    from lossless.infiniband.plant import Plant
+    from lossless.infiniband.routes import Routes
+    from lossless.opensm.tools import Tools
+
+
+def plant_in(subnet: Subnet) -> Plant:
+    plant = plant_of(subnet)
+    assert not isinstance(plant, str)
+    return plant
+
+
+def files_for(subnet: Subnet) -> dict[str, str]:
+    """The files by hand, so that nothing here depends on how lossless renders them."""
+    lines = [f"{option.key} {option.text}" for option in subnet.options]
+    files, roots = {}, roots_of(subnet)
+    if roots is not None:
+        files["roots.conf"] = "".join(f"0x{plant_in(subnet).guids[root]:016x}\n" for root in sorted(roots))
+        lines.append("root_guid_file /etc/opensm/roots.conf")
+    if torus_lines(subnet):
+        files[NAME] = "\n".join(torus_lines(subnet)) + "\n"
+    return {"opensm.conf": "\n".join(lines) + "\n", **files}
+
+
+def updn_of(plant: Plant, subnet: Subnet) -> Routes:
+    roots = roots_of(subnet)
+    return updn(plant, found_roots(plant) if roots is None else roots)
+
+
+def without_roots(subnet: Subnet) -> Subnet:
+    return subnet._replace(routing=subnet.routing._replace(roots=None))
+
+
+def uneven(subnet: Subnet) -> Subnet:
+    """Take some HCAs away, so that switches differ in how many they have."""
+    assert isinstance(subnet.hcas, tuple)
+    assert isinstance(subnet.links, tuple)
+    gone = {hca.name for hca in subnet.hcas[1::3]}
+    return subnet._replace(
+        hcas=tuple(hca for hca in subnet.hcas if hca.name not in gone),
+        links=tuple(link for link in subnet.links if link.b not in gone),
+    )
+
+
+COMPUTED: dict[str, Callable[[Plant, Subnet], Routes]] = {
+    "minhop": lambda plant, _: minhop(plant),
+    "dor": lambda plant, _: dor(plant),
+    "updn": updn_of,
+}
+SHAPES: dict[str, Callable[[str], Subnet]] = {
+    "two levels": lambda engine: fat_tree(6, 3, 5, engine),
+    "two levels, parallel cables": lambda engine: fat_tree(4, 2, 5, engine, cables=3),
+    "two levels, uneven": lambda engine: uneven(fat_tree(6, 4, 5, engine)),
+    "two levels, roots found": lambda engine: without_roots(fat_tree(5, 3, 4, engine)),
+    "three levels": lambda engine: fat_tree_of_pods(3, 3, 2, engine),
+    "three levels, uneven": lambda engine: uneven(fat_tree_of_pods(4, 2, 3, engine)),
+    "272 switches": lambda engine: torus((17, 16), 1, engine),
+    "ring of 3": lambda engine: torus((3,), 2, engine),
+    "ring of 5": lambda engine: torus((5,), 2, engine),
+    "torus 4 x 4": lambda engine: torus((4, 4), 2, engine),
+    "torus 5 x 6, uneven": lambda engine: uneven(torus((5, 6), 3, engine)),
+    "torus 5 x 4 x 3": lambda engine: torus((5, 4, 3), 1, engine),
+    "dragonfly of 5": lambda engine: dragonfly(5, 3, 2, engine),
+}
+
+
+@pytest.mark.parametrize("engine", COMPUTED)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_computed_tables_are_those_that_opensm_dumps(
+    shape: str, engine: str, tools: Tools, tmp_path: Path
+) -> None:
+    subnet = SHAPES[shape](engine)
+    if engine == "updn" and not (roots_of(subnet) or found_roots(plant_in(subnet))):
+        pytest.skip("updn finds no roots here, and gives up")
+    plant, files = plant_in(subnet), files_for(subnet)
+    configuration = write_files(tmp_path, files, files["opensm.conf"])
+    ran = sweep(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet))
+    said = sweep_of(ran.text("opensm.log").splitlines())
+    assert (said.up, said.engine) == (True, engine)
+    dumped = routes_in(ran.text("opensm-lfts.dump"), plant, subnet)
+    computed = COMPUTED[engine](plant, subnet)
+    columns = {owner: column for column, owner in enumerate(dumped.owners)}
+    for switch, table in enumerate(computed.tables):
+        there = [dumped.tables[switch][columns[hca]] for hca in range(len(plant.hcas))]
+        assert list(table) == there, plant.switches[switch].name
+    ours = judge_routes(plant, computed, engine, "computed")
+    theirs = judge_routes(plant, dumped, engine, "dumped")
+    assert (ours.state, len(ours.loop)) == (theirs.state, len(theirs.loop))
+
+
+@pytest.mark.parametrize(
+    ("subnet", "engine", "state"),
+    [
+        pytest.param(partial(fat_tree, 4, 3, 4, "ftree"), "ftree", "free", id="two levels"),
+        pytest.param(partial(fat_tree_of_pods, 3, 3, 2, "ftree"), "ftree", "free", id="three levels"),
+        pytest.param(partial(torus, (5,), 1, "dor"), "dor", "loop", id="ring of 5, dor"),
+        pytest.param(partial(torus, (3, 3), 1, "dor"), "dor", "free", id="3 x 3, dor"),
+        pytest.param(partial(torus, (7, 3), 1, "minhop"), "minhop", "loop", id="7 x 3, minhop"),
+        pytest.param(partial(torus, (5, 5), 1, "sssp"), "sssp", "loop", id="5 x 5, sssp"),
+        pytest.param(partial(torus, (5, 5), 2, "torus-2QoS", qos="TRUE"), "torus-2QoS", "free", id="5 x 5"),
+        pytest.param(partial(torus, (4, 6), 1, "torus-2QoS", qos="TRUE"), "torus-2QoS", "free", id="4 x 6"),
+        pytest.param(
+            partial(torus, (5, 4, 3), 1, "torus-2QoS", qos="TRUE"), "torus-2QoS", "free", id="5 x 4 x 3"
+        ),
+        pytest.param(
+            partial(torus, (5, 5), 1, "torus-2QoS", qos="TRUE", max_op_vls="1"),
+            "minhop",
+            "loop",
+            id="torus-2QoS with one VL",
+        ),
+        pytest.param(partial(torus, (5, 5), 1, "torus-2QoS"), "minhop", "loop", id="torus-2QoS without QoS"),
+        pytest.param(partial(torus, (5, 5), 1, "nue"), "nue", "free", id="nue"),
+        pytest.param(partial(torus, (5, 5), 1, "lash"), "lash", "loop", id="lash without QoS"),
+        pytest.param(partial(dragonfly, 5, 4, 2, "minhop"), "minhop", "free", id="dragonfly"),
+    ],
+)
+def test_opensm_itself_has_or_has_not_credit_loops(
+    subnet: Callable[[], Subnet], engine: str, state: str, tools: Tools
+) -> None:
+    made = subnet()
+    found = judge(tools, made, files_for(made))
+    assert found.swept is not None
+    assert (found.swept.sweep.engine, found.credits.state) == (engine, state), found.complaints
+    computed = judge_subnet(made)
+    assert computed.state in (state, "unproven")
+    if engine == found.intended and state == "free":
+        assert found.complaints == ()
+
+
+def test_without_its_lanes_torus_2qos_would_loop_and_with_them_it_does_not(tools: Tools) -> None:
+    made = torus((5, 5), 2, "torus-2QoS", qos="TRUE")
+    found = judge(tools, made, files_for(made))
+    assert found.credits.why.endswith("its VLs keep every circle open")

@@ -1,0 +1,102 @@
+"""Intents of fabrics that a cloud runs: what has no meaning there is refused at its place, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from lossless.api import Options, lint_documents, load_fabrics, simulate, trace
+from lossless.errors import InputError
+from lossless.source import load_text
+
+HEAD = "lossless: v1\nfabric: train\ntransport: efa\n"
+SRD = "SRD delivers every packet itself, by many paths and in any order, and AWS runs the switches"
+
+
+def said_of(text: str) -> list[str]:
+    problems = load_fabrics([load_text(text, "fabric.yaml")]).errors
+    return [str(problem).removeprefix("fabric.yaml:") for problem in problems]
+
+
+REFUSED: dict[str, tuple[str, list[str]]] = {
+    "pfc": ("pfc: off\n", [f"4:1: pfc: nothing to state with transport: efa: {SRD}"]),
+    "sections": (
+        "classes: {rdma: {dscp: 26}}\ncongestion_control: dcqcn\n",
+        [
+            f"4:1: classes: nothing to state with transport: efa: {SRD}",
+            f"5:1: congestion_control: nothing to state with transport: efa: {SRD}",
+        ],
+    ),
+    "traffic-class": (
+        "hosts: {traffic_class: 106}\n",
+        [f"4:9: hosts.traffic_class: nothing to state with transport: efa: {SRD}"],
+    ),
+    "nccl": (
+        "hosts: {nccl: {ib_tc: 106}}\n",
+        [f"4:16: hosts.nccl.ib_tc: nothing to state with transport: efa: {SRD}"],
+    ),
+    "key": ("host: {}\n", ["4:1: unknown key 'host'; did you mean hosts?"]),
+    "key-below": (
+        "hosts: {enviroment: {X: 1}}\n",
+        ["4:9: unknown key 'enviroment'; did you mean environment?"],
+    ),
+    "machine": (
+        "machine: p5.48xlarge\n",
+        ["4:10: machine: nothing that is rendered for it depends on the machine; leave it out"],
+    ),
+    "own-key": (
+        "hosts: {environment: {NCCL_SOCKET_IFNAME: eth0}}\n",
+        ["4:23: hosts.environment: NCCL_SOCKET_IFNAME is set by hosts.nccl.socket_interfaces"],
+    ),
+    "interface": (
+        "hosts: {nccl: {socket_interfaces: [../../x]}}\n",
+        [
+            "4:35: hosts.nccl.socket_interfaces: '../../x' is not an interface name; expected at most 15 "
+            "letters, digits, '.', '_' and '-', beginning with a letter or digit"
+        ],
+    ),
+    "hosts": ("hosts: 5\n", ["4:8: hosts: expected a mapping, found 5"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_has_no_meaning_on_efa_is_refused_at_its_place(case: str) -> None:
+    text, said = REFUSED[case]
+    assert said_of(HEAD + text) == said
+
+
+def test_a_machine_of_which_nothing_is_known_is_not_guessed() -> None:
+    azure = HEAD.replace("efa", "azure")
+    assert said_of(f"{azure}machine: Standard_ND96isr_H100_v6\n") == [
+        "4:10: machine: it is not known what the network of 'Standard_ND96isr_H100_v6' wants; did you mean "
+        "Standard_ND96isr_H100_v5?; leave it out for another one"
+    ]
+
+
+def test_a_transport_that_nobody_knows_is_answered_with_all_of_them() -> None:
+    assert "3:12: transport: 'aws' is not one of rocev2, infiniband, efa, gcp or azure" in said_of(
+        HEAD.replace("efa", "aws")
+    )
+
+
+def test_only_rules_of_this_family_judge_such_an_intent() -> None:
+    report = lint_documents([load_text(HEAD, "fabric.yaml")])
+    assert report.errors == ()
+    assert [(finding.code, finding.severity) for finding in report.findings] == [("MGD001", "info")]
+    (finding,) = report.findings
+    assert finding.message == f"PFC, ECN, DSCP and watchdog rules do not apply: {SRD}"
+    assert finding.object == "transport"
+
+
+def test_traffic_is_not_run_through_switches_of_others() -> None:
+    report = lint_documents([load_text(HEAD, "fabric.yaml")], Options(simulate=True))
+    assert [finding.code for finding in report.findings] == ["MGD001"]
+
+
+def test_what_needs_switches_says_that_there_are_none(tmp_path: object) -> None:
+    path = f"{tmp_path}/fabric.yaml"
+    with open(path, "w") as file:  # noqa: PTH123
+        file.write(HEAD)
+    with pytest.raises(InputError, match="its switches are run by the cloud"):
+        simulate(path)
+    with pytest.raises(InputError, match="its switches are run by the cloud"):
+        trace(path, "a", "b", 26)
