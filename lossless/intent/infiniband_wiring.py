@@ -80,7 +80,7 @@ class FatTree(Model):
         return self
 
 
-class DragonflyPlus(Model):
+class SubnetDragonflyPlus(Model):
     """A dragonfly+: groups that each are a fat tree of two levels, every two groups joined by links of their spines."""
 
     groups: Count
@@ -92,7 +92,7 @@ class DragonflyPlus(Model):
     global_links: RatedLinks
 
     @model_validator(mode="after")
-    def _of_a_size_to_lay_out(self) -> DragonflyPlus:
+    def _of_a_size_to_lay_out(self) -> SubnetDragonflyPlus:
         if self.groups == 1:
             raise refused("one group is a fat tree; a dragonfly+ has two or more", "groups")
         per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0]
@@ -101,7 +101,7 @@ class DragonflyPlus(Model):
         return self
 
 
-class Torus(Model):
+class SubnetTorus(Model):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
     sides: Annotated[
@@ -116,7 +116,7 @@ class Torus(Model):
     host_links: RatedLinks
 
     @model_validator(mode="after")
-    def _two_or_three_sides(self) -> Torus:
+    def _two_or_three_sides(self) -> SubnetTorus:
         if len(self.sides) not in (2, 3):
             raise refused(f"expected two or three sides, found {len(self.sides)}", "sides")
         for index, side in enumerate(self.sides):
@@ -125,7 +125,7 @@ class Torus(Model):
         return self
 
     @model_validator(mode="after")
-    def _of_a_size_to_lay_out(self) -> Torus:
+    def _of_a_size_to_lay_out(self) -> SubnetTorus:
         switches = 1
         for side in self.sides:
             switches *= side
@@ -176,8 +176,8 @@ class SubnetTopology(Model):
     """A shape, or switches and links by name; ``hosts`` are those that no shape makes."""
 
     fat_tree: FatTree | None = None
-    dragonfly_plus: DragonflyPlus | None = None
-    torus: Torus | None = None
+    dragonfly_plus: SubnetDragonflyPlus | None = None
+    torus: SubnetTorus | None = None
     switches: dict[Name, SwitchNode] | None = None
     links: Annotated[tuple[SwitchLink, ...], BeforeValidator(listed)] = ()
     hosts: dict[Name, HostChoice] = Field(default_factory=dict)
@@ -195,7 +195,7 @@ class SubnetTopology(Model):
         return self
 
     @property
-    def shape(self) -> FatTree | DragonflyPlus | Torus | None:
+    def shape(self) -> FatTree | SubnetDragonflyPlus | SubnetTorus | None:
         """The shape, None where switches are listed."""
         return self.fat_tree or self.dragonfly_plus or self.torus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lossless.intent.keys import Key
 
 CLUSTER: dict[str, dict[str, Key]] = {
-    "lossless intent": {
+    "Intent": {
         "cluster": Key(
             "The GPUs behind the hosts. Left out: bandwidth is given per host alone.",
             ({"gpus_per_host": 8, "nvlink": {"generation": 5, "domain": 72}},),

@@ -99,7 +99,7 @@ INFINIBAND: dict[str, dict[str, Key]] = {
             ("1 x NDR",),
         ),
     },
-    "DragonflyPlus": {
+    "SubnetDragonflyPlus": {
         "groups": Key("How many groups.", (8,)),
         "leaves": Key("How many leaf switches in each group.", (4,)),
         "spines": Key("How many spine switches in each group.", (4,)),
@@ -110,7 +110,7 @@ INFINIBAND: dict[str, dict[str, Key]] = {
             f"Links between every two groups, shared out among their spines: {_RATE}.", ("4 x NDR",)
         ),
     },
-    "Torus": {
+    "SubnetTorus": {
         "sides": Key("How many switches along each of two or three sides.", ([4, 4, 4],)),
         "links": Key(f"Links between every two neighbours: {_RATE}.", ("2 x HDR",)),
         "hosts_per_switch": Key("How many hosts at every switch.", (4,)),
@@ -180,7 +180,7 @@ INFINIBAND: dict[str, dict[str, Key]] = {
         "priority": Key("Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0.", (14,)),
         "standby": Key("Whether it is meant to wait until the master fails."),
     },
-    "RoutingChoice": {
+    "SubnetRouting": {
         "engine": Key(
             "Routing engine, or several that are tried in order: ftree and updn for fat trees, torus-2QoS for tori.",
             ("ftree", ["ftree", "updn"], "torus-2QoS"),

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from lossless.errors import InputError
 from lossless.intent.base import refused
-from lossless.intent.infiniband_wiring import DragonflyPlus, FatTree, Torus, split_end
+from lossless.intent.infiniband_wiring import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
 from lossless.resolve.infiniband_names import near
 from lossless.topology.infiniband import (
     DragonflyPlusShape,
@@ -65,9 +65,9 @@ def _of_shape(loaded: LoadedSubnet) -> Layout:
     shape = loaded.intent.topology.shape
     if isinstance(shape, FatTree):
         return _fat_tree(loaded, shape)
-    if isinstance(shape, DragonflyPlus):
+    if isinstance(shape, SubnetDragonflyPlus):
         return _dragonfly_plus(loaded, shape)
-    return _torus(loaded, shape) if isinstance(shape, Torus) else _listed(loaded)
+    return _torus(loaded, shape) if isinstance(shape, SubnetTorus) else _listed(loaded)
 
 
 def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> Layout:
@@ -89,7 +89,7 @@ def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> Layout:
     )
 
 
-def _dragonfly_plus(loaded: LoadedSubnet, shape: DragonflyPlus) -> Layout:
+def _dragonfly_plus(loaded: LoadedSubnet, shape: SubnetDragonflyPlus) -> Layout:
     at = loaded.origin("topology", "dragonfly_plus")
     return dragonfly_plus(
         DragonflyPlusShape(
@@ -105,7 +105,7 @@ def _dragonfly_plus(loaded: LoadedSubnet, shape: DragonflyPlus) -> Layout:
     )
 
 
-def _torus(loaded: LoadedSubnet, shape: Torus) -> Layout:
+def _torus(loaded: LoadedSubnet, shape: SubnetTorus) -> Layout:
     at = loaded.origin("topology", "torus")
     return torus(
         TorusShape(
