@@ -81,7 +81,7 @@ def _metadata(switch: Switch, number: int) -> dict[str, str]:
     }
 
 
-_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "super-spine": "SpineRouter"}
+_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "super-spine": "SpineRouter", "switch": "ToRRouter"}
 _TUNNEL = {
     "tunnel_type": "IPINIP",
     "dst_ip": "10.1.0.32",
