@@ -48,7 +48,7 @@ def _watchdog_schema() -> dict[str, Any]:
     """Return the schema of a watchdog of which a preset may supply a part."""
     schema = WatchdogPolicy.model_json_schema()
     del schema["required"]
-    return {**schema, "minProperties": 1}
+    return schema
 
 
 Tier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]

@@ -48,7 +48,7 @@ BEYOND_A_SCHEMA: dict[str, str] = {
     "what a preset gives": """
         poll probability leaves-of-class classes-empty incomplete-new-class min-above-the-preset-max
         max-below-the-preset-min strict-over-the-preset-bandwidth priority-and-dscp-of-the-preset
-        preset-class-moved-onto-another second-rest rest-given-away bandwidth""",
+        watchdog-empty preset-class-moved-onto-another second-rest rest-given-away bandwidth""",
     "what only YAML can write": "twice class-named-by-number",
     "another key": """
         spine dscp-by-name-twice network-class network-class-unlike priority-twice dscp-twice
