@@ -114,7 +114,7 @@ def test_what_only_looks_like_a_comment(site: Cli) -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("ignore[TOP01] -- x", "no rule 'TOP01'; did you mean TOP001? (in a suppression)"),
+        ("ignore[TOP0001] -- x", "no rule 'TOP0001'; did you mean TOP001? (in a suppression)"),
         ("ignore[TOP001]", "this suppression has no reason; expected # lossless: ignore[CODE] -- reason"),
         (
             "ignore[TOP001] -- until=2026-12-31",
