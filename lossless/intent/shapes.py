@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -90,9 +91,9 @@ class Shape(Model):
         refuse_too_many(self.grown().link_count())
         return self
 
+    @abstractmethod
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        raise NotImplementedError
 
 
 class LeafSpineRoom(Model):
