@@ -2,7 +2,7 @@
 
 Three steps, each linear in nodes and edges. :func:`core` takes away, again and again, what nothing leads to: of a graph
 without cycles nothing is left. :func:`knots` finds, in what is left, the sets of nodes that all lead to each other
-(strongly connected components, by Tarjan's algorithm without recursion; R. Tarjan, SIAM J. Comput. 1(2), 1972).
+(strongly connected components, by Tarjan's algorithm without recursion).
 :func:`shortest` walks outward from the nodes of one such set until an edge leads back.
 """
 

@@ -1,7 +1,8 @@
 """Whether buffers can wait for each other in a circle, and which turns let them.
 
 That there is a circle does not say that a fabric stands still: it takes queues that are full all the way round. That
-there is none says that it cannot (S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016).
+there is none says that it cannot: whatever waits for nothing moves, and then what waits for that. (S. Hu et al.,
+Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
 """
 
 from __future__ import annotations

@@ -40,9 +40,9 @@ def shortest_path(wires: Wires) -> Moves:
 def up_down(wires: Wires) -> Moves:
     """Return the moves of a fabric in which packets go up first, and never again after they went down.
 
-    Between two switches of one tier a packet may go once, at the top of its way: as networks use their peers, and for
-    the same reason (L. Gao and J. Rexford, IEEE/ACM Trans. Networking 9(6), 2001). Without that, links of one tier
-    would close circles by themselves.
+    Between two switches of one tier a packet may go once, at the top of its way. So a way is three parts, and what
+    waits in one waits for the same part or a later one, higher up in the first and further down in the last: no circle
+    closes. If it might go so twice, three switches of one tier that are joined in a ring would close one by themselves.
     """
     switches, channels = len(wires.names), _channels(wires)
     tails, heads, over = list[int](), list[int](), list[int]()

@@ -128,7 +128,7 @@ def _joined(graph: Graph, name_of: Mapping[str, str]) -> Graph:
 
 
 def greatest_flow(graph: Graph, source: str, sink: str) -> int:
-    """Return the greatest flow from one node to another, by Dinic's algorithm (E. A. Dinic, 1970)."""
+    """Return the greatest flow from one node to another, by Dinic's algorithm."""
     left: Graph = {node: dict(far) for node, far in graph.items()}
     for node, far in graph.items():
         for other in far:

@@ -1,8 +1,10 @@
 """Dragonfly and dragonfly+: groups of switches, and links from every group to every other.
 
-Sources: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008,
-section 3 (within a group every switch has a link to every other); A. Shpiner et al., "Dragonfly+: Low Cost Topology for
-Scaling Datacenters", HiPINEB 2017 (a group is a leaf-spine, and spines have the links between groups).
+In a group of a dragonfly every switch has links to every other; a group of a dragonfly+ is a leaf-spine, whose spines
+have the links between groups. Sources, read in their abstracts: J. Kim et al., "Technology-Driven, Highly-Scalable
+Dragonfly Topology", 2008 (a group acts as one router of many ports); "Dragonfly+: Low Cost Topology for Scaling
+Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos; all groups to all others). How many links two
+groups have, and which switches have them, is the intent's and ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rail-optimised: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
 
 Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine.
-Source: NVIDIA DGX SuperPOD reference architecture (rail-optimised compute fabric in scalable units of 32 systems).
+Source: juniper.net, JVD of an AI data centre with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all servers
+of a stripe at leaf N; a stripe is our unit).
 """
 
 from __future__ import annotations

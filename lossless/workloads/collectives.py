@@ -4,14 +4,15 @@ N GPUs in M domains of D each (D = 1 where nothing but the fabric joins them); K
 reduced in an all-reduce or reduce-scatter, the result of an all-gather, all that one GPU has to hand out in an
 all-to-all, what one stage hands to the next in a pipeline, what one GPU reads from storage.
 
-- A ring moves 2 (N-1)/N K per GPU, the least that an all-reduce can without help from switches (Patarasuk and Yuan,
-  J. Parallel Distrib. Comput. 69(2), 2009). Where domains join GPUs the ring passes through a whole domain before it
-  leaves it, and there are as many rings as GPUs in a domain, so that each leaves by another: 1/D of the bytes of each
-  GPU go over the fabric.
+- A ring moves 2 (N-1)/N K per GPU, the least that an all-reduce can without help from switches: each element takes
+  N - 1 additions and N - 1 copies, each after one transfer, and N GPUs share them (NVIDIA/nccl-tests
+  doc/PERFORMANCE.md @03a204a, which has the halves for an all-gather and a reduce-scatter too). Where domains join GPUs
+  the ring passes through a whole domain before it leaves it, and there are as many rings as GPUs in a domain, so that
+  each leaves by another: 1/D of the bytes of each GPU go over the fabric.
 - A hierarchical all-reduce reduces and scatters inside the domain, runs one ring per rank of the domain over the
   fabric for K/D, and gathers inside.
-- Two binary trees carry half of the buffer each, and who is within one is a leaf of the other (Sanders, Speck and
-  Träff, Parallel Computing 35(12), 2009; NCCL's tree): together they send as much as a ring, the busiest GPU 2 K.
+- Two binary trees carry half of the buffer each, and who is within one is a leaf of the other (NVIDIA/nccl
+  src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU 2 K.
 - With SHARP switches reduce: each GPU sends K/D once, and receives as much.
 """
 

@@ -9,7 +9,7 @@ Who is at the other end is known from an intent or from `DEVICE_NEIGHBOR_METADAT
 ## Why it breaks a lossless fabric
 A switch that knows a host's IP address and no longer its MAC address floods its packets to every port of the VLAN, up
 as well as down. Routes that go up and down again cannot wait for each other in a circle; flooded packets can, and
-where they are lossless nobody drops one to break it. A fabric in production stood still that way, after one server
+where they are lossless nobody drops one to break it. A cluster under test stood still that way, after servers
 died.
 
 ## Bad

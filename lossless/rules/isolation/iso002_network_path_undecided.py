@@ -39,7 +39,7 @@ networks:
 Name the class, or put the network on switches of its own with `on: separate`; give each prefix to one network.
 
 ## Sources
-- RFC 2474, section 4.1 (unmarked packets get the default behaviour)
+- arithmetic: packets that nobody marked carry DSCP 0
 - arithmetic: of two networks with the same prefix only one can be where the intent says
 """
 
@@ -63,7 +63,7 @@ RULE = Rule(
     severity="warning",
     summary="It must be said which way the traffic of a network takes",
     sources=(
-        "RFC 2474, section 4.1",
+        "arithmetic: packets that nobody marked carry DSCP 0",
         "arithmetic: of two networks with the same prefix only one can be where the intent says",
     ),
     subject="intent",

@@ -44,7 +44,7 @@ the lossless class if it may have it; or `on: separate`.
 
 ## Sources
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b (every port is bound to the same DSCP map)
-- RFC 2475, section 6.1 (service is stolen by marking, unless the edge conditions what comes in)
+- RFC 2475, abstract (what a network gives a class is safe where traffic is conditioned on its way in)
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ RULE = Rule(
     summary="Whoever may not use the lossless class must not be able to mark packets for it",
     sources=(
         "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "RFC 2475, section 6.1",
+        "RFC 2475, abstract",
     ),
     subject="intent",
 )

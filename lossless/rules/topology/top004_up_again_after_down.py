@@ -38,8 +38,8 @@ Keep switches from announcing upwards what they learned from above, and have lin
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (routes that go up and then down have no
   circle of buffers)
-- S. Hu et al., Tagger: Practical PFC Deadlock Prevention in Data Center Networks, CoNEXT 2017 (packets that are
-  rerouted around failures go up again)
+- S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (routes after
+  a failure can close a circle)
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ RULE = Rule(
     summary="Lossless packets must not go up again after they went down",
     sources=(
         "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
-        "S. Hu et al., Tagger, CoNEXT 2017",
+        "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
     ),
 )
 

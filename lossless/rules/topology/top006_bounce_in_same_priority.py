@@ -32,7 +32,8 @@ Send bounced packets back in a second priority: SONiC has 2 for 3 and 6 for 4 (`
 ## Sources
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (the deadlock of two ToRs, and the remapping)
 - sonic-buildimage issue 10608 (the same)
-- sonic-swss orchagent/muxorch.cpp @02958e2 (which map a tunnel to the peer gets)
+- sonic-swss orchagent/muxorch.cpp @02958e2 (a tunnel to the peer gets the TC to queue map of
+  its row, and is made for a `PEER_SWITCH`)
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ RULE = Rule(
     sources=(
         "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
         "sonic-buildimage issue 10608",
+        "sonic-swss orchagent/muxorch.cpp @02958e2",
     ),
     confidence="medium",
 )

@@ -9,7 +9,7 @@ in no table, so only intents are judged; CLS013 judges the VLANs of devices.
 
 ## Why it breaks a lossless fabric
 Packets for a dead server went to every port of its leaf, to the uplinks among them. They waited there for packets on
-their way up, and those, at another leaf with a dead server, for packets on their way down. A fabric in production
+their way up, and those, at another leaf with a dead server, for packets on their way down. A cluster under test
 stood still for good that way, with an ARP timeout of 4 hours and a MAC address table that forgot after 5 minutes.
 
 ## Bad
