@@ -45,7 +45,8 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/headroom_guide.py
-	$(BIN)/python tools/topology_guide.py
+	$(BIN)/python tools/planning_guides.py
+	$(BIN)/python tools/intent_reference.py
 	$(BIN)/python tools/compile_profiles.py
 
 $(VENV)/python.stamp:

@@ -8,17 +8,41 @@ from pathlib import Path
 
 import pytest
 
-from lossless.api import lint_documents, render
+from lossless.api import lint, lint_documents, render
 from lossless.cli import main, options
+from lossless.rules.table import MODULES
 from lossless.source import load_text
 from tests.cli.repositories import repository, write
 from tests.rules.snippets import merge
-from tools import headroom_guide
+from tools import headroom_guide, intent_reference, planning_guides
 from tools.rule_pages import pages
 
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "docs" / "guides"
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+ANSWERED = {
+    "ci.md": 2,
+    "diff.md": 2,
+    "editors.md": 1,
+    "headroom.md": 2,
+    "host-facts.md": 1,
+    "hosts.md": 4,
+    "import.md": 2,
+    "infiniband.md": 4,
+    "jobs.md": 1,
+    "lint.md": 5,
+    "simulate.md": 2,
+    "suppress.md": 4,
+    "sweep.md": 1,
+    "trace.md": 2,
+}
+"""By guide: commands that are shown with what they print, each run by a test here or beside what it is about.
+
+``tools/planning_guides.py`` runs all of its guides.
+"""
 
 
 def blocks(path: Path, language: str = "") -> list[str]:
@@ -40,6 +64,15 @@ def test_the_readme_shows_what_lint_prints(
     assert command == "$ lossless lint examples/roce-256-as-published"
     assert main(command.split()[2:]) == 1
     assert shown in capsys.readouterr().out
+
+
+def test_no_answer_is_shown_that_no_test_asks_for() -> None:
+    shown = {
+        path.name: len(re.findall(r"^```\n\$ ", path.read_text(), re.MULTILINE))
+        for path in GUIDES.glob("*.md")
+        if path.name not in planning_guides.PICTURES
+    }
+    assert {name: answers for name, answers in shown.items() if answers} == ANSWERED
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -97,6 +130,17 @@ def test_the_guide_shows_what_lint_prints_of_a_repository(
         printed = capsys.readouterr().out
         assert shown in printed
         assert "ECN015" not in printed
+
+
+def test_the_guide_shows_what_lint_prints_of_what_it_cannot_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ROOT / "examples" / "roce-256"
+    render(example, tmp_path / "out" / "demo", base_dir=example / "base")
+    monkeypatch.chdir(tmp_path)
+    arguments, shown = shown_by(GUIDES / "lint.md", "lossless lint -v out/demo")
+    assert main(arguments) == 0
+    assert shown == "".join(capsys.readouterr())
 
 
 def test_the_guide_shows_what_lint_prints_of_a_change(
@@ -217,3 +261,33 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_rule_pages_are_those_of_the_rules() -> None:
     present = {path.name: path.read_text() for path in (ROOT / "docs" / "rules").glob("*.md")}
     assert present == dict(pages())
+
+
+def test_rules_are_counted_where_pages_are_written_and_nowhere_by_hand() -> None:
+    counted = {
+        str(path.relative_to(ROOT)): re.findall(r"\b(\d+) (?:\w+ )?rules\b", path.read_text())
+        for path in DOCUMENTS
+    }
+    assert {name: numbers for name, numbers in counted.items() if numbers} == {
+        "docs/rules/README.md": [str(len(MODULES))]
+    }
+
+
+def test_the_page_of_all_keys_is_that_of_the_models() -> None:
+    assert intent_reference.PAGE.read_text() == intent_reference.page()
+
+
+def test_links_within_the_page_of_all_keys_lead_to_its_sections() -> None:
+    page = intent_reference.page()
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= set(re.findall(r'<a id="([^"]+)">', page))
+
+
+def test_the_readme_counts_what_is_found_and_how_soon_all_stand_still() -> None:
+    readme, published = (ROOT / "README.md").read_text(), ROOT / "examples" / "roce-256-as-published"
+    errors = [finding for finding in lint([published]).findings if finding.severity == "error"]
+    assert ("it draws seven\nerrors" in readme, len(errors)) == (True, 7)
+    spread = (GUIDES / "spread.md").read_text()
+    (last_us,) = re.findall(
+        r"^31 of 31 other hosts stand still; the last after (\d+) us$", spread, re.MULTILINE
+    )
+    assert ("stops everybody within a millisecond" in readme, 500 < int(last_us) < 1000) == (True, True)

@@ -36,7 +36,7 @@ def _page(rule: LoadedRule) -> str:
 def _index(rules: Sequence[LoadedRule]) -> str:
     rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in (one.rule for one in rules)]
     return (
-        "# Rules\n\nOne page a rule, generated from the rule itself: its Bad and Good examples run as tests.\n"
+        f"# Rules\n\n{len(rules)} rules, each with a page generated from it: its Bad and Good examples run as tests.\n"
         "`lossless rule CODE` prints the same.\n\n"
         + markdown_table(("code", "name", "severity", "what it says"), rows)
         + "\n"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItem, CompletionItemKind, MarkupContent, MarkupKind
+
+from lossless.intent.words import forms, words, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.intent.words import Schema
     from lossless.lsp.cursor import Cursor, Path
-
-Schema = dict[str, Any]
 
 
 def of_rule(code: str) -> str | None:
@@ -63,50 +63,25 @@ def _schema() -> Schema:
 
 def _roots(transport: str | None) -> list[Schema]:
     """Return the schemas of intents of a transport, those of all where it is none."""
-    every = list(_forms(_schema()))
-    return [one for one in every if transport in _words(one["properties"]["transport"])] or every
+    every = list(forms(_schema()))
+    return [one for one in every if transport in words(one["properties"]["transport"])] or every
 
 
 def _facts(said: Schema) -> Iterator[str]:
     if "default" in said:
-        yield f"Default: `{_written(said['default'])}`"
-    words = [f"`{word}`" for form in _forms(said) for word in _words(form)]
-    if words:
-        yield f"One of: {', '.join(words)}"
+        yield f"Default: `{written(said['default'])}`"
+    choices = [f"`{word}`" for form in forms(said) for word in words(form)]
+    if choices:
+        yield f"One of: {', '.join(choices)}"
     if "examples" in said:
-        yield f"Example: {', '.join(f'`{_written(example)}`' for example in said['examples'])}"
-
-
-def _written(value: Any) -> str:
-    """Return a value as YAML has it."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_written(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_written, value)) + "]"
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _words(form: Schema) -> list[str]:
-    """Return the words that a value may be; ``off`` stands for false."""
-    if form.get("type") == "boolean":
-        return ["true", "false"]
-    words = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
-    return [word for word in words if isinstance(word, str)]
-
-
-def _forms(part: Schema) -> Iterator[Schema]:
-    """Yield the schemas of all forms that a value can have."""
-    if "anyOf" not in part:
-        yield part
-    for one in part.get("anyOf", ()):
-        yield from _forms(one)
+        yield f"Example: {', '.join(f'`{written(example)}`' for example in said['examples'])}"
 
 
 def _at(path: Path, transport: str | None) -> list[Schema]:
     """Return the forms of the value at a path, none where nothing can be there."""
     found = _roots(transport)
     for key in path:
-        found = [form for part in found for inner in _below(part, key) for form in _forms(inner)]
+        found = [form for part in found for inner in _below(part, key) for form in forms(inner)]
     return found
 
 
@@ -136,9 +111,9 @@ def _keys(path: Path, transport: str | None) -> Iterator[CompletionItem]:
 
 
 def _values(path: Path, transport: str | None) -> Iterator[CompletionItem]:
-    words = dict.fromkeys(word for form in _at(path, transport) for word in _words(form))
-    yield from (CompletionItem(word, kind=CompletionItemKind.EnumMember) for word in words)
+    choices = dict.fromkeys(word for form in _at(path, transport) for word in words(form))
+    yield from (CompletionItem(word, kind=CompletionItemKind.EnumMember) for word in choices)
     for part in _at(path[:-1], transport):
         for example in part.get("properties", {}).get(path[-1] if path else "", {}).get("examples", ()):
-            if _written(example) not in words:
-                yield CompletionItem(_written(example), kind=CompletionItemKind.Value, detail="an example")
+            if written(example) not in choices:
+                yield CompletionItem(written(example), kind=CompletionItemKind.Value, detail="an example")

@@ -1,25 +1,64 @@
-"""The guides show what workload and spread print."""
+"""The guides to topology, workload and spread show what their commands print and draw, and each part is an intent."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from lossless.cli import main
+from lossless.api import lint_documents
+from lossless.source import load_text
+from tools import planning_guides
 
-ROOT = Path(__file__).parent.parent.parent
+GUIDES = Path(__file__).parent.parent.parent / "docs" / "guides"
 
 
-@pytest.mark.parametrize(("guide", "examples"), [("workload", 2), ("spread", 1)])
-def test_the_guide_shows_what_is_printed(
-    guide: str, examples: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / "guides" / f"{guide}.md").read_text()
-    blocks = re.findall(r"^```\n\$ lossless (.*?)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == examples
-    for command, shown in blocks:
-        assert main(command.split()) == 0
-        assert capsys.readouterr().out == shown
+def intents(guide: str = "topology.md") -> list[str]:
+    return re.findall(r"^```yaml\n(.*?)^```$", (GUIDES / guide).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_guides_and_their_pictures_are_what_the_program_says() -> None:
+    assert {path: path.read_text() for path in planning_guides.fresh()} == planning_guides.fresh()
+
+
+def test_every_picture_that_is_drawn_is_shown() -> None:
+    for guide, pictures in planning_guides.PICTURES.items():
+        assert re.findall(r"!\[[^]]+\]\(([^)]+)\)", (GUIDES / guide).read_text()) == [*pictures.values()]
+
+
+def test_the_fabric_of_the_guide_is_clean() -> None:
+    report = lint_documents([load_text(intents()[0], "fabric.yaml")])
+    assert (report.findings, report.errors) == ((), ())
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_every_shape_of_the_guide_is_sound_on_top_of_the_first(number: int) -> None:
+    first, part = (load_text(text, "fabric.yaml").data for text in (intents()[0], intents()[number]))
+    first.pop("pfc")
+    report = lint_documents([load_text(json.dumps({**first, **part}), "fabric.yaml")])
+    assert report.errors == ()
+    assert [finding.code for finding in report.findings if finding.severity == "error"] == []
+
+
+def test_one_switch_less_that_bounces_closes_no_circle() -> None:
+    two = intents()[7]
+    one = two.replace("[leaf1, leaf3]", "[leaf1]")
+    assert [[f.code for f in lint_documents([load_text(t, "f.yaml")]).findings] for t in (two, one)] == [
+        ["TOP005"],
+        ["TOP006"],
+    ]
+
+
+def test_the_cluster_of_the_guide_to_workloads_is_one_of_an_intent() -> None:
+    whole = {
+        **load_text(intents()[0], "fabric.yaml").data,
+        **load_text(intents("workload.md")[0], "c.yaml").data,
+    }
+    report = lint_documents([load_text(json.dumps(whole), "fabric.yaml")])
+    assert (report.findings, report.errors) == ((), ())
+
+
+def test_all_parts_were_tried() -> None:
+    assert [len(intents(guide)) for guide in planning_guides.PICTURES] == [8, 1, 0]

@@ -1,0 +1,36 @@
+"""The JSON Schema of intents in words: the forms a value can have, the words it can be, and values as YAML has them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Schema = dict[str, Any]
+
+
+def forms(part: Schema) -> Iterator[Schema]:
+    """Yield the schemas of all forms that a value can have."""
+    if "anyOf" not in part:
+        yield part
+    for one in part.get("anyOf", ()):
+        yield from forms(one)
+
+
+def words(form: Schema) -> list[str]:
+    """Return the words that a value may be; ``off`` stands for false."""
+    if form.get("type") == "boolean":
+        return ["true", "false"]
+    found = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
+    return [word for word in found if isinstance(word, str)]
+
+
+def written(value: Any) -> str:
+    """Return a value as YAML has it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return value if isinstance(value, str) else json.dumps(value)
