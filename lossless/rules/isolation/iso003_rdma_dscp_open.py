@@ -44,7 +44,7 @@ the lossless class if it may have it; or `on: separate`.
 
 ## Sources
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b (every port is bound to the same DSCP map)
-- RFC 2475, abstract (what a network gives a class is safe where traffic is conditioned on its way in)
+- RFC 2475, abstract (traffic is marked and conditioned where it enters a network)
 """
 
 from __future__ import annotations
