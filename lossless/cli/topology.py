@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from lossless.cli.app import COMMANDS, OK
-from lossless.cli.options import api_options, profiles
-from lossless.cli.terminal import out, problem
+from lossless.cli.options import api_options, profiles, written_as
+from lossless.cli.output import draw
+from lossless.cli.terminal import out, out_json, problem
 from lossless.errors import QuantityError
 from lossless.units import parse_length, parse_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 _ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 _TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
@@ -57,13 +58,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 @click.command(short_help=COMMANDS["topology"])
 @click.argument("path", metavar="[INTENT]", required=False)
 @click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    help="How the numbers are written (default: text).",
-)
+@written_as("the numbers are")
 @click.option(
     "--from",
     "files",
@@ -140,25 +135,15 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
         require_writable(svg)
     found = api.topology(path, api_options((), profile_dirs))
     if output_format == "json":
-        import json
-
-        out(json.dumps(found.data, indent=2))
+        out_json(found.data)
     else:
         from lossless.report.capacity_text import capacity_text
         from lossless.report.topology_text import topology_text
 
         out(f"{topology_text(found.data)}\n\n{capacity_text(found.capacity)}")
     if svg is not None:
-        _draw(svg, found.picture)
+        draw(svg, found.picture)
     return OK
-
-
-def _draw(file: str, picture: Mapping[str, Any]) -> None:
-    from lossless.report.topology_svg import topology_svg
-    from lossless.source.atomic import write_all
-
-    write_all({file: topology_svg(picture)})
-    problem(f"drawn in {file}")
 
 
 def _cabled(
