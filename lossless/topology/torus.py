@@ -27,6 +27,9 @@ class TorusShape(NamedTuple):
 def torus(shape: TorusShape, room: TorusShape | None = None) -> Plan:
     """Return the plan of a torus: ``sw-0-0``.. by coordinates, ``host1``.. through all switches.
 
+    Links between switches have the first ports, whose number the sides alone decide; hosts, which may become more,
+    come last.
+
     ``room`` is the shape that it may grow to, of the same sides: names and ports are those they have there.
     """
     if room is None:
@@ -41,7 +44,7 @@ def _torus(shape: TorusShape) -> Plan:
     hosts = tuple(nodes_of("host", (*shape.sides, shape.hosts_per_switch), at.at("hosts_per_switch")))
     down = (shape.host_links.between(_name(host.place[:-1]), host.name) for host in hosts)
     across = (shape.links.between(_name(a), _name(b)) for a, b, _ in torus_pairs(shape.sides))
-    return Plan((*switches, *hosts), (*down, *across))
+    return Plan((*switches, *hosts), (*across, *down))
 
 
 def _name(place: Place) -> str:
