@@ -38,6 +38,7 @@ def test_the_public_names_are_these() -> None:
         "lint_since",
         "lint_text",
         "load_fabrics",
+        "moves",
         "render",
         "simulate",
         "spread",

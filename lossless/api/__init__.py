@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.api.judging import JudgedByOpensm, judge_by_opensm
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
-    from lossless.api.mapping import Topology, topology
+    from lossless.api.mapping import Topology, moves, topology
     from lossless.api.planning import spread, workload
     from lossless.api.rendering import RenderResult, render
     from lossless.api.simulating import Simulated, simulate, sweep
@@ -55,6 +55,7 @@ __all__ = [
     "lint_since",
     "lint_text",
     "load_fabrics",
+    "moves",
     "render",
     "simulate",
     "spread",
@@ -95,6 +96,7 @@ _HOMES = {
     "lint_since": "changing",
     "lint_text": "linting",
     "load_fabrics": "loading",
+    "moves": "mapping",
     "render": "rendering",
     "simulate": "simulating",
     "spread": "planning",

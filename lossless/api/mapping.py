@@ -1,4 +1,4 @@
-"""Topology: a fabric in numbers, what it can carry, and a picture of it."""
+"""Topology: a fabric in numbers, what it can carry, and a picture of it; what moves when it is declared anew."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lossless.findings import Json
     from lossless.intent.load import LoadedIntent
     from lossless.resolve.fabric import Wired
+    from lossless.topology.moves import Cabling, Moves
 
 
 class Topology(NamedTuple):
@@ -41,7 +42,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
 
     document = one_intent(path)
     loaded = load_intent(document)
-    fabric, plan = _wired(loaded, options)
+    fabric, plan, _ = _wired(loaded, options)
     capacity = carried(fabric).to_data()
     data: dict[str, Json] = {
         "version": VERSION,
@@ -50,6 +51,28 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
         "capacity": capacity,
     }
     return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key).to_data())
+
+
+def moves(
+    path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
+) -> Moves:
+    """Return what an intent changes of one that stands: devices renamed, added and gone, and cables that move.
+
+    Raises:
+        InputError: one of the two is no intent, or cannot be resolved.
+    """
+    from lossless.topology import moves as wiring
+
+    return wiring.moves(_cabling(against, options), _cabling(path, options))
+
+
+def _cabling(path: str | PathLike[str], options: Options) -> Cabling:
+    from lossless.intent.load import load_intent
+    from lossless.topology.moves import Cabling
+
+    loaded = load_intent(one_intent(path))
+    wired = _wired(loaded, options)
+    return Cabling(loaded.intent.topology.shape_key, wired.plan.nodes, tuple(wired.wires()))
 
 
 def _wired(loaded: LoadedIntent, options: Options) -> Wired:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.cli.options import api_options, profiles
+from lossless.cli.options import api_options, profiles, written_as
 from lossless.cli.output import report_text
 from lossless.cli.terminal import out, problem
 
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 @click.argument("intent", metavar="INTENT")
 @click.option("--device", metavar="NAME", help="The switch of the intent (default: the file's own hostname).")
 @click.option("--patch", "patch_file", metavar="FILE", help="Write an RFC 6902 patch for config apply-patch.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "patch"]),
-    default="text",
-    help="How the drift is written (default: text); patch prints the patch alone.",
-)
+@written_as("the drift is", ("text", "json", "patch"), more="; patch prints the patch alone")
 @profiles
 def command(
     config_db: str,

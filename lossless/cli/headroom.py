@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.cli.app import COMMANDS, OK
-from lossless.cli.options import api_options, profiles
+from lossless.cli.options import api_options, profiles, written_as
 from lossless.cli.quantities import (
     CABLE,
     DELAY,
@@ -16,7 +16,7 @@ from lossless.cli.quantities import (
     PORT_MTU,
     RATE,
 )
-from lossless.cli.terminal import out, problem
+from lossless.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,13 +53,7 @@ _OF_A_LINK = {
 @click.option("--gearbox", "gearbox_ns", type=DELAY, help="Delay of a gearbox, one way.")
 @click.option("--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to obey.")
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How it is written (default: text).",
-)
+@written_as("it is")
 def command(
     path: str | None,
     ports: tuple[str, ...],
@@ -155,9 +149,7 @@ def _print(found: Headrooms, output_format: str, given: dict[str, Any], *, sums:
     data = found.to_data()
     _say_unused(data, given)
     if output_format == "json":
-        import json
-
-        out(json.dumps(data, indent=2))
+        out_json(data)
     else:
         from lossless.report.headroom_text import headroom_text
 

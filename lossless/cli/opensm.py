@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from lossless.cli.app import COMMANDS, FINDINGS, OK
-from lossless.cli.options import api_options, profiles
-from lossless.cli.terminal import out
+from lossless.cli.options import api_options, profiles, written_as
+from lossless.cli.terminal import out, out_json
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -15,13 +15,7 @@ _VERSION = 1
 @click.command("opensm", short_help=COMMANDS["opensm"])
 @click.argument("path", metavar="PATH")
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How it is written (default: text).",
-)
+@written_as("it is")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int:
     """Let a real opensm judge an InfiniBand subnet.
 
@@ -36,9 +30,7 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int
 
     found = api.judge_by_opensm(path, api_options((), profile_dirs))
     if output_format == "json":
-        import json
-
-        out(json.dumps({"version": _VERSION, **found.to_data()}, indent=2))
+        out_json({"version": _VERSION, **found.to_data()})
     else:
         from lossless.report.opensm_text import opensm_text
 

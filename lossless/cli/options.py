@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from click.shell_completion import CompletionItem
 
     from lossless.api import Options
 
 _DSCPS = range(64)
+Command = TypeVar("Command", bound="Callable[..., Any]")
 
 
 def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
@@ -67,6 +68,17 @@ profiles = click.option(
     type=click.Path(exists=True, file_okay=False),
     help="Folder of hardware profiles that add to the shipped ones; may be repeated, the first wins.",
 )
+
+
+def written_as(
+    what: str, forms: Sequence[str] = ("text", "json"), more: str = ""
+) -> Callable[[Command], Command]:
+    """Return the option ``--format``, given to a command as ``output_format``; the first form is the default.
+
+    ``what`` is what is written, with its verb (``the trace is``); ``more`` comes after the help.
+    """
+    words = f"How {what} written (default: {forms[0]}){more}."
+    return click.option("--format", "output_format", type=click.Choice(forms), default=forms[0], help=words)
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.cli.terminal import out, problem, style_for
 
@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from lossless.report.setting import Rendered, RuleText, Setting
     from lossless.report.style import Style
     from lossless.report.text import LineText
+
+
+def draw(file: str, picture: Mapping[str, Any]) -> None:
+    """Write a picture of a fabric to a file, and say so.
+
+    Raises:
+        LosslessError: the file system refuses.
+    """
+    from lossless.report.topology_svg import topology_svg
+    from lossless.source.atomic import write_all
+
+    write_all({file: topology_svg(picture)})
+    problem(f"drawn in {file}")
 
 
 def report_text(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lossless.cli.options import written_as
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -71,13 +72,7 @@ def _pair(value: str) -> tuple[str, str]:
 
 
 _OPTIONS = (
-    click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(FORMATS),
-        default="text",
-        help="How findings are written (default: text).",
-    ),
+    written_as("findings are", FORMATS),
     click.option(
         "--output",
         "outputs",

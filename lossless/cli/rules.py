@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.cli.app import COMMANDS
-from lossless.cli.terminal import out
+from lossless.cli.options import written_as
+from lossless.cli.terminal import out, out_json
 from lossless.report.columns import columns, markdown_table
 
 if TYPE_CHECKING:
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rules", short_help=COMMANDS["rules"])
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "md"]),
-    default="text",
-    help="How the list is written (default: text).",
-)
+@written_as("the list is", ("text", "json", "md"))
 def command(output_format: str) -> None:
     """List all rules.
 
@@ -31,9 +26,7 @@ def command(output_format: str) -> None:
 
     rules = [loaded.rule for loaded in load_all()]
     if output_format == "json":
-        import json
-
-        out(json.dumps([_data(rule) for rule in rules], indent=2))
+        out_json([_data(rule) for rule in rules])
         return
     if output_format == "md":
         heads = ("code", "name", "severity", "judges", "what it says")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from lossless.cli.app import COMMANDS
-from lossless.cli.terminal import out
+from lossless.cli.terminal import out_json
 
 
 @click.command("schema", short_help=COMMANDS["schema"])
@@ -20,7 +19,7 @@ def command(config: bool) -> None:
     "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,
     save it and begin the file with "#:schema FILE".
     """
-    out(json.dumps(_configuration() if config else _intent(), indent=2))
+    out_json(_configuration() if config else _intent())
 
 
 def _intent() -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.options import api_options, profiles, rdma_dscp, written_as
 from lossless.cli.scenario import Bar, ask_of, question_of, scenario_options
-from lossless.cli.terminal import out, problem
+from lossless.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,7 @@ _VERSION = 1
 @click.argument("path", metavar="PATH", type=click.Path())
 @rdma_dscp
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the verdict is written (default: text).",
-)
+@written_as("the verdict is")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
 @scenario_options
@@ -63,9 +57,7 @@ def command(
         bar.stop()
     data = [one.to_data() for one in found]
     if output_format == "json":
-        import json
-
-        out(json.dumps({"version": _VERSION, "verdicts": data}, indent=2))
+        out_json({"version": _VERSION, "verdicts": data})
     else:
         from lossless.report.verdict_text import verdict_text
 

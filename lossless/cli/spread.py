@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from lossless.cli.app import COMMANDS, OK
-from lossless.cli.options import api_options, profiles
+from lossless.cli.options import api_options, profiles, written_as
+from lossless.cli.output import draw
 from lossless.cli.quantities import RATE
-from lossless.cli.terminal import out, problem
+from lossless.cli.terminal import out, out_json
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -40,13 +41,7 @@ _TRAFFIC = ("all-to-all", "incast")
 )
 @click.option("--svg", metavar="FILE", help="Also draw it.")
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the spread is written (default: text).",
-)
+@written_as("the spread is")
 def command(
     path: str,
     end: str,
@@ -63,22 +58,17 @@ def command(
     read, or not possible.
     """
     from lossless import api
-    from lossless.source.atomic import require_writable, write_all
+    from lossless.source.atomic import require_writable
 
     if svg is not None:
         require_writable(svg)
     found = api.spread(path, end, traffic, drains or 0, traffic_class, options=api_options((), profile_dirs))
     if output_format == "json":
-        import json
-
-        out(json.dumps({"version": _VERSION, **found.to_data()}, indent=2))
+        out_json({"version": _VERSION, **found.to_data()})
     else:
         from lossless.report.spread_text import spread_text
 
         out(spread_text(found.to_data()))
     if svg is not None:
-        from lossless.report.topology_svg import topology_svg
-
-        write_all({svg: topology_svg(found.picture)})
-        problem(f"drawn in {svg}")
+        draw(svg, found.picture)
     return OK

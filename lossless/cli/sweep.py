@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.cli.app import COMMANDS, FINDINGS, OK
-from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.options import api_options, profiles, rdma_dscp, written_as
 from lossless.cli.scenario import Bar, Quantity, ask_of, question_of, scenario_options
-from lossless.cli.terminal import out, problem
+from lossless.cli.terminal import out, out_json, problem
 from lossless.units import parse_duration
 
 if TYPE_CHECKING:
@@ -53,13 +53,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     show_default=True,
     help="How long each setting is followed.",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "csv"]),
-    default="text",
-    help="How the settings are written (default: text).",
-)
+@written_as("the settings are", ("text", "json", "csv"))
 @click.option(
     "--limit",
     type=click.IntRange(1),
@@ -117,9 +111,7 @@ class _Counted(Bar):
 
 def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> None:
     if output_format == "json":
-        import json
-
-        out(json.dumps({"version": _VERSION, "sweeps": sweeps}, indent=2))
+        out_json({"version": _VERSION, "sweeps": sweeps})
     elif output_format == "csv":
         from lossless.report.sweep_text import sweep_csv
 

@@ -33,6 +33,17 @@ def out(text: str) -> None:
     _write(sys.stdout, text)
 
 
+def out_json(data: object) -> None:
+    """Write plain data as JSON, indented.
+
+    Raises:
+        ClosedPipeError: nobody reads it.
+    """
+    import json
+
+    out(json.dumps(data, indent=2))
+
+
 def problem(text: str) -> None:
     """Write anything that is no result, with a line break.
 

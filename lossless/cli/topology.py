@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from lossless.cli.app import COMMANDS, OK
-from lossless.cli.options import api_options, profiles
-from lossless.cli.terminal import out, problem
+from lossless.cli.app import COMMANDS, FINDINGS, OK
+from lossless.cli.options import api_options, profiles, written_as
+from lossless.cli.output import draw
+from lossless.cli.terminal import out, out_json, problem
 from lossless.errors import QuantityError
 from lossless.units import parse_length, parse_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+_VERSION = 1
+"""Of the names in the JSON object of --against."""
 _ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 _TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 
@@ -58,12 +61,11 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 @click.argument("path", metavar="[INTENT]", required=False)
 @click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
 @click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    help="How the numbers are written (default: text).",
+    "--against",
+    metavar="INTENT",
+    help="The intent that stands: instead of numbers, which of its devices are renamed and which cables move.",
 )
+@written_as("the numbers are")
 @click.option(
     "--from",
     "files",
@@ -104,6 +106,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 def command(
     path: str | None,
     svg: str | None,
+    against: str | None,
     output_format: str,
     files: tuple[str, ...],
     roles: list[tuple[str, str]],
@@ -117,7 +120,7 @@ def command(
 
     INTENT is a file, or a folder that holds fabric.yaml. With --from, files that say how devices are cabled become the
     section `topology` of an intent; what they contradict each other in, or leave open, is said and nothing is written.
-    Exit codes: 0 done, 2 something cannot be read.
+    Exit codes: 0 done, 2 something cannot be read; with --against 0 where all that stands stays, 1 where it does not.
     """
     if (path is None) == (not files):
         raise click.UsageError("name an intent, or files with --from")
@@ -126,10 +129,27 @@ def command(
     if path is not None and given:
         raise click.UsageError(f"{given[0]} is for --from")
     if path is None:
-        if svg is not None or output_format == "json":
-            raise click.UsageError("--svg and --format are for an intent")
+        if svg is not None or against is not None or output_format == "json":
+            raise click.UsageError("--svg, --against and --format are for an intent")
         return _cabled(files, roles, speeds, cables, without, output)
+    if against is not None:
+        if svg is not None:
+            raise click.UsageError("--svg draws one fabric; it does not go with --against")
+        return _compared(path, against, output_format, profile_dirs)
     return _described(path, svg, output_format, profile_dirs)
+
+
+def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+
+    found = api.moves(path, against, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
+    else:
+        from lossless.report.moves_text import moves_text
+
+        out(moves_text(found.to_data(), path, against))
+    return OK if found.stays else FINDINGS
 
 
 def _described(path: str, svg: str | None, output_format: str, profile_dirs: tuple[str, ...]) -> int:
@@ -140,25 +160,15 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
         require_writable(svg)
     found = api.topology(path, api_options((), profile_dirs))
     if output_format == "json":
-        import json
-
-        out(json.dumps(found.data, indent=2))
+        out_json(found.data)
     else:
         from lossless.report.capacity_text import capacity_text
         from lossless.report.topology_text import topology_text
 
         out(f"{topology_text(found.data)}\n\n{capacity_text(found.capacity)}")
     if svg is not None:
-        _draw(svg, found.picture)
+        draw(svg, found.picture)
     return OK
-
-
-def _draw(file: str, picture: Mapping[str, Any]) -> None:
-    from lossless.report.topology_svg import topology_svg
-    from lossless.source.atomic import write_all
-
-    write_all({file: topology_svg(picture)})
-    problem(f"drawn in {file}")
 
 
 def _cabled(

@@ -7,7 +7,7 @@ import sys
 import click
 
 from lossless.cli.app import COMMANDS, FINDINGS, OK
-from lossless.cli.options import api_options, profiles, rdma_dscp
+from lossless.cli.options import api_options, profiles, rdma_dscp, written_as
 from lossless.cli.terminal import out, style_for
 
 
@@ -19,13 +19,7 @@ from lossless.cli.terminal import out, style_for
 @click.option("--via", metavar="SWITCH", help="A switch that the path must meet.")
 @rdma_dscp
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the trace is written (default: text).",
-)
+@written_as("the trace is")
 def command(
     path: str,
     source: str,

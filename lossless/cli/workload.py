@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.cli.app import COMMANDS, OK
-from lossless.cli.options import api_options, profiles
+from lossless.cli.options import api_options, profiles, written_as
 from lossless.cli.scenario import Quantity
-from lossless.cli.terminal import out
+from lossless.cli.terminal import out, out_json
 from lossless.units import parse_duration, parse_percent, parse_size
 from lossless.workloads.collectives import ALGORITHMS, COLLECTIVES
 
@@ -59,13 +59,7 @@ _DURATION = Quantity("TIME", parse_duration)
 )  # fmt: skip
 @click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
 @profiles
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the estimate is written (default: text).",
-)
+@written_as("the estimate is")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Say what a collective puts on the wire, and how long it takes.
 
@@ -76,9 +70,7 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **give
 
     found = api.workload(path, _asked(given), api_options((), profile_dirs)).to_data()
     if output_format == "json":
-        import json
-
-        out(json.dumps({"version": _VERSION, **found}, indent=2))
+        out_json({"version": _VERSION, **found})
     else:
         from lossless.report.workload_text import workload_text
 

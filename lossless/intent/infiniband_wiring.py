@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from lossless.intent.base import Count, Model, listed, refused, shown
 from lossless.intent.infiniband_base import RatedLinks
 from lossless.intent.policy import Ratio
-from lossless.intent.shapes import MAX_LINKS
+from lossless.intent.shapes import Sides, clos_links, pairs, refuse_too_many, torus_links
 from lossless.intent.wiring import Name
 
 SwitchRole = Literal["leaf", "spine", "core", "switch"]
@@ -72,8 +72,9 @@ class FatTree(Model):
 
     @model_validator(mode="after")
     def _of_a_size_to_lay_out(self) -> FatTree:
-        per_leaf = self.hosts_per_leaf * self.host_links[0] // self.rails + self.spines * self.uplinks[0]
-        links = self.pods * self.leaves * per_leaf
+        host_links = self.host_links[0] // self.rails
+        in_pod = clos_links(self.leaves, self.hosts_per_leaf, host_links, self.spines, self.uplinks[0])
+        links = self.pods * in_pod
         if self.cores is not None and self.core_links is not None:
             links += self.pods * self.spines * (self.cores // self.planes) * self.core_links[0]
         refuse_too_many(links)
@@ -95,49 +96,25 @@ class SubnetDragonflyPlus(Model):
     def _of_a_size_to_lay_out(self) -> SubnetDragonflyPlus:
         if self.groups == 1:
             raise refused("one group is a fat tree; a dragonfly+ has two or more", "groups")
-        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0]
-        pairs = self.groups * (self.groups - 1) // 2
-        refuse_too_many(self.groups * self.leaves * per_leaf + pairs * self.global_links[0])
+        in_group = clos_links(
+            self.leaves, self.hosts_per_leaf, self.host_links[0], self.spines, self.uplinks[0]
+        )
+        refuse_too_many(self.groups * in_group + pairs(self.groups) * self.global_links[0])
         return self
 
 
 class SubnetTorus(Model):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
-    sides: Annotated[
-        tuple[Count, ...],
-        BeforeValidator(listed),
-        WithJsonSchema(
-            {"type": "array", "items": {"type": "integer", "minimum": 2}, "minItems": 2, "maxItems": 3}
-        ),
-    ]
+    sides: Sides
     links: RatedLinks
     hosts_per_switch: Count
     host_links: RatedLinks
 
     @model_validator(mode="after")
-    def _two_or_three_sides(self) -> SubnetTorus:
-        if len(self.sides) not in (2, 3):
-            raise refused(f"expected two or three sides, found {len(self.sides)}", "sides")
-        for index, side in enumerate(self.sides):
-            if side == 1:
-                raise refused("a side of one switch is no side; leave it out", "sides", index)
-        return self
-
-    @model_validator(mode="after")
     def _of_a_size_to_lay_out(self) -> SubnetTorus:
-        switches = 1
-        for side in self.sides:
-            switches *= side
-        per_switch = len(self.sides) * self.links[0] + self.hosts_per_switch * self.host_links[0]
-        refuse_too_many(switches * per_switch)
+        refuse_too_many(torus_links(self.sides, self.links[0], self.hosts_per_switch, self.host_links[0]))
         return self
-
-
-def refuse_too_many(links: int) -> None:
-    """Refuse a subnet of more links than are laid out."""
-    if links > MAX_LINKS:
-        raise refused(f"{links:,} links; the most that is laid out is {MAX_LINKS:,}")
 
 
 class SwitchNode(Model):

@@ -6,13 +6,13 @@ from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.intent.base import Count, Length, LinkCount, Model, OnOff, listed, refused
 from lossless.intent.policy import Ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MAX_LINKS = 2_000_000
 """Most links of one fabric: twice those of 65,536 hosts with eight links each."""
@@ -26,6 +26,44 @@ def refuse_too_many(links: int) -> None:
     """
     if links > MAX_LINKS:
         raise refused(f"{links:,} links; the most that is laid out is {MAX_LINKS:,}")
+
+
+def clos_links(leaves: int, hosts_per_leaf: int, host_links: int, spines: int, uplinks: int) -> int:
+    """Return how many links leaves have: to their hosts, and to as many spines each."""
+    return leaves * (hosts_per_leaf * host_links + spines * uplinks)
+
+
+def pairs(groups: int) -> int:
+    """Return how many times two there are among groups."""
+    return groups * (groups - 1) // 2
+
+
+def torus_links(sides: Sequence[int], links: int, hosts_per_switch: int, host_links: int) -> int:
+    """Return how many links a torus has."""
+    switches = prod(sides)
+    # A side of two has half of what a ring has: one bundle for every two switches.
+    across = sum(switches if side > 2 else switches // 2 for side in sides)
+    return across * links + switches * hosts_per_switch * host_links
+
+
+def _two_or_three(sides: tuple[int, ...]) -> tuple[int, ...]:
+    if len(sides) not in (2, 3):
+        raise refused(f"expected two or three sides, found {len(sides)}")
+    for index, side in enumerate(sides):
+        if side == 1:
+            raise refused("a side of one switch is no side; leave it out", index)
+    return sides
+
+
+Sides = Annotated[
+    tuple[Count, ...],
+    BeforeValidator(listed),
+    AfterValidator(_two_or_three),
+    WithJsonSchema(
+        {"type": "array", "items": {"type": "integer", "minimum": 2}, "minItems": 2, "maxItems": 3}
+    ),
+]
+"""How many switches a torus has along each of its sides."""
 
 
 class Cables(Model):
@@ -122,7 +160,7 @@ class LeafSpine(Shape):
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        return self.leaves * (self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0])
+        return clos_links(self.leaves, self.hosts_per_leaf, self.host_links[0], self.spines, self.uplinks[0])
 
 
 class ThreeTierRoom(Model):
@@ -168,9 +206,11 @@ class ThreeTier(Shape):
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines_per_pod * self.uplinks[0]
+        in_pod = clos_links(
+            self.leaves_per_pod, self.hosts_per_leaf, self.host_links[0], self.spines_per_pod, self.uplinks[0]
+        )
         per_spine = self.super_spines // self.planes * self.spine_uplinks[0]
-        return self.pods * (self.leaves_per_pod * per_leaf + self.spines_per_pod * per_spine)
+        return self.pods * (in_pod + self.spines_per_pod * per_spine)
 
 
 class RailRoom(Model):
@@ -239,10 +279,9 @@ class Dragonfly(Shape):
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        local = self.switches * (self.switches - 1) // 2 * self.local_links[0]
+        local = pairs(self.switches) * self.local_links[0]
         hosts = self.switches * self.hosts_per_switch * self.host_links[0]
-        pairs = self.groups * (self.groups - 1) // 2
-        return self.groups * (hosts + local) + pairs * self.global_links[0]
+        return self.groups * (hosts + local) + pairs(self.groups) * self.global_links[0]
 
 
 class DragonflyPlusRoom(Model):
@@ -278,9 +317,10 @@ class DragonflyPlus(Shape):
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        per_leaf = self.hosts_per_leaf * self.host_links[0] + self.spines * self.uplinks[0]
-        pairs = self.groups * (self.groups - 1) // 2
-        return self.groups * self.leaves * per_leaf + pairs * self.global_links[0]
+        in_group = clos_links(
+            self.leaves, self.hosts_per_leaf, self.host_links[0], self.spines, self.uplinks[0]
+        )
+        return self.groups * in_group + pairs(self.groups) * self.global_links[0]
 
 
 class TorusRoom(Model):
@@ -292,31 +332,13 @@ class TorusRoom(Model):
 class Torus(Shape):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
-    sides: Annotated[
-        tuple[Count, ...],
-        BeforeValidator(listed),
-        WithJsonSchema(
-            {"type": "array", "items": {"type": "integer", "minimum": 2}, "minItems": 2, "maxItems": 3}
-        ),
-    ]
+    sides: Sides
     links: LinkCount
     hosts_per_switch: Count
     host_links: LinkCount
     cables: TorusCables
     room: TorusRoom | None = None
 
-    @model_validator(mode="after")
-    def _two_or_three_sides(self) -> Torus:
-        if len(self.sides) not in (2, 3):
-            raise refused(f"expected two or three sides, found {len(self.sides)}", "sides")
-        for index, side in enumerate(self.sides):
-            if side == 1:
-                raise refused("a side of one switch is no side; leave it out", "sides", index)
-        return self
-
     def link_count(self) -> int:
         """Return how many links the shape has."""
-        switches = prod(self.sides)
-        # A side of two has half of what a ring has: one bundle for every two switches.
-        across = sum(switches if side > 2 else switches // 2 for side in self.sides)
-        return across * self.links[0] + switches * self.hosts_per_switch * self.host_links[0]
+        return torus_links(self.sides, self.links[0], self.hosts_per_switch, self.host_links[0])

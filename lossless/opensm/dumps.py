@@ -91,7 +91,7 @@ def lanes_in(text: str, plant: Plant, vls: int) -> Callable[[int, int, int, int]
     )
 
 
-def torus_places(text: str, plant: Plant) -> list[tuple[int, ...]] | None:
+def places_in(text: str, plant: Plant) -> list[tuple[int, ...]] | None:
     """Return the coordinates of each switch that ``opensm-torus.dump`` says, None where one has none."""
     found = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
     places = [found.get(guid) for guid in plant.guids]
@@ -101,5 +101,5 @@ def torus_places(text: str, plant: Plant) -> list[tuple[int, ...]] | None:
 
 def torus_lanes(text: str, places: str, plant: Plant, routes: Routes, vls: int) -> Lanes | None:
     """Return the lanes of torus-2QoS by its dumps, None where it did not place every switch."""
-    found = torus_places(places, plant)
+    found = places_in(places, plant)
     return None if found is None else Lanes(torus_levels(plant, routes, found), lanes_in(text, plant, vls))

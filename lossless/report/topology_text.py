@@ -37,12 +37,12 @@ def _blocks(data: Data) -> Iterator[str]:
 
 def _hosts(data: Data) -> Iterator[str]:
     for group in data["hosts"]:
-        yield f"{_many(group['hosts'], 'host')} with {visible(group['nic'])}"
+        yield f"{many(group['hosts'], 'host')} with {visible(group['nic'])}"
 
 
 def _outside(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"{_many(len(names), 'device')} outside: {_range(names[0], names[-1])}"
+        yield f"{many(len(names), 'device')} outside: {first_to_last(names[0], names[-1])}"
 
 
 def _missing_head(data: Data) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _missing_head(data: Data) -> tuple[str, ...]:
 def _switches(group: Data, wanted: int) -> tuple[str, ...]:
     ports = group["ports"]
     count = group["switches"]
-    what = f"{_many(count, group['role'])} ({_range(group['first'], group['last'])})"
+    what = f"{many(count, group['role'])} ({first_to_last(group['first'], group['last'])})"
     product = f"{visible(group['product'])} {visible(group['hwsku'])}"
     return (what, product, *(_ports(ports[key]) for key in ("used", "free", "missing")))[:wanted]
 
@@ -66,9 +66,11 @@ def _links(group: Data) -> tuple[str, ...]:
     return (group["tier"], " - ".join(group["between"]), f"{group['links']:,}", rate, cable)
 
 
-def _many(number: int, what: str) -> str:
+def many(number: int, what: str) -> str:
+    """Return how many of what: ``1 leaf``, ``1,024 leaves``."""
     return f"{number:,} {what if number == 1 else _PLURALS.get(what, f'{what}s')}"
 
 
-def _range(first: str, last: str) -> str:
+def first_to_last(first: str, last: str) -> str:
+    """Return a range of names, or the one that there is."""
     return visible(first) if first == last else f"{visible(first)} .. {visible(last)}"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
-from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry, Uplinks
+from lossless.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks
 from lossless.records import NamedTuple
 from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
 from lossless.resolve.cluster import cluster, failures
+from lossless.resolve.ends import links_of, wires_of
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.kinds import PortUse, SwitchKind
@@ -22,11 +22,12 @@ from lossless.resolve.wiring import plan
 from lossless.units import format_capacity, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from lossless.fabric.hosts import HostQos
     from lossless.intent.load import LoadedIntent
+    from lossless.topology.moves import Wire
     from lossless.topology.shapes import Bundle, Node, Plan, Role
 
 _RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
@@ -44,16 +45,21 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
 
 
 class Wired(NamedTuple):
-    """A fabric, and the wiring it was made of."""
+    """A fabric, the wiring it was made of, and the devices that have given its links ports."""
 
     fabric: Fabric
     plan: Plan
+    devices: Mapping[str, Device]
+
+    def wires(self) -> Iterator[Wire]:
+        """Yield every link as a cable between two devices."""
+        return wires_of(self.plan, self.devices)
 
 
 def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Wired:
     """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
     resolver = _Resolver(loaded, profile_dirs)
-    return Wired(resolver.fabric(), resolver.plan)
+    return Wired(resolver.fabric(), resolver.plan, resolver.devices)
 
 
 class _Resolver:
@@ -67,6 +73,7 @@ class _Resolver:
         self.classes = class_set(loaded)
         self._roles = {node.name: node.role for node in self.plan.nodes}
         self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
+        self.devices: dict[str, Device] = {}
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, Layout] = {}
         self._splitter = Splitter()
@@ -76,8 +83,8 @@ class _Resolver:
         bundles = _bundles_by_node(self.plan)
         inside = [node for node in self.plan.nodes if not node.outside]
         own = [node for node in inside if node.role != "host"]
-        devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
-        switches = tuple(self._switch(node, unit) for node in own for unit in devices[node.name].units)
+        self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
+        switches = tuple(self._switch(node, unit) for node in own for unit in self.devices[node.name].units)
         return Fabric(
             name=self.loaded.intent.fabric,
             door="intent",
@@ -85,9 +92,9 @@ class _Resolver:
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
             hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
-            links=tuple(_links(self.plan, devices)),
+            links=tuple(links_of(self.plan, self.devices)),
             networks=tuple(self._networks()),
-            capacities=tuple(self._capacities(bundles, devices)),
+            capacities=tuple(self._capacities(bundles)),
             sources=(self.loaded.document.file,),
             telemetry=self._telemetry(),
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
@@ -187,7 +194,7 @@ class _Resolver:
                 marking=network.marking,
             )
 
-    def _capacities(self, bundles: dict[str, list[Bundle]], devices: dict[str, Device]) -> Iterator[Capacity]:
+    def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
         """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
         alike: dict[tuple[object, ...], list[Node]] = {}
         for node in self.plan.nodes:
@@ -212,7 +219,7 @@ class _Resolver:
             up = [b for b in found if _RANKS[self._far(nodes[0], b)] > own]
             if down and up:
                 found_here = self._capacity(nodes, down, up)
-                yield found_here._replace(leaf=_with_uplinks(devices[nodes[0].name]))
+                yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
 
     def _far(self, node: Node, bundle: Bundle) -> Role:
         """Return the role at the other end of a bundle."""
@@ -250,44 +257,6 @@ def _with_uplinks(device: Device) -> str:
     """Return the unit of a device that has links to switches."""
     found = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
     return next(found, device.units[0].name)
-
-
-def _links(wiring: Plan, devices: dict[str, Device]) -> Iterator[Link]:
-    """Yield every link between devices that are declared; ports of a switch are used up in the order its layout was
-    asked for them, those to devices outside among them.
-    """
-    unused = {name: device.ports() for name, device in devices.items()}
-    numbers = _host_port_numbers(wiring)
-    outside = {node.name for node in wiring.nodes if node.outside}
-    for bundle in wiring.bundles:
-        if outside & {bundle.a, bundle.b}:
-            for name in {bundle.a, bundle.b} - outside & unused.keys():
-                for _ in range(bundle.links):
-                    next(unused[name])
-            continue
-        to_host = bundle.to_host
-        for _ in range(bundle.links):
-            near = next(unused[bundle.a])
-            if not to_host:
-                far = next(unused[bundle.b])
-            elif bundle.b_port is not None:
-                far = (bundle.b, bundle.b_port)
-            else:
-                far = (bundle.b, f"port{next(numbers[bundle.b])}")
-            yield Link(*near, *far, bundle.speed_bps, to_host)
-
-
-def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
-    """Return, by host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
-    named: dict[str, set[str | None]] = {}
-    for bundle in wiring.bundles:
-        if bundle.to_host:
-            named.setdefault(bundle.b, set()).add(bundle.b_port)
-    return {host: _numbers_beside(names) for host, names in named.items()}
-
-
-def _numbers_beside(names: set[str | None]) -> Iterator[int]:
-    return (n for n in count(1) if f"port{n}" not in names)
 
 
 def _sum(bundles: Sequence[Bundle]) -> int:

@@ -9,11 +9,11 @@ groups have, and which switches have them, is the intent's and ours.
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
-from lossless.topology.pairs import global_pairs
+from lossless.topology.pairs import global_pairs, part
 from lossless.topology.shapes import Plan, nodes_of, within
 
 if TYPE_CHECKING:
@@ -70,13 +70,11 @@ def _dragonfly(shape: DragonflyShape) -> Plan:
 
 def _local(shape: DragonflyShape) -> Iterator[Bundle]:
     """Yield the links of hosts, and those between every two switches of a group."""
-    per_switch = shape.hosts_per_switch
     for switch in range(shape.groups * shape.switches):
-        for host in range(switch * per_switch, (switch + 1) * per_switch):
+        for host in part(switch, shape.hosts_per_switch):
             yield shape.host_links.between(f"switch{switch + 1}", f"host{host + 1}")
     for group in range(shape.groups):
-        members = range(group * shape.switches, (group + 1) * shape.switches)
-        for first, second in combinations(members, 2):
+        for first, second in combinations(part(group, shape.switches), 2):
             yield shape.local_links.between(f"switch{first + 1}", f"switch{second + 1}")
 
 
@@ -104,12 +102,10 @@ def _dragonfly_plus(shape: DragonflyPlusShape) -> Plan:
 
 def _up(shape: DragonflyPlusShape) -> Iterator[Bundle]:
     """Yield the links of hosts, and those of every leaf to every spine of its group."""
-    per_leaf = shape.hosts_per_leaf
-    for group, number in product(range(shape.groups), range(shape.leaves)):
-        leaf = group * shape.leaves + number
-        for host in range(leaf * per_leaf, (leaf + 1) * per_leaf):
+    for leaf in range(shape.groups * shape.leaves):
+        for host in part(leaf, shape.hosts_per_leaf):
             yield shape.host_links.between(f"leaf{leaf + 1}", f"host{host + 1}")
-        for spine in range(group * shape.spines, (group + 1) * shape.spines):
+        for spine in part(leaf // shape.leaves, shape.spines):
             yield shape.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from lossless.findings import Origin
 from lossless.records import NamedTuple
+from lossless.topology.pairs import above, global_pairs, grid, part, torus_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,19 +159,16 @@ def torus(shape: TorusShape) -> Layout:
     Each direction has the same ports at every switch, those along the first side first and hosts last: opensm's dor
     goes by the order of ports, and takes one dimension after another only so.
     """
-    places = tuple(product(*map(range, shape.sides)))
-    names = {place: "-".join(map(str, ("sw", *place))) for place in places}
+    names = {place: "-".join(map(str, ("sw", *place))) for place in grid(shape.sides)}
     switches = tuple(
-        SwitchSpot(names[place], "switch", shape.origin.at("sides"), coordinates=place) for place in places
+        SwitchSpot(name, "switch", shape.origin.at("sides"), coordinates=place)
+        for place, name in names.items()
     )
     hosts, wires = _hosts(tuple(names.values()), 1, shape.hosts_per_switch, shape.host_links)
-    for place in places:
-        for axis, side in enumerate(shape.sides):
-            if side > 2 or place[axis] == 0:
-                after = (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :])
-                # Up along a side, then down along it, before all that has no direction.
-                up = 2 * (axis - len(shape.sides))
-                wires.extend(shape.links.between(names[place], names[after], up, up + 1))
+    for place, after, axis in torus_pairs(shape.sides):
+        # Up along a side, then down along it, before all that has no direction.
+        up = 2 * (axis - len(shape.sides))
+        wires.extend(shape.links.between(names[place], names[after], up, up + 1))
     return Layout(switches, _spots(hosts, shape.origin.at("hosts_per_switch")), tuple(wires))
 
 
@@ -190,9 +188,9 @@ def _hosts(
     wires = []
     for number, leaf in enumerate(leaves):
         group, rail = divmod(number, rails)
-        for host in hosts[group * per_leaf : (group + 1) * per_leaf]:
+        for host in part(group, per_leaf):
             wires += [
-                Wire(leaf, host, links.rate, links.purpose, links.origin, rail=device)
+                Wire(leaf, hosts[host], links.rate, links.purpose, links.origin, rail=device)
                 for device in range(rail, links.number, rails)
             ]
     return hosts, wires
@@ -202,28 +200,21 @@ def _pods(leaves: Sequence[str], spines: Sequence[str], pods: int, links: Links)
     """Yield the links of every leaf to every spine of its pod."""
     down, up = len(leaves) // pods, len(spines) // pods
     for pod in range(pods):
-        for leaf, spine in product(leaves[pod * down : (pod + 1) * down], spines[pod * up : (pod + 1) * up]):
-            yield from links.between(leaf, spine)
+        for leaf, spine in product(part(pod, down), part(pod, up)):
+            yield from links.between(leaves[leaf], spines[spine])
 
 
 def _planes(spines: Sequence[str], cores: Sequence[str], shape: FatTreeShape) -> Iterator[Wire]:
     """Yield the links of every spine to the cores of its plane."""
     if shape.core_links is None:
         return
-    spines_per_plane, per_plane = shape.spines // shape.planes, shape.cores // shape.planes
     for number, spine in enumerate(spines):
-        plane = number % shape.spines // spines_per_plane
-        for core in cores[plane * per_plane : (plane + 1) * per_plane]:
-            yield from shape.core_links.between(spine, core)
+        for core in above(number, shape.spines, shape.cores, shape.planes):
+            yield from shape.core_links.between(spine, cores[core])
 
 
 def _global(spines: Sequence[str], shape: DragonflyPlusShape) -> Iterator[Wire]:
     """Yield the links between groups; each group gives them to its spines in turn."""
-    turns = [0] * shape.groups
     links = shape.global_links
-    for pair in combinations(range(shape.groups), 2):
-        for _ in range(links.number):
-            a, b = (spines[group * shape.spines + turns[group] % shape.spines] for group in pair)
-            yield Wire(a, b, links.rate, links.purpose, links.origin)
-            for group in pair:
-                turns[group] += 1
+    for a, b in global_pairs(shape.groups, shape.spines, links.number):
+        yield Wire(spines[a], spines[b], links.rate, links.purpose, links.origin)

@@ -1,4 +1,4 @@
-"""Who is joined to whom in shapes whose switches are all alike, by number: the arithmetic alone, of no transport."""
+"""Who is joined to whom in shapes, by number: the arithmetic alone, of no transport."""
 
 from __future__ import annotations
 
@@ -11,17 +11,30 @@ if TYPE_CHECKING:
 Place = tuple[int, ...]
 
 
-def torus_places(sides: Sequence[int]) -> tuple[Place, ...]:
-    """Return all coordinates of a torus, the last changing fastest."""
+def part(number: int, size: int) -> range:
+    """Return what belongs to a pod, group or leaf, counted through all of them: each has ``size``."""
+    return range(number * size, (number + 1) * size)
+
+
+def above(spine: int, per_pod: int, tops: int, planes: int) -> range:
+    """Return which of the ``tops`` a spine reaches: those of its plane, of which each pod has as many spines."""
+    return part(spine % per_pod // (per_pod // planes), tops // planes)
+
+
+def grid(sides: Sequence[int]) -> tuple[Place, ...]:
+    """Return all places of a grid, the last number changing fastest."""
     return tuple(product(*map(range, sides)))
 
 
-def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place]]:
-    """Yield neighbours: each place and the next along every axis. A side of two has one pair, no ring of two."""
-    for place in torus_places(sides):
+def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
+    """Yield neighbours: each place, the next along an axis, and the number of the axis.
+
+    A side of two has one pair, no ring of two.
+    """
+    for place in grid(sides):
         for axis, side in enumerate(sides):
             if side > 2 or (side == 2 and place[axis] == 0):
-                yield place, (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :])
+                yield place, (*place[:axis], (place[axis] + 1) % side, *place[axis + 1 :]), axis
 
 
 def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:

@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
+from lossless.topology.pairs import part
 from lossless.topology.shapes import Plan, nodes_of, within
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[Bundle]:
     name = f"leaf{unit * shape.rails + rail + 1}"
     count, speed_bps = shape.host_links.links
     one = shape.host_links._replace(links=(1, speed_bps))
-    for host in range(unit * shape.hosts_per_unit, (unit + 1) * shape.hosts_per_unit):
+    for host in part(unit, shape.hosts_per_unit):
         for adapter in range(rail, count, shape.rails):
             yield one.between(name, f"host{host + 1}")._replace(b_port=f"port{adapter + 1}")
     for spine in range(shape.spines):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from lossless.findings import Origin
 from lossless.records import NamedTuple
+from lossless.topology.pairs import above, grid, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -192,9 +192,9 @@ def _three_tier(shape: ThreeTierShape) -> Plan:
 
 
 def _pod(shape: ThreeTierShape, pod: int) -> Iterator[Bundle]:
-    spines = range(pod * shape.spines_per_pod, (pod + 1) * shape.spines_per_pod)
+    spines = part(pod, shape.spines_per_pod)
     uplinks = _uplinks(shape)
-    for leaf in range(pod * shape.leaves_per_pod, (pod + 1) * shape.leaves_per_pod):
+    for leaf in part(pod, shape.leaves_per_pod):
         yield from _leaf(shape, leaf, uplinks, spines)
     up = LinkKind(
         "spine_uplinks",
@@ -204,28 +204,26 @@ def _pod(shape: ThreeTierShape, pod: int) -> Iterator[Bundle]:
         shape.origin.at("cables", "spine_uplink"),
         _lag_of(shape),
     )
-    per_plane = shape.spines_per_pod // shape.planes, shape.super_spines // shape.planes
-    for number, spine in enumerate(spines):
-        plane = number // per_plane[0]
-        for super_spine in range(plane * per_plane[1], (plane + 1) * per_plane[1]):
+    for spine in spines:
+        for super_spine in above(spine, shape.spines_per_pod, shape.super_spines, shape.planes):
             yield up.between(f"spine{spine + 1}", f"superspine{super_spine + 1}")
 
 
 def nodes_of(role: Role, sides: tuple[int, ...], origin: Origin, dual_tor: bool = False) -> Iterator[Node]:
     """Yield all nodes of a role, counted from 1 through every side: ``leaf1``, ``superspine1``."""
     name = role.replace("-", "")
-    for number, place in enumerate(product(*map(range, sides)), 1):
+    for number, place in enumerate(grid(sides), 1):
         yield Node(f"{name}{number}", role, None, origin, dual_tor, place=place)
 
 
 def _leaf(shape: LeafSpineShape | ThreeTierShape, leaf: int, up: LinkKind, spines: range) -> Iterator[Bundle]:
     """Yield the links of one leaf: to its hosts, then to its spines."""
-    at, per_leaf = shape.origin, shape.hosts_per_leaf
+    at = shape.origin
     down = LinkKind(
         "hosts", shape.host_links, shape.host_cable_m, at.at("host_links"), at.at("cables", "host")
     )
     name = f"leaf{leaf + 1}"
-    for host in range(leaf * per_leaf, (leaf + 1) * per_leaf):
+    for host in part(leaf, shape.hosts_per_leaf):
         yield down.between(name, f"host{host + 1}")
     for spine in spines:
         yield up.between(name, f"spine{spine + 1}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
-from lossless.topology.pairs import torus_pairs, torus_places
+from lossless.topology.pairs import grid, torus_pairs
 from lossless.topology.shapes import Node, Plan, nodes_of, within
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ class TorusShape(NamedTuple):
 def torus(shape: TorusShape, room: TorusShape | None = None) -> Plan:
     """Return the plan of a torus: ``sw-0-0``.. by coordinates, ``host1``.. through all switches.
 
+    Links between switches have the first ports, whose number the sides alone decide; hosts, which may become more,
+    come last.
+
     ``room`` is the shape that it may grow to, of the same sides: names and ports are those they have there.
     """
     if room is None:
@@ -36,12 +39,12 @@ def torus(shape: TorusShape, room: TorusShape | None = None) -> Plan:
 
 def _torus(shape: TorusShape) -> Plan:
     at = shape.origin
-    places = torus_places(shape.sides)
+    places = grid(shape.sides)
     switches = tuple(Node(_name(place), "switch", None, at.at("sides"), place=place) for place in places)
     hosts = tuple(nodes_of("host", (*shape.sides, shape.hosts_per_switch), at.at("hosts_per_switch")))
     down = (shape.host_links.between(_name(host.place[:-1]), host.name) for host in hosts)
-    across = (shape.links.between(_name(a), _name(b)) for a, b in torus_pairs(shape.sides))
-    return Plan((*switches, *hosts), (*down, *across))
+    across = (shape.links.between(_name(a), _name(b)) for a, b, _ in torus_pairs(shape.sides))
+    return Plan((*switches, *hosts), (*across, *down))
 
 
 def _name(place: Place) -> str:

@@ -135,7 +135,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing": ((), "name an intent, or files with --from"),
     "both": (("fabric.yaml", "--from", "cables.csv"), "name an intent, or files with --from"),
     "role-of-an-intent": (("fabric.yaml", "--role", "leaf=*"), "--role is for --from"),
-    "picture-of-cables": (("--from", "cables.csv", "--svg", "x.svg"), "--svg and --format are for an intent"),
+    "picture-of-cables": (("--from", "cables.csv", "--svg", "x.svg"), "--svg, --against and --format are for an intent"),
     "no-such-role": (
         ("--from", "cables.csv", "--role", "tor=*"),
         "'tor=*' is not ROLE=PATTERN, with one of leaf, spine, super-spine, switch, host",

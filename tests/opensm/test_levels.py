@@ -11,7 +11,7 @@ from lossless.infiniband.guids import with_derived_guids
 from lossless.infiniband.torus import torus_levels
 from lossless.opensm import levels
 from lossless.opensm.check import judge, seat_of, write_files
-from lossless.opensm.dumps import routes_in, torus_places
+from lossless.opensm.dumps import places_in, routes_in
 from lossless.opensm.levels import asked_lanes
 from lossless.opensm.netfile import simulation_of
 from lossless.opensm.run import live
@@ -30,7 +30,7 @@ def test_levels_that_opensm_answers_for_torus_2qos_are_the_datelines_that_a_path
     configuration = write_files(tmp_path, files, files["opensm.conf"])
     with live(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet)) as up:
         routes = routes_in(up.text("opensm-lfts.dump"), plant, subnet)
-        places = torus_places(up.text("opensm-torus.dump"), plant)
+        places = places_in(up.text("opensm-torus.dump"), plant)
         asked = asked_lanes(up, plant, routes, subnet, seat_of(subnet), 15)
     assert places is not None
     assert asked is not None

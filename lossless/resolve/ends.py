@@ -1,0 +1,78 @@
+"""The two ends of every link: which port of which device it has been given."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from lossless.fabric.model import Link
+from lossless.topology.moves import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.resolve.asics import Device
+    from lossless.topology.shapes import Bundle, Plan
+
+    End = tuple[str, str | None]
+    """A switch of the model or a host, and its port; None where that is stated elsewhere."""
+
+
+def links_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Link]:
+    """Yield every link between devices that are declared here."""
+    for bundle, (near, near_port), (far, far_port) in _ends(wiring, devices):
+        if near_port is not None and far_port is not None:
+            yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
+
+
+def wires_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Wire]:
+    """Yield every link as a cable between two devices, those to devices outside among them.
+
+    The port of one of several ASICs has the name of the ASIC before its own.
+    """
+    for bundle, near, far in _ends(wiring, devices):
+        yield Wire(
+            bundle.a,
+            _port(bundle.a, near),
+            bundle.b,
+            _port(bundle.b, far),
+            bundle.speed_bps,
+            bundle.cable_m,
+            bundle.tier,
+        )
+
+
+def _port(device: str, end: End) -> str | None:
+    unit, port = end
+    return port if unit == device or port is None else f"{unit.removeprefix(f'{device}:')}:{port}"
+
+
+def _ends(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
+    """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
+    unused = {name: device.ports() for name, device in devices.items()}
+    numbers = _host_port_numbers(wiring)
+    outside = {node.name for node in wiring.nodes if node.outside}
+
+    def end(name: str, bundle: Bundle) -> End:
+        if name in unused:
+            return next(unused[name])
+        if outside & {bundle.a, bundle.b}:
+            return name, None
+        return name, bundle.b_port or f"port{next(numbers[name])}"
+
+    for bundle in wiring.bundles:
+        for _ in range(bundle.links):
+            yield bundle, end(bundle.a, bundle), end(bundle.b, bundle)
+
+
+def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
+    """Return, by host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
+    named: dict[str, set[str | None]] = {}
+    for bundle in wiring.bundles:
+        if bundle.to_host:
+            named.setdefault(bundle.b, set()).add(bundle.b_port)
+    return {host: _numbers_beside(names) for host, names in named.items()}
+
+
+def _numbers_beside(names: set[str | None]) -> Iterator[int]:
+    return (n for n in count(1) if f"port{n}" not in names)
