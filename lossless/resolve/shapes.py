@@ -9,6 +9,7 @@ from lossless.errors import InputError
 from lossless.intent import shapes as declared
 from lossless.source.nearest import nearest
 from lossless.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.topology.keeping import ANY
 from lossless.topology.rails import RailShape, rail_optimised
 from lossless.topology.shapes import (
     Bundle,
@@ -240,7 +241,7 @@ class _Overrides:
                 self._refuse(at, f"topology.ports.{ends}: {said} for {known[ends]} links between the two")
                 continue
             device = ends.partition(":")[0]
-            for port in ports:
+            for port in (port for port in ports if port != ANY):
                 other = first.setdefault((device, port), ends)
                 if other != ends or ports.count(port) > 1:
                     message = f"topology.ports.{ends}: {device}:{port} already has a link, that of {other}"
@@ -267,7 +268,12 @@ def _plugged(bundle: Bundle, left: Mapping[str, Iterator[str]]) -> Iterator[Bund
         yield bundle
         return
     for number in range(bundle.links):
-        a_port = bundle.a_port if a_ports is None else next(a_ports)
-        b_port = bundle.b_port if b_ports is None else next(b_ports)
+        a_port = _port(bundle.a_port, a_ports)
+        b_port = _port(bundle.b_port, b_ports)
         one = bundle._replace(links=1, a_port=a_port, b_port=b_port)
         yield one if number == 0 else one._replace(a_kept=(), b_kept=())
+
+
+def _port(derived: str | None, stated: Iterator[str] | None) -> str | None:
+    port = ANY if stated is None else next(stated)
+    return derived if port == ANY else port

@@ -159,3 +159,15 @@ def test_ports_are_stated_for_all_links_between_two_devices_in_their_order() -> 
         ("leaf2", "Ethernet0", "port2"),
         ("leaf2", "Ethernet4", "port4"),
     ]
+
+
+def test_any_port_is_the_next_that_no_other_link_is_stated_to_have() -> None:
+    numbers = {**CLOS, "leaves": 1, "spines": 1, "hosts_per_leaf": 1}
+    own = {"leaf1:spine1": ["any", "Ethernet0"], "leaf1:host1": ["any", "any"]}
+    found = fabric("leaf_spine", numbers, ports=own)
+    assert [(link.b, link.a_port) for link in found.links] == [
+        ("host1", "Ethernet8"),
+        ("host1", "Ethernet12"),
+        ("spine1", "Ethernet16"),
+        ("spine1", "Ethernet0"),
+    ]

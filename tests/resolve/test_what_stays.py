@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.resolve.fabric import resolve_wired
+from lossless.topology.keeping import Kept, kept
 from lossless.topology.moves import Cabling, Moves, moves
 from tests.resolve.test_resolve_shapes import SHAPES as OF_ROOMS
 from tests.strategies import loaded_of
@@ -56,7 +57,7 @@ def cabling(shape: str, numbers: Data, **beside: Any) -> Cabling:
     data["hardware"] = {"switch": "nvidia-sn5600", "nic": "connectx-7"}
     loaded = loaded_of({**data, "topology": {shape: {**SHAPES[shape][0], **numbers}, **beside}})
     wired = resolve_wired(loaded)
-    return Cabling(loaded.intent.topology.shape_key, wired.plan.nodes, tuple(wired.wires()))
+    return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
 def sizes(draw: Any, shape: str) -> dict[str, int]:
@@ -183,3 +184,25 @@ def test_the_way_back_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) 
             others.wires
         )
     assert (there.kept, len(there.moved)) == (back.kept, len(back.moved))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=25, deadline=None)
+@given(draw=st.data())
+def test_with_the_names_and_ports_that_keep_it_all_that_stands_stays(shape: str, draw: Any) -> None:
+    now, later = sizes(draw, shape), sizes(draw, shape)
+    own = Kept(draw.draw(st.sampled_from([{}, {"host1": "gpu-7"}])), {})
+    before, after = cabling(shape, now), cabling(shape, later, **own.to_data())
+    found = moves(before, after)
+    stated = kept(after, found, own)
+    after = cabling(shape, later, **stated.to_data())
+    again = moves(before, after)
+    assert (again.moved, list(again.renamed)) == ((), [])
+    assert (again.removed, again.removed_wires) == (found.removed, found.removed_wires)
+    assert len(again.added) == len(found.added)
+    # What is stated already is stated again, if as the port that any has become; where nothing moves nothing is.
+    anew = kept(after, again, stated)
+    assert (anew.names, anew.ports.keys()) == (stated.names, stated.ports.keys())
+    assert cabling(shape, later, **anew.to_data()).wires == after.wires
+    if found.stays:
+        assert stated == Kept({}, {})
