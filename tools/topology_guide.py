@@ -27,6 +27,9 @@ PICTURES = {"roce-256.svg": "topology-roce-256.svg", "pods.svg": "topology-three
 """What the commands of the guide draw, and what that is called beside it."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHEETS = ("cabling.csv", "faults.csv")
+_INTENTS = ("fabric.yaml", "grown.yaml")
+_CUT = "...\n"
+"""Stands for the rest of what a command prints."""
 
 
 def fresh() -> dict[Path, str]:
@@ -38,10 +41,10 @@ def fresh() -> dict[Path, str]:
         os.chdir(folder)
         try:
             Path("examples").symlink_to(ROOT / "examples")
-            sheets = iter(_SHEETS)
+            sheets, intents = iter(_SHEETS), iter(_INTENTS)
             for fence in fences:
                 if fence[1] == "yaml" and fence[2].startswith("lossless:"):
-                    Path("fabric.yaml").write_text(fence[2], encoding="utf-8")
+                    Path(next(intents)).write_text(fence[2], encoding="utf-8")
                 elif fence[1] == "csv":
                     Path(next(sheets)).write_text(fence[2], encoding="utf-8")
             guide = _FENCE.sub(_shown, text)
@@ -53,13 +56,17 @@ def fresh() -> dict[Path, str]:
 
 def _shown(fence: re.Match[str]) -> str:
     """Return a block as it is; one that shows a command with what the command prints now."""
-    command, _, _ = fence[2].partition("\n")
+    command, _, before = fence[2].partition("\n")
     if not command.startswith("$ lossless "):
         return fence[0]
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         lossless(shlex.split(command)[2:])
-    return f"```{fence[1]}\n{command}\n{out.getvalue()}{err.getvalue()}```"
+    printed = out.getvalue() + err.getvalue()
+    if before.endswith(f"\n{_CUT}"):
+        shown = before.removesuffix(_CUT).count("\n")
+        printed = "".join(printed.splitlines(keepends=True)[:shown]) + _CUT
+    return f"```{fence[1]}\n{command}\n{printed}```"
 
 
 def main(arguments: Sequence[str]) -> int:
