@@ -30,7 +30,12 @@ PICTURES: Mapping[str, Mapping[str, str]] = {
 }
 """By guide: what its commands draw, and what that is called beside it."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SHEETS = ("cabling.csv", "faults.csv")
+FILES: Mapping[str, Sequence[str]] = {
+    "topology.md": ("fabric.yaml", "grown.yaml", "fabric.yaml", "cabling.csv", "faults.csv"),
+}
+"""By guide: what whole intents and sheets in it are called, in their order; one may take the place of another."""
+_CUT = "...\n"
+"""Stands for the rest of what a command prints."""
 
 
 def fresh() -> dict[Path, str]:
@@ -58,26 +63,32 @@ def _elsewhere() -> Iterator[None]:
 
 def _run(guide: Path) -> str:
     """Do what a guide says from its first block to its last, and return it with what was printed."""
-    sheets = iter(_SHEETS)
+    files = iter(FILES.get(guide.name, ()))
 
     def shown(fence: re.Match[str]) -> str:
         language, text = fence.groups()
-        if language == "yaml" and text.startswith("lossless:"):
-            Path("fabric.yaml").write_text(text, encoding="utf-8")
-        elif language == "csv":
-            Path(next(sheets)).write_text(text, encoding="utf-8")
+        if language == "csv" or (language == "yaml" and text.startswith("lossless:")):
+            Path(next(files)).write_text(text, encoding="utf-8")
         elif text.startswith("$ lossless "):
-            return f"```{language}\n{_answered(text.partition(chr(10))[0])}```"
+            command, _, before = text.partition("\n")
+            return f"```{language}\n{command}\n{_cut(_answer(command), before)}```"
         return fence[0]
 
     return _FENCE.sub(shown, guide.read_text(encoding="utf-8"))
 
 
-def _answered(command: str) -> str:
+def _answer(command: str) -> str:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         lossless(shlex.split(command)[2:])
-    return f"{command}\n{out.getvalue()}{err.getvalue()}"
+    return out.getvalue() + err.getvalue()
+
+
+def _cut(answer: str, before: str) -> str:
+    """Return an answer, or as many of its first lines as were shown where the rest was left out."""
+    if not before.endswith(f"\n{_CUT}"):
+        return answer
+    return "".join(answer.splitlines(keepends=True)[: before.removesuffix(_CUT).count("\n")]) + _CUT
 
 
 def main(arguments: Sequence[str]) -> int:

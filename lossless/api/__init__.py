@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.api.judging import JudgedByOpensm, judge_by_opensm
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
-    from lossless.api.mapping import Topology, moves, topology
+    from lossless.api.mapping import Topology, keeping, moves, topology
     from lossless.api.planning import spread, workload
     from lossless.api.rendering import RenderResult, render
     from lossless.api.simulating import Simulated, simulate, sweep
@@ -50,6 +50,7 @@ __all__ = [
     "headroom_of_ports",
     "import_configs",
     "judge_by_opensm",
+    "keeping",
     "lint",
     "lint_documents",
     "lint_since",
@@ -90,6 +91,7 @@ _HOMES = {
     "headroom_of_ports": "headroom",
     "JudgedByOpensm": "judging",
     "judge_by_opensm": "judging",
+    "keeping": "mapping",
     "import_configs": "importing",
     "lint": "linting",
     "lint_documents": "linting",

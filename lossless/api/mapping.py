@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lossless.findings import Json
     from lossless.intent.load import LoadedIntent
     from lossless.resolve.fabric import Wired
+    from lossless.topology.keeping import Kept
     from lossless.topology.moves import Cabling, Moves
 
 
@@ -35,13 +36,11 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     Raises:
         InputError: no intent, or one that cannot be resolved.
     """
-    from lossless.intent.load import load_intent
     from lossless.topology.capacity import carried
     from lossless.topology.folding import folded
     from lossless.topology.summary import summary
 
-    document = one_intent(path)
-    loaded = load_intent(document)
+    loaded = _loaded(path)
     fabric, plan, _ = _wired(loaded, options)
     capacity = carried(fabric).to_data()
     data: dict[str, Json] = {
@@ -63,16 +62,41 @@ def moves(
     """
     from lossless.topology import moves as wiring
 
-    return wiring.moves(_cabling(against, options), _cabling(path, options))
+    return wiring.moves(_cabling(_loaded(against), options), _cabling(_loaded(path), options))
 
 
-def _cabling(path: str | PathLike[str], options: Options) -> Cabling:
+def keeping(
+    path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
+) -> Kept:
+    """Return the names and ports to state in an intent, so that all stays where it is in one that stands.
+
+    Raises:
+        InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
+    """
+    from lossless.topology import keeping as stated
+    from lossless.topology import moves as wiring
+
+    loaded = _loaded(path)
+    topology = loaded.intent.topology
+    if topology.shape_key is None:
+        message = "topology: names and ports are stated beside a shape; what is listed states its own"
+        raise InputError([loaded.problem(loaded.origin("topology").key(), message)])
+    after = _cabling(loaded, options)
+    found = wiring.moves(_cabling(_loaded(against), options), after)
+    return stated.kept(after, found, stated.Kept(topology.names, topology.ports))
+
+
+def _loaded(path: str | PathLike[str]) -> LoadedIntent:
     from lossless.intent.load import load_intent
+
+    return load_intent(one_intent(path))
+
+
+def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:
     from lossless.topology.moves import Cabling
 
-    loaded = load_intent(one_intent(path))
     wired = _wired(loaded, options)
-    return Cabling(loaded.intent.topology.shape_key, wired.plan.nodes, tuple(wired.wires()))
+    return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
 def _wired(loaded: LoadedIntent, options: Options) -> Wired:

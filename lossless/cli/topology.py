@@ -65,6 +65,11 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     metavar="INTENT",
     help="The intent that stands: instead of numbers, which of its devices are renamed and which cables move.",
 )
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="With --against: print the names and ports to state beside the shape, so that all that stands stays.",
+)
 @written_as("the numbers are")
 @click.option(
     "--from",
@@ -107,6 +112,7 @@ def command(
     path: str | None,
     svg: str | None,
     against: str | None,
+    keep: bool,
     output_format: str,
     files: tuple[str, ...],
     roles: list[tuple[str, str]],
@@ -120,11 +126,13 @@ def command(
 
     INTENT is a file, or a folder that holds fabric.yaml. With --from, files that say how devices are cabled become the
     section `topology` of an intent; what they contradict each other in, or leave open, is said and nothing is written.
-    Exit codes: 0 done, 2 something cannot be read; with --against 0 where all that stands stays, 1 where it does not.
+    Exit codes: 0 done, 2 something cannot be read; with --against 0 where all that stands stays, 1 where not.
     """
     if (path is None) == (not files):
         raise click.UsageError("name an intent, or files with --from")
     stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": without, "-o": output}
+    if keep and against is None:
+        raise click.UsageError("--keep is for --against")
     given = [name for name, value in stated.items() if value]
     if path is not None and given:
         raise click.UsageError(f"{given[0]} is for --from")
@@ -135,7 +143,8 @@ def command(
     if against is not None:
         if svg is not None:
             raise click.UsageError("--svg draws one fabric; it does not go with --against")
-        return _compared(path, against, output_format, profile_dirs)
+        do = _kept if keep else _compared
+        return do(path, against, output_format, profile_dirs)
     return _described(path, svg, output_format, profile_dirs)
 
 
@@ -150,6 +159,22 @@ def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[s
 
         out(moves_text(found.to_data(), path, against))
     return OK if found.stays else FINDINGS
+
+
+def _kept(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+
+    found = api.keeping(path, against, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
+    elif any(found):
+        from lossless.report.moves_text import kept_yaml
+
+        out(kept_yaml(found.names, found.ports))
+        problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
+    else:
+        problem("nothing is to be stated: no device is renamed, and no cable moves")
+    return OK
 
 
 def _described(path: str, svg: str | None, output_format: str, profile_dirs: tuple[str, ...]) -> int:

@@ -16,6 +16,7 @@ from lossless.importing.sheets import read_sheet
 from lossless.records import NamedTuple
 from lossless.sonic.read import natural_key
 from lossless.source import load_text
+from lossless.source.yaml_scalars import text_scalar
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ def topology_yaml(wired: WiredDevices) -> str:
     """Return devices and links as the section of an intent that lists them."""
     lines = ["topology:", "  devices:"]
     ranked = sorted(wired.roles.items(), key=lambda one: ROLES.index(one[1]))
-    lines += [f"    {_yaml(name)}: {{role: {role}}}" for name, role in ranked]
+    lines += [f"    {text_scalar(name)}: {{role: {role}}}" for name, role in ranked]
     lines.append("  links:")
     for link in wired.links:
         ends = f"a: {_yaml_end(link.a)}, b: {_yaml_end(link.b)}"
@@ -288,11 +289,4 @@ def topology_yaml(wired: WiredDevices) -> str:
 
 
 def _yaml_end(end: End) -> str:
-    return f'"{end.device}:{end.port}"' if end.port else _yaml(end.device)
-
-
-def _yaml(name: str) -> str:
-    """Return a name as YAML reads it as text: in quotes where it could be a number or another word."""
-    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
-    words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
-    return name if plain and name.lower() not in words else f'"{name}"'
+    return f'"{end.device}:{end.port}"' if end.port else text_scalar(end.device)

@@ -45,7 +45,8 @@ SHAPES: dict[str, dict[str, Key]] = {
             ({"leaf1": "rack7-tor"},),
         ),
         "ports": Key(
-            "Ports of links of a shape, by `DEVICE:NEIGHBOR`, in the order of its links. Left out: derived ones.",
+            "Ports of links of a shape, by `DEVICE:NEIGHBOR`, in the order of its links; `any` is the next free one. "
+            "Left out: derived ones.",
             ({"leaf1:spine1": ["Ethernet448", "Ethernet456"]},),
         ),
     },

@@ -112,6 +112,11 @@ class Shape(Model):
         room = getattr(self, "room", None)
         return room.model_dump(exclude_none=True) if room is not None else {}
 
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """What the place of a device depends on besides its count: how many planes or sides there are."""
+        return ()
+
     def grown(self) -> Self:
         """Return the shape of the size that it may grow to."""
         return self.model_copy(update=dict(self.room_sizes))
@@ -192,6 +197,11 @@ class ThreeTier(Shape):
     cables: PodCables
     dual_tor: OnOff = False
     room: ThreeTierRoom | None = None
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The number of planes, through which spines and super-spines are counted."""
+        return (self.planes,)
 
     @model_validator(mode="after")
     def _planes_divide_both(self) -> ThreeTier:
@@ -338,6 +348,11 @@ class Torus(Shape):
     host_links: LinkCount
     cables: TorusCables
     room: TorusRoom | None = None
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The number of sides."""
+        return (len(self.sides),)
 
     def link_count(self) -> int:
         """Return how many links the shape has."""

@@ -236,6 +236,12 @@ class Topology(Model):
         return next((name for name in SHAPES if getattr(self, name) is not None), None)
 
     @property
+    def frame(self) -> tuple[str | int, ...] | None:
+        """What the places of devices mean: those of two topologies of one frame are the same, None where listed."""
+        shape, key = self.shape, self.shape_key
+        return None if shape is None or key is None else (key, *shape.frame)
+
+    @property
     def shape(self) -> Shape | None:
         """The shape, None where devices and links are listed."""
         found: Shape | None = getattr(self, self.shape_key) if self.shape_key else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.report.columns import columns
 from lossless.report.style import visible
 from lossless.report.topology_text import first_to_last, many
+from lossless.source.yaml_scalars import text_scalar
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ _FEW = 4
 def moves_text(data: Data, path: str, against: str) -> str:
     """Return what an intent changes of the one that stands."""
     return "\n\n".join(_blocks(data, path, against))
+
+
+def kept_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
+    """Return names and ports as they are stated beside a shape."""
+    lines = ["  names:"] if names else []
+    lines += [f"    {text_scalar(old)}: {text_scalar(new)}" for old, new in names.items()]
+    lines += ["  ports:"] if ports else []
+    lines += [f'    "{ends}": [{", ".join(map(text_scalar, stated))}]' for ends, stated in ports.items()]
+    return "\n".join(lines)
 
 
 def _blocks(data: Data, path: str, against: str) -> Iterator[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError
 from lossless.intent import shapes as declared
 from lossless.source.nearest import nearest
 from lossless.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.topology.keeping import ANY
 from lossless.topology.rails import RailShape, rail_optimised
 from lossless.topology.shapes import (
     Bundle,
@@ -22,7 +24,7 @@ from lossless.topology.shapes import (
 from lossless.topology.torus import TorusShape, torus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.errors import Problem
     from lossless.findings import Origin
@@ -181,10 +183,11 @@ class _Overrides:
         self._check_names()
         self._raise()
         renamed = self._renamed()
-        plugged = tuple(bundle for one in renamed.bundles for bundle in self._plugged(one))
         self._check_ports(renamed)
         self._raise()
-        return Plan(renamed.nodes, plugged)
+        left = {ends: iter(ports) for ends, ports in self._ports.items()}
+        plugged = (bundle for one in renamed.bundles for bundle in _plugged(one, left))
+        return Plan(renamed.nodes, tuple(plugged))
 
     def _raise(self) -> None:
         if self._problems:
@@ -219,26 +222,10 @@ class _Overrides:
         )
         return Plan(nodes, bundles)
 
-    def _plugged(self, bundle: Bundle) -> Iterator[Bundle]:
-        """Yield a bundle as it is, or a bundle a link where an end has ports of its own."""
-        ends = (f"{bundle.a}:{bundle.b}", f"{bundle.b}:{bundle.a}")
-        stated = [self._ports.get(end) for end in ends]
-        if stated == [None, None]:
-            yield bundle
-            return
-        for end, ports in zip(ends, stated, strict=True):
-            if ports is not None and len(ports) != bundle.links:
-                ports_text = f"{len(ports)} port{'' if len(ports) == 1 else 's'}"
-                message = f"topology.ports.{end}: {ports_text} for {bundle.links} links between the two"
-                self._refuse(self._loaded.origin("topology", "ports", end), message)
-                return
-        a_ports, b_ports = (ports or (None,) * bundle.links for ports in stated)
-        for number, (a_port, b_port) in enumerate(zip(a_ports, b_ports, strict=True)):
-            one = bundle._replace(links=1, a_port=a_port or bundle.a_port, b_port=b_port or bundle.b_port)
-            yield one if number == 0 else one._replace(a_kept=(), b_kept=())
-
     def _check_ports(self, plan: Plan) -> None:
-        known = {end for b in plan.bundles for end in (f"{b.a}:{b.b}", f"{b.b}:{b.a}")}
+        known = Counter[str]()
+        for bundle in plan.bundles:
+            known.update(dict.fromkeys(_ends(bundle), bundle.links))
         first: dict[tuple[str, str], str] = {}
         for ends, ports in self._ports.items():
             at = self._loaded.origin("topology", "ports", ends)
@@ -249,8 +236,12 @@ class _Overrides:
                 message = f"topology.ports: no links lead as {ends!r} says, DEVICE:NEIGHBOR{hint}"
                 self._refuse(at.key(), message)
                 continue
+            if len(ports) != known[ends]:
+                said = f"{len(ports)} port{'' if len(ports) == 1 else 's'}"
+                self._refuse(at, f"topology.ports.{ends}: {said} for {known[ends]} links between the two")
+                continue
             device = ends.partition(":")[0]
-            for port in ports:
+            for port in (port for port in ports if port != ANY):
                 other = first.setdefault((device, port), ends)
                 if other != ends or ports.count(port) > 1:
                     message = f"topology.ports.{ends}: {device}:{port} already has a link, that of {other}"
@@ -260,3 +251,29 @@ class _Overrides:
         problem = self._loaded.problem(origin, message)
         if problem not in self._problems:
             self._problems.append(problem)
+
+
+def _ends(bundle: Bundle) -> tuple[str, str]:
+    """Return what an intent calls the two ends of the links between two devices."""
+    return f"{bundle.a}:{bundle.b}", f"{bundle.b}:{bundle.a}"
+
+
+def _plugged(bundle: Bundle, left: Mapping[str, Iterator[str]]) -> Iterator[Bundle]:
+    """Yield a bundle as it is, or a bundle a link where an end has ports of its own; ``left`` are those to be given.
+
+    Several bundles may join the same two devices: a host that has several adapters on a rail has one of each.
+    """
+    a_ports, b_ports = (left.get(end) for end in _ends(bundle))
+    if a_ports is None and b_ports is None:
+        yield bundle
+        return
+    for number in range(bundle.links):
+        a_port = _port(bundle.a_port, a_ports)
+        b_port = _port(bundle.b_port, b_ports)
+        one = bundle._replace(links=1, a_port=a_port, b_port=b_port)
+        yield one if number == 0 else one._replace(a_kept=(), b_kept=())
+
+
+def _port(derived: str | None, stated: Iterator[str] | None) -> str | None:
+    port = ANY if stated is None else next(stated)
+    return derived if port == ANY else port

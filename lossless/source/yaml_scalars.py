@@ -79,3 +79,10 @@ def _float(text: str) -> float:
     if number in (float("inf"), float("-inf")):
         raise ScalarError(f"{text[:20]} is too large a number")
     return number
+
+
+def text_scalar(name: str) -> str:
+    """Return a name as YAML reads it as text: in quotes where it could be a number or another word."""
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
+    words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
+    return name if plain and name.lower() not in words else f'"{name}"'

@@ -1,8 +1,8 @@
 """What becomes of a fabric that stands when it is declared anew: what is called otherwise, and which cables move.
 
-A device of a shape is the one at the same place of it, whatever its name; any other is the one of the same name. Of
-the cables between the same two devices those at the same two ports stay, then each is the one that shares an end, then
-they are the same in their order: so as few move as can.
+A device of a shape is the one at the same place of it, whatever its name; where places cannot be compared it is the one
+of the same name. Of the cables between the same two devices those at the same two ports stay, then each is the one that
+shares an end, then they are the same in their order: so as few move as can.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ class Wire(NamedTuple):
 
 
 class Cabling(NamedTuple):
-    """Devices and cables of a fabric, and the key of its shape, None where they are listed."""
+    """Devices and cables of a fabric; ``frame`` is what their places mean, None where they are listed and have none.
 
-    shape: str | None
+    Two shapes of one kind whose switches are parted alike have one frame: the same place is the same device.
+    """
+
+    frame: tuple[str | int, ...] | None
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
 
@@ -53,19 +56,31 @@ class Cabling(NamedTuple):
 class Moves(NamedTuple):
     """What a fabric is to be, against what stands.
 
-    ``same`` are the devices that stand, by what they are to be called; ``moved`` cables that stand and get another
-    port, ``changed`` those that stay and get another speed or length: each as it stands and as it is to be, under the
-    names that stand. What is added goes by the names to be.
+    ``same`` are the devices that stand, by what they are to be called; ``pairs`` the cables that stand, each as it
+    stands and as it is to be, under the names that stand. What is added goes by the names to be.
     """
 
     same: dict[str, Node]
     added: tuple[Node, ...]
     removed: tuple[Node, ...]
-    kept: int
-    moved: tuple[tuple[Wire, Wire], ...]
-    changed: tuple[tuple[Wire, Wire], ...]
+    pairs: tuple[tuple[Wire, Wire], ...]
     added_wires: tuple[Wire, ...]
     removed_wires: tuple[Wire, ...]
+
+    @property
+    def moved(self) -> tuple[tuple[Wire, Wire], ...]:
+        """Cables that stand and get another port."""
+        return tuple(pair for pair in self.pairs if pair[0].ports != pair[1].ports)
+
+    @property
+    def changed(self) -> tuple[tuple[Wire, Wire], ...]:
+        """Cables that stay at their ports and get another speed or length."""
+        return tuple(pair for pair in self.pairs if pair[0].ports == pair[1].ports and pair[0] != pair[1])
+
+    @property
+    def kept(self) -> int:
+        """How many cables stay as they are."""
+        return sum(old == new for old, new in self.pairs)
 
     @property
     def renamed(self) -> Iterator[tuple[Node, str]]:
@@ -115,16 +130,12 @@ def moves(before: Cabling, after: Cabling) -> Moves:
         pairs += ((old, _under(old, wire)) for old, wire in found)
         gone += left
         more += new
-    stayed = [pair for pair in pairs if pair[0].ports == pair[1].ports]
-    changed = tuple(pair for pair in stayed if pair[0] != pair[1])
     stood = {node.name for node in same.values()}
     return Moves(
         same,
         tuple(node for node in after.nodes if node.name not in same),
         tuple(node for node in before.nodes if node.name not in stood),
-        len(stayed) - len(changed),
-        tuple(pair for pair in pairs if pair[0].ports != pair[1].ports),
-        changed,
+        tuple(pairs),
         tuple(more),
         tuple(gone),
     )
@@ -132,18 +143,10 @@ def moves(before: Cabling, after: Cabling) -> Moves:
 
 def _same_devices(before: Cabling, after: Cabling) -> dict[str, Node]:
     """Return the devices that stand, by what they are to be called."""
-    alike: list[Callable[[Node], object]] = [lambda node: (node.role, node.name)]
-    if before.shape is not None and before.shape == after.shape:
-        alike.insert(0, lambda node: (node.role, node.place))
-    found: dict[str, Node] = {}
-    left = list(before.nodes)
-    for known_by in alike:
-        there = {known_by(node): node for node in left}
-        for node in after.nodes:
-            if node.name not in found and (old := there.pop(known_by(node), None)) is not None:
-                found[node.name] = old
-        left = list(there.values())
-    return found
+    by_place = before.frame is not None and before.frame == after.frame
+    stand = {(node.role, node.place if by_place else node.name): node for node in before.nodes}
+    to_be = {(node.role, node.place if by_place else node.name): node for node in after.nodes}
+    return {node.name: stand[known_by] for known_by, node in to_be.items() if known_by in stand}
 
 
 def _by_ends(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.cli.conftest import Cli, cli
 
@@ -135,7 +136,19 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing": ((), "name an intent, or files with --from"),
     "both": (("fabric.yaml", "--from", "cables.csv"), "name an intent, or files with --from"),
     "role-of-an-intent": (("fabric.yaml", "--role", "leaf=*"), "--role is for --from"),
-    "picture-of-cables": (("--from", "cables.csv", "--svg", "x.svg"), "--svg, --against and --format are for an intent"),
+    "picture-of-cables": (
+        ("--from", "cables.csv", "--svg", "x.svg"),
+        "--svg, --against and --format are for an intent",
+    ),
+    "picture-of-two": (
+        ("fabric.yaml", "--against", "fabric.yaml", "--svg", "x.svg"),
+        "it does not go with --against",
+    ),
+    "against-of-cables": (
+        ("--from", "cables.csv", "--against", "fabric.yaml"),
+        "--svg, --against and --format are for an intent",
+    ),
+    "keep-alone": (("fabric.yaml", "--keep"), "--keep is for --against"),
     "no-such-role": (
         ("--from", "cables.csv", "--role", "tor=*"),
         "'tor=*' is not ROLE=PATTERN, with one of leaf, spine, super-spine, switch, host",
@@ -217,3 +230,144 @@ def test_files_that_cannot_be_read_are_all_named(cli: Cli) -> None:
     outcome = cli("topology", "--from", "gone.csv", "--from", "empty.csv", *ROLES)
     assert outcome.code == 2
     assert outcome.err.splitlines() == ["gone.csv: no such file", "empty.csv: the file is empty"]
+
+
+GROWING = f"""\
+{HEAD}topology:
+  leaf_spine: {{leaves: 2, spines: 1, hosts_per_leaf: 1, host_links: 2 x 400G, uplinks: 2 x 800G,
+    cables: {{host: 3m, uplink: 30m}}}}
+"""
+
+
+def grown(*changes: tuple[str, str]) -> tuple[str, str, str]:
+    """Write the intent that stands and one that follows it, and return the arguments that compare them."""
+    text = GROWING
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    Path("old.yaml").write_text(GROWING)
+    Path("new.yaml").write_text(text)
+    return "new.yaml", "--against", "old.yaml"
+
+
+def test_what_moves_is_said_device_by_device_and_cable_by_cable(cli: Cli) -> None:
+    outcome = cli("topology", *grown(("hosts_per_leaf: 1", "hosts_per_leaf: 2")))
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out == snapshot("""\
+new.yaml against old.yaml: 1 device renamed, 4 cables moved
+
+devices  how many  which
+renamed  1 host    host2 -> host3
+added    2 hosts   host2, host4
+
+links  how many   which
+moved  4 uplinks  below
+added  4 hosts    leaf1:Ethernet8 - host2:port1 .. leaf2:Ethernet12 - host4:port2
+
+cables that move  how many  at     from                     to
+leaf1 - spine1    2         leaf1  Ethernet8 .. Ethernet16  Ethernet16 .. Ethernet24
+leaf2 - spine1    2         leaf2  Ethernet8 .. Ethernet16  Ethernet16 .. Ethernet24
+""")
+
+
+def test_what_is_added_and_changed_is_said(cli: Cli) -> None:
+    outcome = cli("topology", *grown(("leaves: 2", "leaves: 3"), ("host: 3m", "host: 5m")))
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out == snapshot("""\
+new.yaml against old.yaml: 4 cables changed
+
+devices  how many  which
+added    1 leaf    leaf3
+added    1 host    host3
+
+links    how many   which
+changed  4 hosts    400G 3 m -> 400G 5 m
+added    2 hosts    leaf3:Ethernet0 - host3:port1 .. leaf3:Ethernet4 - host3:port2
+added    2 uplinks  leaf3:Ethernet8 - spine1:Ethernet32 .. leaf3:Ethernet16 - spine1:Ethernet40
+""")
+
+
+def test_where_all_stays_the_exit_code_says_so(cli: Cli) -> None:
+    outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")))
+    assert (outcome.code, outcome.out.partition("\n")[0]) == (
+        0,
+        "new.yaml against old.yaml: all that stands stays",
+    )
+    outcome = cli("topology", *grown())
+    assert (outcome.code, outcome.out) == (0, "new.yaml against old.yaml: nothing changes\n")
+
+
+def test_what_moves_is_there_for_programs(cli: Cli) -> None:
+    arguments = grown(("hosts_per_leaf: 1", "hosts_per_leaf: 2"))
+    outcome = cli("topology", *arguments, "--format", "json")
+    data = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert (data["intent"], data["against"], data["stays"]) == ("new.yaml", "old.yaml", False)
+    assert data["devices"]["renamed"] == [{"was": "host2", "name": "host3", "role": "host"}]
+    assert data["links"]["kept"] == 4
+    assert [(pair["was"]["a_port"], pair["is"]["a_port"]) for pair in data["links"]["moved"][:2]] == [
+        ("Ethernet8", "Ethernet16"),
+        ("Ethernet16", "Ethernet24"),
+    ]
+
+
+def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
+    arguments = grown(("hosts_per_leaf: 1", "hosts_per_leaf: 2"))
+    stated = cli("topology", *arguments, "--keep")
+    assert stated.code == 0
+    assert (
+        stated.err == "stated beside the shape of new.yaml, this leaves what stands in old.yaml where it is\n"
+    )
+    assert stated.out == snapshot("""\
+  names:
+    host2: host3
+    host3: host2
+  ports:
+    "leaf1:host1": [Ethernet0, Ethernet4]
+    "leaf1:spine1": [Ethernet8, Ethernet16]
+    "leaf2:host2": [Ethernet0, Ethernet4]
+    "leaf2:spine1": [Ethernet8, Ethernet16]
+""")
+    new = Path("new.yaml")
+    new.write_text(new.read_text() + stated.out)
+    outcome = cli("topology", *arguments)
+    assert (outcome.code, outcome.out.partition("\n")[0]) == (
+        0,
+        "new.yaml against old.yaml: all that stands stays",
+    )
+    assert cli("lint", "new.yaml").code == 0
+    assert cli("topology", *arguments, "--keep").out == stated.out
+
+
+def test_where_nothing_moves_there_is_nothing_to_state(cli: Cli) -> None:
+    outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")), "--keep")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err == "nothing is to be stated: no device is renamed, and no cable moves\n"
+
+
+def test_a_fabric_that_outgrows_its_shape_is_compared_by_names(cli: Cli) -> None:
+    grown()
+    devices = "{leaf1: {role: leaf}, spine1: {role: spine}, core: {role: spine, outside: true}}"
+    listed = f"{HEAD}topology:\n  devices: {devices}\n"
+    for file, port in (("new.yaml", 80), ("old.yaml", 72)):
+        Path(file).write_text(
+            f'{listed}  links: [{{a: "leaf1:Ethernet64", b: spine1, links: 1 x 800G, cable: 30m}}, '
+            f'{{a: "leaf1:Ethernet{port}", b: core, links: 1 x 800G, cable: 30m}}]\n'
+        )
+    outcome = cli("topology", "new.yaml", "--against", "old.yaml")
+    assert outcome.code == 1
+    assert "leaf1 - core      1         leaf1  Ethernet72  Ethernet80" in outcome.out
+    refused = cli("topology", "new.yaml", "--against", "old.yaml", "--keep")
+    assert (refused.code, refused.out) == (2, "")
+    assert (
+        refused.err
+        == "new.yaml:6:1: topology: names and ports are stated beside a shape; what is listed states its own\n"
+    )
+
+
+def test_an_intent_to_compare_with_that_is_none_is_located(cli: Cli) -> None:
+    arguments = grown()
+    Path("old.yaml").write_text("lossless: v1\n")
+    outcome = cli("topology", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "old.yaml:1:1: fabric is missing" in outcome.err

@@ -148,3 +148,26 @@ def test_stated_ports_do_not_change_what_is_said_of_a_tier() -> None:
     assert [found.capacities[0].note for found in (plain, stated)] == [
         "1 host x 2 x 400G = 800 Gb/s down, 2 spines x 2 x 800G = 3.2 Tb/s up, each counted one way"
     ] * 2
+
+
+def test_ports_are_stated_for_all_links_between_two_devices_in_their_order() -> None:
+    numbers = {**CLOS, "units": 1, "rails": 2, "spines": 1, "hosts_per_unit": 1, "host_links": "4 x 400G"}
+    found = fabric("rail_optimised", numbers, ports={"leaf1:host1": ["Ethernet40", "Ethernet36"]})
+    assert [(link.a, link.a_port, link.b_port) for link in found.links if link.to_host] == [
+        ("leaf1", "Ethernet40", "port1"),
+        ("leaf1", "Ethernet36", "port3"),
+        ("leaf2", "Ethernet0", "port2"),
+        ("leaf2", "Ethernet4", "port4"),
+    ]
+
+
+def test_any_port_is_the_next_that_no_other_link_is_stated_to_have() -> None:
+    numbers = {**CLOS, "leaves": 1, "spines": 1, "hosts_per_leaf": 1}
+    own = {"leaf1:spine1": ["any", "Ethernet0"], "leaf1:host1": ["any", "any"]}
+    found = fabric("leaf_spine", numbers, ports=own)
+    assert [(link.b, link.a_port) for link in found.links] == [
+        ("host1", "Ethernet8"),
+        ("host1", "Ethernet12"),
+        ("spine1", "Ethernet16"),
+        ("spine1", "Ethernet0"),
+    ]
