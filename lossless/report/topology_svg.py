@@ -273,7 +273,8 @@ def _range(item: Data) -> str:
 
 
 def _of(edge: Data) -> str:
-    return f"{edge['links']:,} x {format_rate(edge['speed_bps'])}, {edge['cable_m']:,} m"
+    links = f"{edge['links']:,} x {format_rate(edge['speed_bps'])}"
+    return f"{links}, {edge['cable_m']:,} m" if edge["cable_m"] else links
 
 
 _CHARACTER = 6

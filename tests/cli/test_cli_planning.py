@@ -155,6 +155,10 @@ def test_the_spread_is_drawn(cli: Cli) -> None:
     text = "".join(ET.fromstring(Path("spread.svg").read_text()).itertext())
     assert "pauses from host3" in text
     assert "at once" in text
+    # Nothing is told by colour alone.
+    assert "its pauses begin it" in text
+    assert "4 of 4 paused" in text
+    assert "0 m" not in text
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from lossless import api
 from lossless.cli import main
+from lossless.report.topology_svg import topology_svg
 
 ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_picture_of_the_spread_is_what_is_drawn() -> None:
+    found = api.spread(ROOT / "examples" / "roce-256", "host17")
+    assert (ROOT / "docs" / "guides" / "spread-roce-256.svg").read_text() == topology_svg(found.picture)
 
 
 @pytest.mark.parametrize(("guide", "examples"), [("workload", 2), ("spread", 1)])
