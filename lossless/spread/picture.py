@@ -23,13 +23,20 @@ _LINKS = ("hosts", "uplinks", "spine_uplinks")
 _BOX = [184, 58]
 
 
-def picture(fabric: Fabric, net: Net, near: Near, stopped: Mapping[int, float]) -> dict[str, Json]:
-    """Return what is drawn; ``stopped`` are the channels that stand still, and since when, in nanoseconds."""
+def picture(
+    fabric: Fabric, net: Net, near: Near, stopped: Mapping[int, float], ends_ns: float | None
+) -> dict[str, Json]:
+    """Return what is drawn; ``stopped`` are the channels that stand still, and since when, in nanoseconds.
+
+    ``ends_ns`` is when a watchdog cuts in, None where none does.
+    """
     boxes = _boxes(net, near)
     box_of = {node: key for key, nodes in boxes.items() for node in nodes}
     still = {net.channels[at].source for at in stopped}
     items: list[Json] = [_item(key, nodes, net, near, still) for key, nodes in boxes.items()]
     legend: list[Json] = [
+        ["", _sum(fabric, near, still)],
+        ["", "no watchdog ends this" if ends_ns is None else f"the watchdog cuts in after {_since(ends_ns)}"],
         [_STILL, "thick: of these links some stand still in one direction, and since when the first does"],
         [f"{_FREE} {_DASH}", "thin and dashed: links that nothing stops"],
         ["", "paused: devices with a port that may not send; red boxes: all of them"],
@@ -44,6 +51,17 @@ def picture(fabric: Fabric, net: Net, near: Near, stopped: Mapping[int, float]) 
         "legend": legend,
         "box": list(_BOX),
     }
+
+
+def _sum(fabric: Fabric, near: Near, still: set[str]) -> str:
+    """Return how many hosts and GPUs are paused; those of the host itself wait too."""
+    others = [host.name for host in fabric.hosts if host.name != near.host]
+    paused = sum(name in still for name in others)
+    said = f"{paused:,} of {len(others):,} other hosts paused"
+    each = fabric.cluster.gpus_per_host if fabric.cluster else None
+    return (
+        said if each is None else f"{said}: {paused * each:,} of {len(others) * each:,} GPUs besides its own"
+    )
 
 
 def _boxes(net: Net, near: Near) -> dict[str, list[str]]:
@@ -106,4 +124,8 @@ def _edges(
 
 
 def _since(at_ns: float) -> str:
-    return "at once" if not at_ns else f"{at_ns / 1e3:,.0f} us" if at_ns < 1e6 else f"{at_ns / 1e6:,.3g} ms"
+    if not at_ns:
+        return "at once"
+    if at_ns < 1e6:
+        return f"{at_ns / 1e3:,.0f} us"
+    return f"{at_ns / 1e6:,.3g} ms" if at_ns < 1e9 else f"{at_ns / 1e9:,.3g} s"

@@ -240,7 +240,7 @@ class _Reach:
             times=tuple((*_from(self.net, at), at_ns) for at, at_ns in found.items()),
             loses=tuple(self._loses(found, groups)),
             assumed=tuple(self._assumed()),
-            picture=picture(self.view.fabric, self.net, self.near, found),
+            picture=picture(self.view.fabric, self.net, self.near, found, ends_ns),
             circle=circle(self.net, found, {at: group.shares for at, group in groups.items()}),
         )
 
