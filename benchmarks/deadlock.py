@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.measure import report
 from lossless.intent.load import load_intent
 from lossless.resolve.fabric import resolve
-from lossless.routing.failures import after_failures
+from lossless.routing.failures import Borne, after_failures
 from lossless.routing.judge import Question, judge
 from lossless.routing.wires import wires_of, without
 from lossless.source import load_text
@@ -136,7 +136,7 @@ def _failures() -> list[tuple[str, float, float, str]]:
     for name, found in (("Clos", wires), ("all unlike", _worn(wires))):
         for survive, goal in ((1, 30.0), (2, 60.0)):
             started = time.perf_counter()
-            outcome = after_failures(found, question, survive)
+            outcome = after_failures(found, question, Borne(survive, survive))
             kind = f"{outcome.cases} {'drawn' if outcome.drawn else 'cases'}"
             rows.append(
                 (f"1,024 hosts, {survive} failed, {name}, {kind}", time.perf_counter() - started, goal, "s")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from lossless.errors import Problem
     from lossless.fabric.model import Fabric
+    from lossless.spread.near import Groups
     from lossless.spread.reach import Reach, Traffic
     from lossless.workloads.estimate import Estimate, Workload
 
@@ -42,12 +43,31 @@ def spread(
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: no such host, port or class, a fabric without tiers, or buffers that are not known.
+        ScenarioError: no such host, port or class, or buffers or ways that are not known.
     """
     from lossless.fabric.view import View
     from lossless.spread.reach import Stuck, reach
 
-    return reach(View(_fabric(path, options)), Stuck(end, traffic, drains_bps, traffic_class))
+    fabric = _fabric(path, options)
+    groups = _groups(path) if fabric.managed is None else None
+    return reach(View(fabric), Stuck(end, traffic, drains_bps, traffic_class), groups)
+
+
+_WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
+"""Shapes whose groups do not show in who is below whom."""
+
+
+def _groups(path: str | PathLike[str]) -> Groups | None:
+    """Return the groups of an intent's shape, None where switches stand in no groups, or in pods that links show."""
+    from lossless.intent.load import load_intent
+    from lossless.resolve.wiring import plan
+    from lossless.spread.near import Groups
+    from lossless.topology.folding import groups_of
+
+    loaded = load_intent(one_intent(path))
+    shape = loaded.intent.topology.shape_key
+    name, of = groups_of(plan(loaded), shape) if shape in _WITHOUT_PODS else ("", {})
+    return Groups(name, of) if of else None
 
 
 def _fabric(path: str | PathLike[str], options: Options) -> Fabric:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.buffers.marking import chip_bytes
+from lossless.buffers.pools import PRIVATE_HEADROOM_BYTES
 from lossless.buffers.port import Missing, is_nvidia, lossless_profile
 from lossless.fabric.qos import includes_headroom
 from lossless.records import NamedTuple
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from lossless.fabric.model import Switch
     from lossless.fabric.qos import BufferProfile, Pool
     from lossless.fabric.view import PortSet
-
-PRIVATE_HEADROOM_BYTES = 10 * 1024
-"""What each port holds of its own beside a shared headroom pool, on NVIDIA chips: sonic-swss
-cfgmgr/buffer_pool_mellanox.lua @1469e8d."""
 
 
 class HeadroomSum(NamedTuple):

@@ -54,8 +54,8 @@ def command(
 ) -> int:
     """Say how far the pauses of one dead or slow host reach.
 
-    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 computed, 2 not
-    read, or not possible.
+    INTENT is a file, or a folder that holds fabric.yaml; what it says is out of service carries nothing. Every
+    assumption is printed. Exit codes: 0 computed, 2 not read, or not possible.
     """
     from lossless import api
     from lossless.source.atomic import require_writable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lossless.fabric.routing import Named
 from lossless.findings import Origin
 from lossless.records import NamedTuple
 
@@ -41,12 +42,22 @@ class Cluster(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """What may fail at once, and the oversubscription that is accepted then.
+    """What a fabric must bear: any ``links`` at once, or any ``switches``, besides what is ``out_of_service``.
 
-    ``links`` uplinks of one switch, or ``switches`` above it: each by itself, 0 where nothing is asked.
+    ``accepted`` is the oversubscription that such failures may lead to, None where an intent says nothing of it.
     """
 
     links: int
     switches: int
-    accepted: float
+    accepted: float | None
+    out_of_service: tuple[Named, ...]
     origin: Origin
+
+    def works(self, near: str, far: str) -> bool:
+        """Return whether links between two devices are in service, and so are both devices."""
+        return not any(set(one.names) <= {near, far} for one in self.out_of_service)
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """What is out of service, in words: ``spine2``, ``leaf1 - spine1``."""
+        return tuple(" - ".join(one.names) for one in self.out_of_service)

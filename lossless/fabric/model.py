@@ -248,7 +248,8 @@ class Capacity(NamedTuple):
     """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts.
 
     In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of the
-    first; those of the others are as many and as fast, to others perhaps.
+    first; those of the others are as many and as fast, to others perhaps. Where something is out of service,
+    ``in_service`` has what is left of the uplinks of one or another of them.
     """
 
     leaf: str
@@ -260,6 +261,7 @@ class Capacity(NamedTuple):
     leaves: tuple[str, ...]
     role: str = "leaf"
     uplinks: tuple[Uplinks, ...] = ()
+    in_service: tuple[tuple[Uplinks, ...], ...] = ()
 
 
 class RepeatedKey(NamedTuple):
@@ -283,9 +285,9 @@ class Fabric(NamedTuple):
 
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
     are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
-    ``failures`` what may fail. ``routing`` and ``bridging`` are None where an intent says nothing of them.
-    ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster. ``managed`` is what is known
-    of a fabric that a cloud runs: it has no switches and hosts of its own then.
+    ``failures`` what it must bear, None where it was read from devices. ``routing`` and ``bridging`` are None where an
+    intent says nothing of them. ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster.
+    ``managed`` is what is known of a fabric that a cloud runs: it has no switches and hosts of its own then.
     """
 
     name: str

@@ -18,16 +18,10 @@ class Named(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """The policy, where it is broken on purpose, and what is out of service.
-
-    ``bounce`` are switches that send up again what came to them from above; ``failed`` switches, and links by their
-    two ends; ``survive`` how many more failures the policy must hold after.
-    """
+    """The policy, and where it is broken on purpose: ``bounce`` send up again what came to them from above."""
 
     policy: RoutingPolicy
     bounce: tuple[Named, ...]
-    failed: tuple[Named, ...]
-    survive: int
     origin: Origin
 
 

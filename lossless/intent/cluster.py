@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, model_validator
 
-from lossless.intent.base import Count, Model, Rate, refused, small_number
+from lossless.intent.base import Count, Model, Rate, listed, refused, shown, small_number
 from lossless.intent.policy import Ratio
 
 _MOST_IN_HOST = 256
@@ -68,15 +68,30 @@ _MOST_FAILED = 1024
 """As many links as one bundle can have."""
 
 
+def _out_of_service(value: object) -> object:
+    """Return a switch, or the two ends of links, as the models hold them."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, str) for end in value):
+        return tuple(value)
+    raise refused(f"expected a switch, or the two ends of links as [leaf1, spine1]; found {shown(value)}")
+
+
+_ENDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+OutOfService = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_out_of_service),
+    WithJsonSchema({"anyOf": [{"type": "string"}, _ENDS]}),
+]
+
+
 class Failures(Model):
-    """What may fail at once, and the oversubscription that is accepted then: each of the two by itself."""
+    """What must be borne: any so many links at once, or any so many switches, besides what is out of service.
 
-    links: Annotated[int, *_number("links")] = 0
-    switches: Annotated[int, *_number("switches")] = 0
-    oversubscription: Ratio
+    Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.
+    """
 
-    @model_validator(mode="after")
-    def _something_fails(self) -> Failures:
-        if not self.links and not self.switches:
-            raise refused("state how many links or switches may fail, as in links: 1")
-        return self
+    links: Annotated[int, *_number("links")] = 1
+    switches: Annotated[int, *_number("switches")] = 1
+    oversubscription: Ratio | None = None
+    out_of_service: Annotated[tuple[OutOfService, ...], BeforeValidator(listed)] = ()

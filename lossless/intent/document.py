@@ -55,7 +55,7 @@ class Intent(Model):
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
     telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()
     cluster: Cluster | None = None
-    failures: Failures | None = None
+    failures: Failures = Failures()
 
 
 def json_schema() -> dict[str, Any]:

@@ -11,8 +11,8 @@ CLUSTER: dict[str, dict[str, Key]] = {
             ({"gpus_per_host": 8, "nvlink": {"generation": 5, "domain": 72}},),
         ),
         "failures": Key(
-            "What may fail at once, and the oversubscription that is accepted then. Left out: nothing is asked.",
-            ({"links": 1, "oversubscription": 1.25},),
+            "What the fabric must bear. Left out: any one link, or any one switch.",
+            ({"links": 2, "switches": 1, "oversubscription": 2},),
         ),
     },
     "NetworkChoice": {
@@ -51,10 +51,15 @@ CLUSTER: dict[str, dict[str, Key]] = {
         "domain": Key("How many GPUs are one pod.", (64,)),
     },
     "Failures": {
-        "links": Key("How many uplinks of one switch may fail at once.", (1,)),
-        "switches": Key("How many switches above one switch may fail at once.", (1,)),
+        "links": Key("How many links may fail at once, while all switches work.", (2,)),
+        "switches": Key("How many switches may fail at once, while all other links work.", (1,)),
         "oversubscription": Key(
-            "Accepted ratio of bandwidth below a switch to what is left above it.", (1.25,)
+            "Accepted ratio of bandwidth below a switch to what such failures leave above it. Left out: any.",
+            (2,),
+        ),
+        "out_of_service": Key(
+            "What has failed already, or is under repair: switches, and links by their two ends. Left out: nothing.",
+            (["spine2", ["leaf1", "spine1"]],),
         ),
     },
 }

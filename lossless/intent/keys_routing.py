@@ -8,7 +8,7 @@ ROUTING: dict[str, dict[str, Key]] = {
     "Topology": {
         "routing": Key(
             "How packets find their way. Left out: up and then down, as a Clos is routed.",
-            ({"policy": "shortest-path", "survive": 2},),
+            ({"policy": "shortest-path"},),
         ),
         "bridging": Key(
             "Given where leaves bridge RDMA traffic between hosts and uplinks. Left out: they route it.",
@@ -22,13 +22,6 @@ ROUTING: dict[str, dict[str, Key]] = {
         "bounce": Key(
             "Switches that send up again what came to them from above, where the way down is blocked. Left out: none.",
             (["leaf3"],),
-        ),
-        "failed": Key(
-            "What is out of service: switches, and links by their two ends. Left out: nothing.",
-            (["spine2", ["leaf1", "spine1"]],),
-        ),
-        "survive": Key(
-            "How many more switches or links may fail at once, 0 to 3, and no circle close.", (2,)
         ),
     },
     "BridgingChoice": {

@@ -28,6 +28,8 @@ def _blocks(data: Data) -> Iterator[str]:
     if lines:
         yield "\n".join(lines)
     yield "every figure is one way, the other way has as much besides; failures are the worst of that many"
+    if gone := data["failed"]["out_of_service"]:
+        yield f"failures come on top of what is out of service: {', '.join(map(visible, gone))}"
 
 
 def _heads(failed: Data) -> tuple[str, str]:

@@ -32,6 +32,8 @@ def _blocks(data: Data) -> Iterator[str]:
     if reached:
         yield columns([("who to whom", verb, "of", "first after", "last after"), *map(_stage, reached)])
     yield "\n".join([*_who(data), *_end(data)])
+    if data["circle"]:
+        yield _circle(data)
     if data["loses"]:
         more = f" and {len(data['loses']) - _FEW} more" if len(data["loses"]) > _FEW else ""
         yield f"nothing pauses there, so packets are dropped: {', '.join(map(visible, data['loses'][:_FEW]))}{more}"
@@ -57,6 +59,15 @@ def _who(data: Data) -> Iterator[str]:
     gpus = data["gpus"]
     told = "" if gpus is None else f", {gpus['stopped']:,} of {gpus['all']:,} GPUs with its own"
     yield f"{hosts:,} of {every:,} other hosts {verb}{told}; the last after {format_time(last)}"
+
+
+def _circle(data: Data) -> str:
+    ports = [visible(port) for port in data["circle"]]
+    return (
+        f"pauses can go round: {' -> '.join([*ports, ports[0]])}\n"
+        "each of these waits for the next: once traffic fills them all they stand still for ever, whatever becomes of "
+        f"{visible(data['from'])}"
+    )
 
 
 def _end(data: Data) -> Iterator[str]:

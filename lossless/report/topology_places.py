@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """A picture as plain data, by the names of :mod:`lossless.topology.folding`."""
 
-BOX_W, BOX_H = 104, 40
+_BOX = 104, 40
+"""Width and height of a box, where a picture states none."""
 GAP, GROUP_GAP = 14, 34
-MARGIN, TOP, ROW_GAP = 24, 62, 104
+MARGIN, TOP, ROW_GAP = 24, 62, 112
+FRAME_TITLE = 24
+"""Room below the lowest boxes of a group for its title: links come from above, and fewer leave below."""
 _CELL_GAP = 56
 _ARC, _LOWEST_ARC, _HIGHEST_ARC = 0.16, 16, 96
 _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}
@@ -31,17 +34,24 @@ class Frame(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The left upper corner of every item by its key, frames of groups, and the size of it all."""
+    """The left upper corner of every item by its key, frames of groups, and the size of it all, and of one box."""
 
     corners: dict[str, tuple[float, float]]
     frames: tuple[Frame, ...]
     width: float
     height: float
+    box_w: float
+    box_h: float
 
 
 def places(data: Data) -> Places:
     """Return where the items of a picture stand, in pixels."""
     return _grid(data) if data["sides"] else _rows(data)
+
+
+def _box(data: Data) -> tuple[float, float]:
+    w, h = data.get("box", _BOX)
+    return w, h
 
 
 def arc_height(dx: float) -> float:
@@ -59,7 +69,8 @@ def _rows(data: Data) -> Places:
         corners[item["key"]] = (x, tops[_ROWS[item["role"]]])
     for item, x in _hosts(data, corners):
         corners[item["key"]] = (x, tops[_ROWS["host"]])
-    return Places(corners, tuple(_frames(data, spans, corners)), width, height)
+    width = max([width, *(x + _box(data)[0] + MARGIN for x, _ in corners.values())])
+    return Places(corners, tuple(_frames(data, spans, corners)), width, height, *_box(data))
 
 
 def _tops(data: Data, rows: Sequence[int]) -> tuple[dict[int, float], float]:
@@ -70,7 +81,7 @@ def _tops(data: Data, rows: Sequence[int]) -> tuple[dict[int, float], float]:
     for row in rows:
         y += _HIGHEST_ARC + GAP if row in arched else 0
         tops[row] = y
-        y += BOX_H + ROW_GAP
+        y += _box(data)[1] + ROW_GAP
     return tops, y - ROW_GAP + GAP
 
 
@@ -82,7 +93,7 @@ def _spans(data: Data) -> Iterator[tuple[float, float]]:
         for item in data["items"]:
             if item["group"] == number:
                 counts[item["role"]] = counts.get(item["role"], 0) + 1
-        w = max(counts.values(), default=1) * (BOX_W + GAP) - GAP
+        w = max(counts.values(), default=1) * (_box(data)[0] + GAP) - GAP
         yield x, x + w
         x += w + GROUP_GAP
 
@@ -93,7 +104,7 @@ def _free_width(data: Data) -> float:
     for item in data["items"]:
         if item["group"] < 0:
             counts[item["role"]] = counts.get(item["role"], 0) + 1
-    return MARGIN + max(counts.values(), default=0) * (BOX_W + GAP) - GAP
+    return MARGIN + max(counts.values(), default=0) * (_box(data)[0] + GAP) - GAP
 
 
 def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> Iterator[tuple[Data, float]]:
@@ -104,9 +115,10 @@ def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> I
             together.setdefault((item["role"], item["group"]), []).append(item)
     for (_, group), items in together.items():
         left, right = spans[group] if group >= 0 else (MARGIN, width - MARGIN)
-        x = (left + right - len(items) * (BOX_W + GAP) + GAP) / 2
+        step = _box(data)[0] + GAP
+        x = (left + right - len(items) * step + GAP) / 2
         for number, item in enumerate(items):
-            yield item, x + number * (BOX_W + GAP)
+            yield item, x + number * step
 
 
 def _hosts(data: Data, corners: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Data, float]]:
@@ -121,7 +133,7 @@ def _hosts(data: Data, corners: Mapping[str, tuple[float, float]]) -> Iterator[t
     for x, number in sorted(zip(wanted, range(len(hosts)), strict=True)):
         least = max(x, least)
         yield hosts[number], least
-        least += BOX_W + GAP
+        least += _box(data)[0] + GAP
 
 
 def _frames(
@@ -130,10 +142,9 @@ def _frames(
     for number, (group, (left, right)) in enumerate(zip(data["groups"], spans, strict=True)):
         tops = [corners[item["key"]][1] for item in data["items"] if item["group"] == number]
         if tops:
-            y, pad = min(tops) - 24, GROUP_GAP / 2 - 5
-            yield Frame(
-                left - pad, y, right - left + 2 * pad, max(tops) + BOX_H + 10 - y, _title(data, group)
-            )
+            y, pad = min(tops) - 10, GROUP_GAP / 2 - 5
+            bottom = max(tops) + _box(data)[1] + FRAME_TITLE
+            yield Frame(left - pad, y, right - left + 2 * pad, bottom - y, _title(data, group))
 
 
 def _title(data: Data, group: Data) -> str:
@@ -144,7 +155,8 @@ def _title(data: Data, group: Data) -> str:
 def _grid(data: Data) -> Places:
     """Return the switches of a torus, layer beside layer; hosts have no boxes of their own."""
     switches = [item for item in data["items"] if item["role"] != "host"]
-    step_x, step_y = BOX_W + _CELL_GAP, BOX_H + _CELL_GAP
+    box_w, box_h = _box(data)
+    step_x, step_y = box_w + _CELL_GAP, box_h + _CELL_GAP
     columns = max(item["place"][-1] for item in switches) + 1
     layer_w = columns * step_x + GROUP_GAP
     corners = {}
@@ -152,6 +164,6 @@ def _grid(data: Data) -> Places:
         *layer, row, column = item["place"]
         x = MARGIN + _CELL_GAP / 2 + column * step_x + (layer[0] * layer_w if layer else 0)
         corners[item["key"]] = (x, TOP + _HIGHEST_ARC / 2 + row * step_y)
-    width = max(x for x, _ in corners.values()) + BOX_W + _CELL_GAP / 2 + MARGIN
-    height = max(y for _, y in corners.values()) + BOX_H + _CELL_GAP / 2 + GAP
-    return Places(corners, (), width, height)
+    width = max(x for x, _ in corners.values()) + box_w + _CELL_GAP / 2 + MARGIN
+    height = max(y for _, y in corners.values()) + box_h + _CELL_GAP / 2 + GAP
+    return Places(corners, (), width, height, box_w, box_h)

@@ -6,11 +6,13 @@ same fabric gives the same bytes.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
 from lossless.report.style import visible
-from lossless.report.topology_places import BOX_H, BOX_W, MARGIN, arc_height, places
+from lossless.report.topology_numbers import Numbers
+from lossless.report.topology_places import FRAME_TITLE, MARGIN, arc_height, places
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ _STROKES = {
     "local_links": "#2f6f3e",
     "global_links": "#b0462f",
 }
+_DASHES = {"global_links": "7 3"}
+"""Beside the colour, for those who do not see it."""
 _TITLES = {
     "hosts": "links to hosts",
     "uplinks": "uplinks of leaves",
@@ -43,6 +47,7 @@ _TITLES = {
 }
 _MOST_NUMBERS = 64
 """Lines up to which each says how many links it stands for; beyond that only a pointer tells."""
+_NAMES = re.compile(r"(\D+)(.*)")
 _LEGEND_LINE = 18
 _FONT = "font-family='Helvetica, Arial, sans-serif'"
 _NARROWEST = 460
@@ -57,6 +62,7 @@ class _Drawing:
     def __init__(self, data: Data) -> None:
         self._data = data
         self._places: Places = places(data)
+        self._numbers = Numbers()
         self._items = {item["key"]: item for item in data["items"]}
         self._legend = list(_legend(data))
 
@@ -73,6 +79,7 @@ class _Drawing:
         yield from map(_frame, self._places.frames)
         yield from self._drawn_links()
         yield from map(_frame_title, self._places.frames)
+        yield from self._numbers.lines()
         yield from self._boxes()
         for number, (tier, words) in enumerate(self._legend):
             yield from _legend_line(tier, words, bottom + number * _LEGEND_LINE)
@@ -80,19 +87,22 @@ class _Drawing:
 
     def _boxes(self) -> Iterator[str]:
         inside = self._inside()
+        w, h = self._places.box_w, self._places.box_h
         for key, (x, y) in self._places.corners.items():
             item = self._items[key]
-            title, detail = _words(item)
-            detail = self._hosts_at(key) if self._data["sides"] else detail
+            title, *details = item.get("words") or _words(item)
+            details = [self._hosts_at(key)] if self._data["sides"] else details
+            written = [text for text in details if text]
+            top = y + (h - 14 * len(written)) / 2 + 4
             folded = " stroke-dasharray='4 2'" if item["devices"] > 1 else ""
             yield f"<g><title>{_text(' '.join([_range(item), *inside.get(key, ())]))}</title>"
             yield (
-                f"<rect x='{_n(x)}' y='{_n(y)}' width='{BOX_W}' height='{BOX_H}' rx='4' "
+                f"<rect x='{_n(x)}' y='{_n(y)}' width='{_n(w)}' height='{_n(h)}' rx='4' "
                 f"fill='{item.get('fill') or _FILLS[item['role']]}' stroke='#1c2430'{folded}/>"
             )
-            yield _label(x + BOX_W / 2, y + (17 if detail else 24), title, "font-weight='bold'")
-            if detail:
-                yield _label(x + BOX_W / 2, y + 31, detail, "font-size='10'")
+            yield _label(x + w / 2, top, title, "font-weight='bold'", w)
+            for number, text in enumerate(written, 1):
+                yield _label(x + w / 2, top + 14 * number, text, "font-size='10'", w)
             yield "</g>"
 
     def _inside(self) -> dict[str, list[str]]:
@@ -115,7 +125,8 @@ class _Drawing:
         for edge in drawn:
             ends = " to ".join(_range(self._items[edge[end]]) for end in ("a", "b"))
             stroke = edge.get("stroke") or _STROKES[edge["tier"]]
-            yield f"<g stroke='{stroke}' fill='none'><title>{_text(f'{ends}: {_of(edge)}')}</title>"
+            dashed = _dashed(edge.get("dash") or _DASHES.get(edge["tier"], ""))
+            yield f"<g stroke='{stroke}' fill='none'{dashed}><title>{_text(f'{ends}: {_of(edge)}')}</title>"
             yield from self._line(edge, numbered=len(drawn) <= _MOST_NUMBERS)
             yield "</g>"
 
@@ -126,53 +137,61 @@ class _Drawing:
 
     def _line(self, edge: Data, *, numbered: bool) -> Iterator[str]:
         (ax, ay), (bx, by) = (self._places.corners[edge[end]] for end in ("a", "b"))
-        width = "1.7" if edge["links"] > 1 else "1"
+        box_w, box_h = self._places.box_w, self._places.box_h
+        width = edge.get("width") or ("1.7" if edge["links"] > 1 else "1")
         if edge["around"] and self._data["sides"]:
-            yield from _stubs((ax, ay), (bx, by))
+            yield from _stubs((ax, ay), (bx, by), box_w, box_h)
             return
         layers = {tuple(self._items[edge[end]]["place"][:-2]) for end in ("a", "b")}
         if ay == by and (not self._data["sides"] or len(layers) > 1):
-            left, right = sorted((ax + BOX_W / 2, bx + BOX_W / 2))
+            left, right = sorted((ax + box_w / 2, bx + box_w / 2))
             rise = 2 * arc_height(right - left)
             middle = (left + right) / 2
             yield (
                 f"<path d='M{_n(left)} {_n(ay)} Q{_n(middle)} {_n(ay - rise)} {_n(right)} {_n(ay)}' "
                 f"stroke-width='{width}'/>"
             )
-            at = (middle, ay - rise / 2 - 3)
+            places_of = [_arched(left, right, ay, rise, part) for part in (0.5, 0.42, 0.58, 0.34, 0.66)]
         else:
-            (x1, y1), (x2, y2) = _ends((ax, ay), (bx, by))
+            (x1, y1), (x2, y2) = _ends((ax, ay), (bx, by), box_w, box_h)
             yield (f"<line x1='{_n(x1)}' y1='{_n(y1)}' x2='{_n(x2)}' y2='{_n(y2)}' stroke-width='{width}'/>")
             # Words are longer than numbers, and lines are apart at their lower ends.
-            part = 0.72 if edge.get("label") else 0.28
-            at = (x1 + (x2 - x1) * part, y1 + (y2 - y1) * part + 3)
+            parts = (0.72, 0.5, 0.3, 0.86) if edge.get("label") else (0.3, 0.5, 0.7, 0.4, 0.6, 0.2)
+            places_of = [(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part + 3) for part in parts]
         if edge.get("label"):
-            yield _number(*at, _text(edge["label"]))
+            self._numbers.add(places_of, _text(edge["label"]), always=True)
         elif numbered and edge["links"] > 1:
-            yield _number(*at, f"{edge['links']:,}")
+            self._numbers.add(places_of, f"{edge['links']:,}", always=False)
 
 
-def _ends(a: tuple[float, float], b: tuple[float, float]) -> tuple[tuple[float, float], tuple[float, float]]:
+def _arched(left: float, right: float, y: float, rise: float, part: float) -> tuple[float, float]:
+    """Return a point on the curve that joins two boxes of one row, a little above it."""
+    return left + (right - left) * part, y - 2 * part * (1 - part) * rise - 3
+
+
+def _ends(
+    a: tuple[float, float], b: tuple[float, float], box_w: float, box_h: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return where a straight line leaves one box and meets another: at the sides that face each other."""
     (ax, ay), (bx, by) = a, b
     if ay == by:
         left, right = (a, b) if ax < bx else (b, a)
-        return (left[0] + BOX_W, ay + BOX_H / 2), (right[0], by + BOX_H / 2)
+        return (left[0] + box_w, ay + box_h / 2), (right[0], by + box_h / 2)
     down = ay < by
-    return (ax + BOX_W / 2, ay + (BOX_H if down else 0)), (bx + BOX_W / 2, by + (0 if down else BOX_H))
+    return (ax + box_w / 2, ay + (box_h if down else 0)), (bx + box_w / 2, by + (0 if down else box_h))
 
 
-def _stubs(a: tuple[float, float], b: tuple[float, float]) -> Iterator[str]:
+def _stubs(a: tuple[float, float], b: tuple[float, float], box_w: float, box_h: float) -> Iterator[str]:
     """Yield both ends of a link that closes a ring of a grid: it leaves on one side and comes in on the other."""
     (ax, ay), (bx, by) = a, b
     dash = "stroke-width='1.6' stroke-dasharray='3 3'"
     if ay == by:
-        y = _n(ay + BOX_H / 2)
-        yield f"<line x1='{_n(ax + BOX_W)}' y1='{y}' x2='{_n(ax + BOX_W + 22)}' y2='{y}' {dash}/>"
+        y = _n(ay + box_h / 2)
+        yield f"<line x1='{_n(ax + box_w)}' y1='{y}' x2='{_n(ax + box_w + 22)}' y2='{y}' {dash}/>"
         yield f"<line x1='{_n(bx - 22)}' y1='{y}' x2='{_n(bx)}' y2='{y}' {dash}/>"
     else:
-        x = _n(ax + BOX_W / 2)
-        yield f"<line x1='{x}' y1='{_n(ay + BOX_H)}' x2='{x}' y2='{_n(ay + BOX_H + 22)}' {dash}/>"
+        x = _n(ax + box_w / 2)
+        yield f"<line x1='{x}' y1='{_n(ay + box_h)}' x2='{x}' y2='{_n(ay + box_h + 22)}' {dash}/>"
         yield f"<line x1='{x}' y1='{_n(by - 22)}' x2='{x}' y2='{_n(by)}' {dash}/>"
 
 
@@ -183,17 +202,17 @@ def _frame(frame: Frame) -> str:
 
 def _frame_title(frame: Frame) -> str:
     halo = "stroke='#f7f8fa' stroke-width='4' paint-order='stroke'"
-    return f"<text x='{_n(frame.x + 8)}' y='{_n(frame.y + 14)}' {halo}>{_text(frame.title)}</text>"
+    y = frame.y + frame.h - FRAME_TITLE / 3
+    return f"<text x='{_n(frame.x + 8)}' y='{_n(y)}' {halo}>{_text(frame.title)}</text>"
 
 
-def _label(x: float, y: float, text: str, look: str) -> str:
-    return f"<text x='{_n(x)}' y='{_n(y)}' text-anchor='middle' {look}>{_text(_short(text))}</text>"
+def _label(x: float, y: float, text: str, look: str, box_w: float) -> str:
+    short = _short(text, int(box_w / _CHARACTER))
+    return f"<text x='{_n(x)}' y='{_n(y)}' text-anchor='middle' {look}>{_text(short)}</text>"
 
 
-def _number(x: float, y: float, text: str) -> str:
-    """Return a number on a line, with the white of the page around it."""
-    halo = "stroke='#ffffff' stroke-width='3' paint-order='stroke' fill='#1c2430'"
-    return f"<text x='{_n(x)}' y='{_n(y)}' text-anchor='middle' font-size='10' {halo}>{text}</text>"
+def _dashed(dash: str) -> str:
+    return f" stroke-dasharray='{dash}'" if dash else ""
 
 
 def _legend(data: Data) -> Iterator[tuple[str, str]]:
@@ -222,9 +241,12 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def _legend_line(tier: str, words: str, y: float) -> Iterator[str]:
+    """Yield a line of the legend; a colour that stands for no tier may have its dashes behind it."""
+    tier, _, dash = tier.partition(" ")
     if tier:
         line = f"x1='{MARGIN}' y1='{_n(y - 4)}' x2='{MARGIN + 26}' y2='{_n(y - 4)}'"
-        yield f"<line {line} stroke='{_STROKES.get(tier, tier)}' stroke-width='2.5'/>"
+        dashed = _dashed(_DASHES.get(tier, dash))
+        yield f"<line {line} stroke='{_STROKES.get(tier, tier)}' stroke-width='2.5'{dashed}/>"
     yield f"<text x='{MARGIN + 34}' y='{_n(y)}'>{_text(words)}</text>"
 
 
@@ -235,7 +257,14 @@ def _words(item: Data) -> tuple[str, str]:
     many = (
         "leaves" if item["role"] == "leaf" else "switches" if item["role"] == "switch" else f"{item['role']}s"
     )
-    return f"{item['devices']:,} {many}", " .. ".join(item["names"])
+    return f"{item['devices']:,} {many}", from_to(*item["names"])
+
+
+def from_to(first: str, last: str) -> str:
+    """Return the first and last of several names, what both begin with said once: ``host105 .. 112``."""
+    one, other = _NAMES.fullmatch(first), _NAMES.fullmatch(last)
+    alike = one is not None and other is not None and one[1] == other[1] and other[2]
+    return f"{first} .. {other[2] if alike and other is not None else last}"
 
 
 def _range(item: Data) -> str:
@@ -244,15 +273,17 @@ def _range(item: Data) -> str:
 
 
 def _of(edge: Data) -> str:
-    return f"{edge['links']:,} x {format_rate(edge['speed_bps'])}, {edge['cable_m']:,} m"
+    links = f"{edge['links']:,} x {format_rate(edge['speed_bps'])}"
+    return f"{links}, {edge['cable_m']:,} m" if edge["cable_m"] else links
 
 
-_LONGEST = 17
+_CHARACTER = 6
+"""Pixels that a character of a label takes."""
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int) -> str:
     """Return text that fits a box; the whole of it is what a pointer shows."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _text(text: str) -> str:

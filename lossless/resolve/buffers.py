@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.buffers.pools import LOSSLESS_EGRESS
 from lossless.errors import InputError
 from lossless.fabric.qos import DynamicBuffers, Pool
 from lossless.hardware.capacity import backs_headroom
 from lossless.hardware.load import load_switch, switch_names
-from lossless.resolve.pools import LOSSLESS_EGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

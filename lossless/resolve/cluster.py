@@ -1,10 +1,10 @@
-"""What an intent says of GPUs and failures, in the terms of the model."""
+"""What an intent says of GPUs, in the terms of the model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.fabric.cluster import Cluster, Failures, ScaleUp
+from lossless.fabric.cluster import Cluster, ScaleUp
 from lossless.hardware.scaleup import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ def cluster(loaded: LoadedIntent) -> Cluster | None:
         scale_up=_scale_up(loaded),
         origin=loaded.origin("cluster"),
     )
-
-
-def failures(loaded: LoadedIntent) -> Failures | None:
-    """Return what may fail and what is accepted then, None where nothing is asked."""
-    declared = loaded.intent.failures
-    if declared is None:
-        return None
-    accepted = declared.oversubscription
-    return Failures(declared.links, declared.switches, accepted, loaded.origin("failures"))
 
 
 def _scale_up(loaded: LoadedIntent) -> ScaleUp | None:

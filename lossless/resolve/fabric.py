@@ -9,7 +9,7 @@ from lossless.fabric.model import Capacity, Fabric, Host, Network, Switch, Telem
 from lossless.records import NamedTuple
 from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
-from lossless.resolve.cluster import cluster, failures
+from lossless.resolve.cluster import cluster
 from lossless.resolve.ends import links_of, wires_of
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
@@ -17,7 +17,7 @@ from lossless.resolve.kinds import PortUse, SwitchKind
 from lossless.resolve.kubernetes import kubernetes_policy
 from lossless.resolve.layout import Layout, LayoutBuilder
 from lossless.resolve.releases import check_devices
-from lossless.resolve.routing import bridging, routing
+from lossless.resolve.routing import bridging, failures, routing
 from lossless.resolve.wiring import plan
 from lossless.units import format_capacity, format_rate
 
@@ -74,6 +74,7 @@ class _Resolver:
         self._roles = {node.name: node.role for node in self.plan.nodes}
         self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
         self.devices: dict[str, Device] = {}
+        self._failures = failures(loaded, self.plan)
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, Layout] = {}
         self._splitter = Splitter()
@@ -100,7 +101,7 @@ class _Resolver:
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
             pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
             cluster=cluster(self.loaded),
-            failures=failures(self.loaded),
+            failures=self._failures,
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
@@ -218,14 +219,16 @@ class _Resolver:
             # A link between two leaves carries no traffic up.
             up = [b for b in found if _RANKS[self._far(nodes[0], b)] > own]
             if down and up:
-                found_here = self._capacity(nodes, down, up)
+                found_here = self._capacity(nodes, down, up, bundles)
                 yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
 
     def _far(self, node: Node, bundle: Bundle) -> Role:
         """Return the role at the other end of a bundle."""
         return self._roles[_beyond(node, bundle)]
 
-    def _capacity(self, nodes: list[Node], down: list[Bundle], up: list[Bundle]) -> Capacity:
+    def _capacity(
+        self, nodes: list[Node], down: list[Bundle], up: list[Bundle], bundles: dict[str, list[Bundle]]
+    ) -> Capacity:
         topology = self.loaded.intent.topology
         shape, first = topology.shape, nodes[0]
         down_bps, up_bps = _sum(down), _sum(up)
@@ -237,7 +240,24 @@ class _Resolver:
         accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
         names = tuple(node.name for node in nodes)
         uplinks = tuple(Uplinks(_beyond(first, b), b.links, b.speed_bps) for b in up)
-        return Capacity(names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role, uplinks)
+        return Capacity(
+            names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role, uplinks
+        )._replace(in_service=self._in_service(nodes, bundles))
+
+    def _in_service(
+        self, nodes: list[Node], bundles: dict[str, list[Bundle]]
+    ) -> tuple[tuple[Uplinks, ...], ...]:
+        """Return what is left of the uplinks of switches that are alike, each kind of loss once."""
+        if not self._failures.out_of_service:
+            return ()
+        found: dict[tuple[Uplinks, ...], None] = {}
+        for node in nodes:
+            own = _RANKS[node.role]
+            up = [b for b in bundles.get(node.name, []) if _RANKS[self._far(node, b)] > own]
+            if self._failures.works(node.name, node.name):
+                left = (b for b in up if self._failures.works(b.a, b.b))
+                found[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None
+        return tuple(found)
 
 
 def _beyond(node: Node, bundle: Bundle) -> str:

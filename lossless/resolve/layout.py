@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.buffers.pools import PoolPlan, PortLoad, plan_pools
 from lossless.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
 from lossless.fabric.qos import (
     PRIORITIES,
@@ -19,7 +20,6 @@ from lossless.resolve.buffers import buffer_defaults, buffer_model, dynamic_buff
 from lossless.resolve.classes import priority_groups, schedulers, wred
 from lossless.resolve.kinds import PortUse, SwitchKind, demand, place
 from lossless.resolve.placement import Placement
-from lossless.resolve.pools import PoolPlan, PortLoad, plan_pools
 from lossless.resolve.treatment import Treatment, Treatments
 from lossless.resolve.unused import reclaimed, zero_buffers
 

@@ -1,10 +1,11 @@
-"""The declared routing to the model, and its mistakes: switches and links that do not exist."""
+"""Declared routing and failures to the model, and their mistakes: switches and links that do not exist."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
+from lossless.fabric.cluster import Failures
 from lossless.fabric.routing import Bridging, Named, Routing
 from lossless.intent.problems import in_file_order
 from lossless.source.nearest import nearest
@@ -23,19 +24,31 @@ def routing(loaded: LoadedIntent, plan: Plan) -> Routing | None:
     """Return how packets find their way, None where an intent does not say.
 
     Raises:
-        InputError: every switch that is not declared or cannot bounce, and every link that does not exist.
+        InputError: every switch that is not declared or cannot bounce.
     """
     stated = loaded.intent.topology.routing
     if stated is None:
         return None
     at = loaded.origin("topology", "routing")
     bounce = tuple(Named((name,), at.at("bounce", n)) for n, name in enumerate(stated.bounce))
-    failed = tuple(Named(names, at.at("failed", n)) for n, names in enumerate(stated.failed))
-    check = _Check(loaded, plan)
-    problems = [*check.bounces(bounce), *check.failures(failed)]
+    problems = list(_Check(loaded, plan).bounces(bounce))
     if problems:
         raise InputError(in_file_order(problems))
-    return Routing(stated.policy, bounce, failed, stated.survive, at)
+    return Routing(stated.policy, bounce, at)
+
+
+def failures(loaded: LoadedIntent, plan: Plan) -> Failures:
+    """Return what the fabric must bear, and what is out of service.
+
+    Raises:
+        InputError: every switch that is not declared, and every link that does not exist.
+    """
+    stated, at = loaded.intent.failures, loaded.origin("failures")
+    gone = tuple(Named(names, at.at("out_of_service", n)) for n, names in enumerate(stated.out_of_service))
+    problems = list(_Check(loaded, plan).out_of_service(gone))
+    if problems:
+        raise InputError(in_file_order(problems))
+    return Failures(stated.links, stated.switches, stated.oversubscription, gone, at)
 
 
 def bridging(loaded: LoadedIntent) -> Bridging | None:
@@ -67,9 +80,9 @@ class _Check:
             elif not self._has_above(name):
                 yield self._problem(origin, f"{name} has no links up, so nothing comes to it from above")
 
-    def failures(self, failed: Collection[Named]) -> Iterator[Problem]:
+    def out_of_service(self, gone: Collection[Named]) -> Iterator[Problem]:
         """Yield switches that are not there, and ends that no link joins."""
-        for names, origin in failed:
+        for names, origin in gone:
             unknown = [(number, name) for number, name in enumerate(names) if name not in self._roles]
             for number, name in unknown:
                 where = origin.at(number) if len(names) == 2 else origin

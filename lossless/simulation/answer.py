@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lossless.buffers.computed import computed
 from lossless.buffers.port import Missing
 from lossless.errors import NotHereError, ScenarioError
 from lossless.fabric.view import View
@@ -55,6 +56,7 @@ def answer(view: View, ask: Ask) -> Answer:
     from lossless.simulation.advice import advice
     from lossless.simulation.judge import judge
 
+    view = View(computed(view.fabric))
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
+from lossless.buffers.computed import computed
 from lossless.buffers.headroom import PFC_FRAME_BYTES, pause_response_bytes
 from lossless.buffers.marking import Trigger, trigger
 from lossless.buffers.port import Missing, lossless_profile
 from lossless.buffers.storms import POLL_MS, protection
 from lossless.errors import ScenarioError
+from lossless.fabric.view import View
 from lossless.records import NamedTuple
 from lossless.source.nearest import nearest
-from lossless.spread.channels import Shares, Tiers, rates, tiers
+from lossless.spread.circle import circle
 from lossless.spread.fluid import Group, stops
-from lossless.spread.near import Near
+from lossless.spread.near import Groups, Near
+from lossless.spread.net import Net, net
 from lossless.spread.picture import picture
+from lossless.spread.rates import rates
+from lossless.spread.tiers import Shares, Tiers
+from lossless.spread.ways import Ways
 from lossless.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.fabric.model import TrafficClass
-    from lossless.fabric.view import PortSet, View
+    from lossless.fabric.view import PortSet
     from lossless.findings import Json
 
 Traffic = Literal["all-to-all", "incast"]
@@ -56,7 +62,8 @@ class Reach(NamedTuple):
 
     ``stages`` go by who stops sending to whom. ``hosts`` are those that stand still, the stuck one left out, with the
     time. ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    that the pauses end at: there packets are dropped. ``picture`` is what is drawn of it.
+    that the pauses end at: there packets are dropped. ``picture`` is what is drawn of it. ``circle`` are ports that
+    stand still and wait for each other, each for the next and the last for the first; empty where none do.
     """
 
     stuck: Stuck
@@ -72,6 +79,7 @@ class Reach(NamedTuple):
     loses: tuple[str, ...]
     assumed: tuple[str, ...]
     picture: dict[str, Json]
+    circle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data; times in nanoseconds."""
@@ -93,27 +101,33 @@ class Reach(NamedTuple):
             else {"stopped": (len(self.hosts) + 1) * each, "all": self.all_hosts * each},
             "stopped": [[*end[:3], round(end[3])] for end in self.times],
             "loses": list(self.loses),
+            "circle": list(self.circle),
             "assumed": list(self.assumed),
         }
 
 
-def reach(view: View, stuck: Stuck) -> Reach:
-    """Return how far pauses spread from one host of a fabric.
+def reach(view: View, stuck: Stuck, groups: Groups | None = None) -> Reach:
+    """Return how far pauses spread from one host of a fabric; ``groups`` are those of its shape, if it has any.
 
     Raises:
-        ScenarioError: no such host, port or class; a fabric without tiers, or of which the buffers are not known.
+        ScenarioError: no such host, port or class; a fabric whose buffers or ways are not known.
     """
-    return _Reach(view, stuck).answer()
+    return _Reach(View(computed(view.fabric)), stuck, groups).answer()
 
 
 class _Reach:
-    def __init__(self, view: View, stuck: Stuck) -> None:
+    def __init__(self, view: View, stuck: Stuck, groups: Groups | None) -> None:
         self.view, self.stuck = view, stuck
         self.cls = _class(view, stuck.traffic_class)
         self.priority = self.cls.priority or 0
-        self.tiers = tiers(view.fabric)
-        self.host, self.first = _end(self.tiers, view, stuck.end)
-        self.near = Near(self.tiers, self.host, {self.tiers.channels[at].source for at in self.first})
+        self.net = net(view.fabric)
+        self.host, self.first = _end(self.net, view, stuck.end)
+        self.tiers = Tiers(self.net)
+        leaves = {self.net.channels[at].source for at in self.first}
+        self.near = Near(self.tiers, self.host, leaves, groups)
+        self.lost = 0
+        stated = view.fabric.routing
+        self._policy = stated.policy if stated else "up-down" if self.net.tiered else "shortest-path"
         self._sets = _sets(view, self.priority)
         self._triggers: dict[int, Trigger] = {}
 
@@ -134,26 +148,36 @@ class _Reach:
 
     def _groups(self) -> tuple[dict[int, Group], float]:
         """Return the ingress groups of all switches, and what all hosts send to the stuck one together."""
-        channels = self.tiers.channels
-        into_hosts = [at for at, one in enumerate(channels) if not self.tiers.rank[one.target]]
-        aimed = self.first if self.stuck.traffic == "incast" else into_hosts
-        shares = Shares(self.tiers, dict.fromkeys(aimed, 1.0))
-        came = [at for at, one in enumerate(channels) if self.tiers.rank[one.target]]
-        of = {at: shares.of(at) for at in came}
+        channels, every = self.net.channels, range(len(self.net.channels))
+        came = [at for at in every if not self.net.to_host(at)]
+        aimed = self.first if self.stuck.traffic == "incast" else filter(self.net.to_host, every)
+        of = self._shares(came, dict.fromkeys(aimed, 1.0))
         stuck = {channels[at].cable for at in self.first}
-        senders = [
-            at for at in came if not self.tiers.rank[channels[at].source] and channels[at].cable not in stuck
-        ]
-        rate = rates(self.tiers, of, senders)
-        groups = {at: Group(channels[at].target, rate[at], self._trigger(at), of[at]) for at in came}
+        senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in stuck]
+        rate = rates(self.net, of, senders)
+        groups = {at: Group(channels[at].target, rate[at], self._trigger(at), of.get(at, {})) for at in came}
         offered = sum(
             group.rate_bps * group.shares.get(out, 0.0) for group in groups.values() for out in self.first
         )
         return groups, offered
 
+    def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, Mapping[int, float]]:
+        """Return what part of each channel into a switch leaves by which others."""
+        if self.tiers.whole:
+            tiers = Shares(self.tiers, weights)
+            return {at: tiers.of(at) for at in came}
+        if self._policy == "up-down" and not self.net.tiered:
+            raise ScenarioError(
+                "topology.routing.policy is up-down, and this fabric has switches that stand in no tier: there is no "
+                "way up and then down; packets that take any shortest way have policy: shortest-path"
+            )
+        ways = Ways(self.net, self._policy).shares(weights)
+        self.lost = ways.lost
+        return ways.shares
+
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
         """Return the ports with PFC that a switch's end of a channel is one of, None where it has no PFC."""
-        one = self.tiers.channels[at]
+        one = self.net.channels[at]
         name, port = (one.source, one.source_port) if end == "source" else (one.target, one.target_port)
         return self._sets.get((id(self.view.switch_by_name[name].ports), port))
 
@@ -173,21 +197,21 @@ class _Reach:
 
     def _hop_ns(self, at: int) -> float:
         """Return how long a pause for a channel takes: its own frame, the cable, and the time the peer is allowed."""
-        one = self.tiers.channels[at]
+        one = self.net.channels[at]
         ports = self._ports(at, "target")
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
         response = pause_response_bytes(one.speed_bps) or 0
         return (PFC_FRAME_BYTES + response) * 8e9 / one.speed_bps + cable_m * 1e9 / LIGHT_IN_FIBRE_M_PER_S
 
     def _switch(self, at: int) -> str | None:
-        source = self.tiers.channels[at].source
-        return source if self.tiers.rank[source] else None
+        source = self.net.channels[at].source
+        return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
         """Return when a watchdog of the ports to the stuck host cuts in at the latest, and at which."""
         found: list[tuple[float, str]] = []
         for at in self.first:
-            ports, one = self._ports(at, "source"), self.tiers.channels[at]
+            ports, one = self._ports(at, "source"), self.net.channels[at]
             cuts_ns = None if ports is None else _cuts_in_ns(ports, self.priority)
             if ports is not None and cuts_ns is None:
                 return None, None
@@ -197,10 +221,10 @@ class _Reach:
     def _reach(
         self, found: dict[int, float], ends_ns: float | None, ended_at: str | None, groups: dict[int, Group]
     ) -> Reach:
-        channels = self.tiers.channels
+        channels = self.net.channels
         hosts: dict[str, float] = {}
         for at, at_ns in found.items():
-            if not self.tiers.rank[channels[at].source] and channels[at].source != self.host:
+            if not self.net.rank[channels[at].source] and channels[at].source != self.host:
                 hosts.setdefault(channels[at].source, at_ns)
         cluster = self.view.fabric.cluster
         return Reach(
@@ -213,15 +237,16 @@ class _Reach:
             hosts=tuple(hosts.items()),
             all_hosts=len(self.view.fabric.hosts),
             gpus_per_host=cluster.gpus_per_host if cluster else None,
-            times=tuple((*_from(self.tiers, at), at_ns) for at, at_ns in found.items()),
+            times=tuple((*_from(self.net, at), at_ns) for at, at_ns in found.items()),
             loses=tuple(self._loses(found, groups)),
             assumed=tuple(self._assumed()),
-            picture=picture(self.view.fabric, self.tiers, self.near, found),
+            picture=picture(self.view.fabric, self.net, self.near, found, ends_ns),
+            circle=circle(self.net, found, {at: group.shares for at, group in groups.items()}),
         )
 
     def _stages(self, found: dict[int, float]) -> Iterator[Stage]:
         kinds: dict[str, list[int]] = {}
-        for at in range(len(self.tiers.channels)):
+        for at in range(len(self.net.channels)):
             kinds.setdefault(self._kind(at), []).append(at)
         stages = []
         for name, members in kinds.items():
@@ -237,7 +262,7 @@ class _Reach:
 
     def _kind(self, at: int) -> str:
         """Return who sends to whom: by tier, and how near the stuck host."""
-        one = self.tiers.channels[at]
+        one = self.net.channels[at]
         if at in self.first:
             return f"{self.near.its_leaf} to {self.stuck.end}"
         return f"{self.near.who(one.source)} to {self.near.who(one.target)}"
@@ -246,7 +271,7 @@ class _Reach:
         """Yield ports that take in what waits for a stopped way out, and cannot ask for a pause."""
         for at, group in groups.items():
             if group.trigger is None and group.rate_bps and not found.keys().isdisjoint(group.shares):
-                yield f"{group.switch}:{self.tiers.channels[at].target_port}"
+                yield f"{group.switch}:{self.net.channels[at].target_port}"
 
     def _assumed(self) -> Iterator[str]:
         drains = self.stuck.drains_bps
@@ -256,14 +281,18 @@ class _Reach:
             else f"every host sends at line rate, all of it to {self.host}"
         )
         yield "senders have no end of data, and DCQCN slows nobody down"
-        yield "traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner"
+        up_down = self._policy == "up-down"
+        ways = "all shortest ways alike, up and then down" if up_down else "all shortest ways alike"
+        yield f"traffic takes {ways}; uneven hashing fills some buffers sooner"
+        if self.lost:
+            yield f"{self.lost:,} pairs of switches have no such way between them, and send each other nothing"
         yield "nothing waits when it begins, and what is not paused keeps its rate"
         yield "peers take as long to obey a pause as IEEE 802.3 allows"
         if drains:
             yield f"{self.host} takes in {format_rate(drains)} a port: the watchdog sees packets move, and waits"
 
 
-def _from(found: Tiers, at: int) -> tuple[str, str, str]:
+def _from(found: Net, at: int) -> tuple[str, str, str]:
     one = found.channels[at]
     return one.source, one.source_port, one.target
 
@@ -281,7 +310,7 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
     return found
 
 
-def _end(found: Tiers, view: View, end: str) -> tuple[str, list[int]]:
+def _end(found: Net, view: View, end: str) -> tuple[str, list[int]]:
     """Return a host and the channels into the port that is named, or into all of its ports."""
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:

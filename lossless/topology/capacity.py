@@ -40,10 +40,11 @@ class PerGpu(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What a fabric can carry. ``links`` and ``switches`` are how many fail in the tiers' worst cases."""
+    """What a fabric can carry. In the tiers' worst cases so many ``links`` or ``switches`` fail, besides ``gone``."""
 
     links: int
     switches: int
+    gone: tuple[str, ...]
     tiers: tuple[TierLine, ...]
     bisection: Bisection | None
     per_gpu: PerGpu | None
@@ -51,7 +52,7 @@ class Carried(NamedTuple):
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data, ratios computed."""
         return {
-            "failed": {"links": self.links, "switches": self.switches},
+            "failed": {"links": self.links, "switches": self.switches, "out_of_service": list(self.gone)},
             "tiers": [_tier_data(tier) for tier in self.tiers],
             "bisection": None if self.bisection is None else _halves_data(self.bisection),
             "per_gpu": None if self.per_gpu is None else dict(self.per_gpu._asdict()),
@@ -59,15 +60,12 @@ class Carried(NamedTuple):
 
 
 def carried(fabric: Fabric) -> Carried:
-    """Return what a fabric can carry whole, and with as many uplinks or switches failed as its intent asks about.
-
-    Of what it does not ask about, one fails.
-    """
-    asked = fabric.failures
-    links, switches = ((asked.links or 1), (asked.switches or 1)) if asked else (1, 1)
+    """Return what a fabric can carry whole, and with as many uplinks or switches failed as its intent says it bears."""
+    borne = fabric.failures
+    links, switches, gone = (borne.links, borne.switches, borne.gone) if borne else (0, 0, ())
     tiers = tuple(_tier(capacity, links, switches) for capacity in fabric.capacities)
     across = bisection(fabric.links)
-    return Carried(links, switches, tiers, across, _per_gpu(fabric, across))
+    return Carried(links, switches, gone, tiers, across, _per_gpu(fabric, across))
 
 
 def _tier(capacity: Capacity, links: int, switches: int) -> TierLine:

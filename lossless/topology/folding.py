@@ -93,6 +93,14 @@ _IN_GROUPS: dict[str, tuple[Role, ...]] = {
 }
 
 
+def groups_of(plan: Plan, shape: str | None) -> tuple[str, dict[str, int]]:
+    """Return what the groups of a shape are called, and the one that each switch is in that is in one."""
+    roles = _IN_GROUPS.get(shape or "", ())
+    return _GROUPED.get(shape or "", ""), {
+        node.name: node.place[0] for node in plan.nodes if node.role in roles
+    }
+
+
 class _Folding:
     """Gives every device the item it is drawn as."""
 

@@ -16,11 +16,11 @@ from lossless.buffers.headroom import (
     barefoot_headroom,
     mellanox_headroom,
 )
+from lossless.buffers.pools import PortLoad, plan_pools
 from lossless.buffers.port import ROW_PATTERNS, Pattern, row_pattern
 from lossless.findings import Origin
 from lossless.hardware.load import load_switch
 from lossless.hardware.model import HeadroomRow, Hwsku
-from lossless.resolve.pools import PortLoad, plan_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -155,6 +155,12 @@ def test_the_spread_is_drawn(cli: Cli) -> None:
     text = "".join(ET.fromstring(Path("spread.svg").read_text()).itertext())
     assert "pauses from host3" in text
     assert "at once" in text
+    # Nothing is told by colour alone.
+    assert "its pauses begin it" in text
+    assert "4 of 4 paused" in text
+    assert "7 of 7 other hosts paused: 56 of 56 GPUs besides its own" in text
+    assert "the watchdog cuts in after " in text
+    assert "0 m" not in text
 
 
 @pytest.mark.parametrize(

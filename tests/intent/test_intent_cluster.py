@@ -26,10 +26,6 @@ MISTAKES = {
     "cluster: {gpus_per_host: 8, bandwidth_per_gpu: 400}": (
         "23:48: cluster.bandwidth_per_gpu: '400' has no unit; write it like 400G or 1.6T (units: M, G, T)"
     ),
-    "failures: {links: 1}": "23:1: failures: oversubscription is missing",
-    "failures: {oversubscription: 2}": (
-        "23:11: failures: state how many links or switches may fail, as in links: 1"
-    ),
     "failures: {links: -1, oversubscription: 2}": (
         "23:19: failures.links: -1 is not a number of links; expected a whole number from 0 to 1024"
     ),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lossless.errors import InputError
+from lossless.fabric.cluster import Failures
 from lossless.fabric.model import Fabric
 from lossless.fabric.routing import Routing
 from lossless.intent.load import load_intent
@@ -16,10 +17,11 @@ from lossless.source import load_text
 from tests.rules.snippets import BASES, merge
 
 
-def fabric(**topology: Any) -> Fabric:
-    """Return the base fabric with more said of its topology."""
+def fabric(failures: dict[str, Any] | None = None, **topology: Any) -> Fabric:
+    """Return the base fabric with more said of its topology, and of what it must bear."""
     base = load_text((BASES / "leaf-spine.yaml").read_text(), "base.yaml").data
-    text = json.dumps(merge(base, {"topology": topology}), indent=2)
+    more = {"topology": topology} | ({} if failures is None else {"failures": failures})
+    text = json.dumps(merge(base, more), indent=2)
     return resolve(load_intent(load_text(text, "fabric.yaml")))
 
 
@@ -33,12 +35,29 @@ def test_nothing_said_is_nothing_known() -> None:
     assert (fabric().routing, fabric().bridging) == (None, None)
 
 
-def test_routing_goes_up_and_down_and_bears_one_failure_unless_it_says_otherwise() -> None:
-    assert stated(bounce=[])[:4] == ("up-down", (), (), 1)
-    said = stated(policy="shortest-path", bounce=["leaf2"], failed=["spine1", ["leaf1", "spine2"]], survive=0)
+def borne(**keys: Any) -> Failures:
+    found = fabric(failures=keys).failures
+    assert found is not None
+    return found
+
+
+def test_routing_goes_up_and_down_unless_it_says_otherwise() -> None:
+    assert stated(bounce=[])[:2] == ("up-down", ())
+    said = stated(policy="shortest-path", bounce=["leaf2"])
     assert [one.names for one in said.bounce] == [("leaf2",)]
-    assert [one.names for one in said.failed] == [("spine1",), ("leaf1", "spine2")]
-    assert said.failed[1].origin.path == ("topology", "routing", "failed", 1)
+
+
+def test_any_one_link_or_switch_must_be_borne_unless_it_says_otherwise() -> None:
+    unsaid = fabric().failures
+    assert unsaid is not None
+    assert unsaid[:4] == borne()[:4] == (1, 1, None, ())
+    said = borne(links=2, switches=0, oversubscription=2, out_of_service=["spine1", ["leaf1", "spine2"]])
+    assert said[:3] == (2, 0, 2.0)
+    assert [one.names for one in said.out_of_service] == [("spine1",), ("leaf1", "spine2")]
+    assert said.out_of_service[1].origin.path == ("failures", "out_of_service", 1)
+    assert said.gone == ("spine1", "leaf1 - spine2")
+    assert [said.works(*ends) for ends in (("leaf2", "spine1"), ("spine2", "leaf1"), ("leaf2", "spine2"))] == [
+        False, False, True]  # fmt: skip
 
 
 def test_bridging_floods_unless_it_says_otherwise() -> None:
@@ -61,24 +80,34 @@ def test_bridging_floods_unless_it_says_otherwise() -> None:
                 "topology.routing.bounce.2: spine1 has no links up, so nothing comes to it from above",
             ],
         ),
-        (
-            {"failed": ["spine9", ["leaf1", "leaf2"], ["leaf1", "spine8"]]},
-            [
-                "topology.routing.failed.0: no switch 'spine9'; did you mean spine2?",
-                "topology.routing.failed.1: no link joins leaf1 and leaf2",
-                "topology.routing.failed.2.1: no switch 'spine8'; did you mean spine2?",
-            ],
-        ),
-        (
-            {"failed": [3], "survive": 4},
-            [
-                "topology.routing.failed.0: expected a switch, or the two ends of links as [leaf1, spine1]; found 3",
-                "topology.routing.survive: expected how many failures at once, 0 to 3; found 4",
-            ],
-        ),
     ],
 )
 def test_what_is_not_there_is_refused_at_its_place(routing: dict[str, Any], messages: list[str]) -> None:
     with pytest.raises(InputError) as refused:
         fabric(routing=routing)
+    assert [problem.message for problem in refused.value.problems] == messages
+
+
+@pytest.mark.parametrize(
+    ("gone", "messages"),
+    [
+        (
+            ["spine9", ["leaf1", "leaf2"], ["leaf1", "spine8"]],
+            [
+                "failures.out_of_service.0: no switch 'spine9'; did you mean spine2?",
+                "failures.out_of_service.1: no link joins leaf1 and leaf2",
+                "failures.out_of_service.2.1: no switch 'spine8'; did you mean spine2?",
+            ],
+        ),
+        (
+            [3],
+            [
+                "failures.out_of_service.0: expected a switch, or the two ends of links as [leaf1, spine1]; found 3",
+            ],
+        ),
+    ],
+)
+def test_what_is_not_there_cannot_be_out_of_service(gone: list[Any], messages: list[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        fabric(failures={"out_of_service": gone})
     assert [problem.message for problem in refused.value.problems] == messages

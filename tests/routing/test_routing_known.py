@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.routing.failures import after_failures
+from lossless.routing.failures import Borne, after_failures
 from lossless.routing.judge import Question, judge, judge_moves
 from lossless.routing.wires import without
 from tests.routing.made import dimension_order, leaf_spine, ring, three_tier, torus
@@ -82,8 +82,8 @@ def test_turning_freely_closes_a_circle_even_in_a_torus_of_rings_of_three() -> N
 
 def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
     clos = leaf_spine(6, 2)
-    assert after_failures(clos, SHORTEST, 1).circle is None
-    found = after_failures(clos, SHORTEST, 2).circle
+    assert after_failures(clos, SHORTEST, Borne(1, 1)).circle is None
+    found = after_failures(clos, SHORTEST, Borne(2, 2)).circle
     assert found is not None
     assert sorted(map(str, found.failed)) == ["leaf0 - spine0", "leaf1 - spine1"]
     assert len(found.verdict.circle) == 4
@@ -118,8 +118,24 @@ def test_where_cases_are_too_many_they_are_drawn_and_the_same_each_time(
 ) -> None:
     monkeypatch.setattr("lossless.routing.failures.MOST_WORK", 0)
     clos = leaf_spine(6, 2)
-    first, again = after_failures(clos, SHORTEST, 2), after_failures(clos, SHORTEST, 2)
+    first, again = after_failures(clos, SHORTEST, Borne(2, 2)), after_failures(clos, SHORTEST, Borne(2, 2))
     assert first == again
     assert (first.drawn, first.circle is None) == (True, False)
-    safe = after_failures(leaf_spine(6, 4), SHORTEST, 2)
-    assert (safe.drawn, safe.circle, safe.cases) == (True, None, 301)
+    safe = after_failures(leaf_spine(6, 4), SHORTEST, Borne(2, 2))
+    assert (safe.drawn, safe.circle, safe.cases) == (True, None, 601)
+
+
+def test_links_and_switches_fail_each_by_themselves() -> None:
+    clos = leaf_spine(6, 2)
+    assert after_failures(clos, SHORTEST, Borne(links=2, switches=0)).circle is not None
+    assert after_failures(clos, SHORTEST, Borne(links=1, switches=2)).circle is None
+
+
+def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lossless.routing.failures.MOST_WORK", 0)
+    clos = leaf_spine(6, 2)
+    pairs = clos._replace(links=[dict.fromkeys(others, 2) for others in clos.links])
+    assert after_failures(pairs, SHORTEST, Borne(3, 0)).circle is None
+    assert after_failures(pairs, SHORTEST, Borne(4, 0)).circle is not None

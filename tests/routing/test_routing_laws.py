@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.graphs.cycles import cycle
-from lossless.routing.failures import Strike, after_failures, struck
+from lossless.routing.failures import Borne, Strike, after_failures, struck
 from lossless.routing.flows import flows
 from lossless.routing.judge import Question, Verdict, judge, judge_moves
 from lossless.routing.moves import shortest_path, up_down
@@ -94,18 +94,20 @@ def test_few_switches_of_a_kind_show_what_all_show(wires: Wires, policy: Policy,
 
 
 @settings(max_examples=40)
-@given(worn_clos(), POLICIES, st.integers(1, 2), st.booleans())
+@given(worn_clos(), POLICIES, st.builds(Borne, st.integers(0, 2), st.integers(0, 2)), st.booleans())
 def test_one_failure_of_each_kind_shows_what_all_failures_show(
-    wires: Wires, policy: Policy, survive: int, bounces: bool
+    wires: Wires, policy: Policy, borne: Borne, bounces: bool
 ) -> None:
     question = Question(policy, frozenset(wires.names[:1]) if bounces else frozenset())
-    found = after_failures(wires, question, survive)
+    found = after_failures(wires, question, borne)
     assert not found.drawn
     verdicts = [whole(wires, question)]
-    strikes = [Strike((name,), 1) for name in wires.names]
-    strikes += [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
-    for count in range(1, survive + 1):
-        for chosen in combinations(strikes, count):
+    switches = [Strike((name,), 1) for name in wires.names]
+    links = [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
+    for strikes, most in ((switches, borne.switches), (links, borne.links)):
+        for chosen in (chosen for count in range(1, most + 1) for chosen in combinations(strikes, count)):
+            if sum(strike.links for strike in chosen) > most:
+                continue
             left = wires
             for strike in chosen:
                 left = struck(left, strike)

@@ -83,17 +83,41 @@ class TestFailures:
         assert left_without_switches(found, 1) <= left_without_links(found, 1)
 
     def test_a_leaf_that_loses_all_is_said_to(self) -> None:
-        found = only(intent({"failures": {"switches": 2, "oversubscription": 4}}), "TOP009")
+        found = only(intent({"failures": {"links": 0, "switches": 2, "oversubscription": 4}}), "TOP009")
         assert "has 0 b/s of uplinks for 3.2 Tb/s below it, nothing is left above it" in found.message
         assert "to accept it" not in found.help
 
     def test_what_the_help_says_is_accepted(self) -> None:
-        asked = {"failures": {"links": 1, "oversubscription": 1.2}}
-        assert only(intent(asked), "TOP009").help.endswith("state oversubscription: 1.34")
-        assert drawn(intent({"failures": {"links": 1, "oversubscription": 1.34}}), "TOP009") == []
+        asked = {"links": 1, "switches": 0, "oversubscription": 1.2}
+        assert only(intent({"failures": asked}), "TOP009").help.endswith("state oversubscription: 1.34")
+        assert drawn(intent({"failures": {**asked, "oversubscription": 1.34}}), "TOP009") == []
 
-    def test_nothing_is_asked_where_nothing_is_stated(self) -> None:
-        assert drawn(intent({"topology": {"leaf_spine": {"uplinks": "1 x 400G"}}}), "TOP009") == []
+    @pytest.mark.parametrize("stated", [{}, {"failures": {"links": 3, "switches": 2}}])
+    def test_any_ratio_will_do_where_none_is_stated(self, stated: dict[str, Any]) -> None:
+        assert drawn(intent({"topology": {"leaf_spine": {"uplinks": "1 x 400G"}}, **stated}), "TOP009") == []
+
+    def test_what_is_out_of_service_is_lost_already(self) -> None:
+        uplinks = {"leaf_spine": {"uplinks": "1 x 800G", "spines": 4}}
+        asked = {"links": 1, "switches": 0, "oversubscription": 1.4, "out_of_service": [["leaf1", "spine3"]]}
+        found = only(intent({"topology": uplinks, "failures": asked}), "TOP009")
+        assert (
+            "a leaf that loses 1 uplink has 1.6 Tb/s of uplinks for 3.2 Tb/s below it, 2:1" in found.message
+        )
+        assert found.note.endswith("; out of service: leaf1 - spine3")
+        assert (
+            drawn(intent({"topology": uplinks, "failures": {**asked, "out_of_service": []}}), "TOP009") == []
+        )
+
+    def test_a_leaf_that_is_itself_out_of_service_needs_nothing(self) -> None:
+        gone = {"oversubscription": 2, "out_of_service": ["leaf1"]}
+        assert drawn(intent({"failures": gone}), "TOP009") == []
+
+    def test_the_summary_says_what_is_out_of_service(self) -> None:
+        found = carried(intent_view({"failures": {"out_of_service": ["spine2"]}}).fabric)
+        (tier,) = found.tiers
+        assert (tier.without_links_bps, tier.without_switches_bps) == (800 * G, 0)
+        said = capacity_text(found.to_data())
+        assert said.endswith("failures come on top of what is out of service: spine2")
 
 
 class TestCluster:
@@ -173,7 +197,7 @@ class TestCarried:
         assert "1.6 Tb/s one way, 12.5 % of what the hosts of one half send" in capacity_text(found.to_data())
 
     def test_as_many_fail_as_the_intent_asks_about_and_else_one(self) -> None:
-        asked = {"failures": {"links": 3, "oversubscription": 8}}
+        asked = {"failures": {"links": 3}}
         (one,), (three,) = (carried(intent_view(patch).fabric).tiers for patch in ({}, asked))
         assert (one.without_links_bps, three.without_links_bps) == (2400 * G, 800 * G)
         assert one.without_switches_bps == three.without_switches_bps == 1600 * G

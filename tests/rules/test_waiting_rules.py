@@ -49,9 +49,9 @@ def test_a_clos_that_says_nothing_of_routing_has_no_finding_and_no_gap() -> None
 
 
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
-@pytest.mark.parametrize("survive", [0, 1, 2, 3])
-def test_bundles_of_two_links_bear_three_failures(policy: str, survive: int) -> None:
-    assert drawn(routing(policy=policy, survive=survive)) == []
+@pytest.mark.parametrize("links", [0, 1, 2, 3])
+def test_bundles_of_two_links_bear_three_failures(policy: str, links: int) -> None:
+    assert drawn(routing(policy=policy), failures={"links": links, "switches": links}) == []
 
 
 def test_two_bounces_are_one_finding_that_shows_the_circle() -> None:
@@ -87,7 +87,9 @@ def test_lossy_fabrics_and_lossy_uplinks_are_not_judged() -> None:
 
 
 def test_shortest_paths_are_blamed_where_failures_close_the_circle() -> None:
-    found = only({"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path", survive=2)})
+    found = only(
+        {"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path")}, failures={"links": 2}
+    )
     assert (found.code, found.origin.path) == ("TOP005", ("topology", "routing", "policy"))
     assert found.message.startswith(
         "once the link of leaf1 and spine1 and the link of leaf2 and spine2 have failed, buffers wait for each other"
@@ -97,17 +99,18 @@ def test_shortest_paths_are_blamed_where_failures_close_the_circle() -> None:
 
 def test_up_and_down_is_blamed_where_failures_leave_no_way() -> None:
     narrow = {"leaf_spine": {"uplinks": "1 x 800G"}}
-    found = only({**narrow, **routing(survive=2)})
+    found = only({**narrow, **routing(policy="up-down")}, failures={"links": 2})
     assert (found.code, found.severity, found.origin.path) == ("TOP004", "warning", ("topology", "routing"))
     assert "no way leads up and then down from leaf1 to leaf2" in found.message
-    assert drawn({**narrow, **routing(survive=1)}) == []
+    assert drawn({**narrow, **routing(policy="up-down")}) == []
 
 
 def test_links_that_are_out_of_service_count() -> None:
     gone = [["leaf1", "spine1"], ["spine2", "leaf2"]]
-    assert only(routing(policy="shortest-path", failed=gone, survive=0)).code == "TOP005"
-    assert only(routing(failed=gone, survive=0)).code == "TOP004"
-    assert drawn(routing(policy="shortest-path", failed=["spine1"])) == []
+    none_more = {"links": 0, "switches": 0, "out_of_service": gone}
+    assert only(routing(policy="shortest-path"), failures=none_more).code == "TOP005"
+    assert only(routing(policy="up-down"), failures=none_more).code == "TOP004"
+    assert drawn(routing(policy="shortest-path"), failures={"out_of_service": ["spine1"]}) == []
 
 
 def test_where_up_and_down_leads_nowhere_nothing_is_judged_until_the_intent_says() -> None:
@@ -122,9 +125,10 @@ def test_where_up_and_down_leads_nowhere_nothing_is_judged_until_the_intent_says
     ring = {"devices": devices, "links": links}
     assert drawn(ring) == []
     assert [gap.code for gap in judged(ring).not_judged if gap.code in CODES] == ["TOP005"]
-    found = only({**ring, **routing(policy="shortest-path", survive=0)})
+    none = {"links": 0, "switches": 0}
+    found = only({**ring, **routing(policy="shortest-path")}, failures=none)
     assert (found.code, found.places) == ("TOP005", 5)
-    assert only({**ring, **routing(survive=0)}).code == "TOP004"
+    assert only({**ring, **routing(policy="up-down")}, failures=none).code == "TOP004"
 
 
 @pytest.mark.parametrize(

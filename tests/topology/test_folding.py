@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from lossless.report.topology_svg import topology_svg
+from lossless.report.topology_svg import from_to, topology_svg
 from lossless.topology.folding import Picture, folded
 from lossless.topology.groups import dragonfly_plus
 from lossless.topology.shapes import Bundle, Node, Plan, leaf_spine, three_tier
@@ -63,6 +63,35 @@ def test_pictures_are_well_formed_and_nothing_stands_on_something_else(
         assert all(abs(x - p) >= 104 or abs(y - q) >= 40 for p, q in boxes[:number])
 
 
+@pytest.mark.parametrize("shape", PLANS)
+@settings(deadline=None, max_examples=10)
+@given(a=SMALL, b=SMALL, c=SMALL)
+def test_no_number_on_a_line_stands_on_another(shape: str, a: int, b: int, c: int) -> None:
+    root = ElementTree.fromstring(svg(drawn(shape, PLANS[shape](a, b, c))))
+    words = [
+        (float(text.attrib["x"]), float(text.attrib["y"]), len(text.text or ""))
+        for text in root.iter("{http://www.w3.org/2000/svg}text")
+        if text.attrib.get("stroke") == "#ffffff"
+    ]
+    for number, (x, y, length) in enumerate(words):
+        # A digit of 10 pixels is less than six wide; places are rounded to a tenth.
+        assert all(abs(x - p) > 3 * (length + n) or abs(y - q) > 11.8 for p, q, n in words[:number])
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        ("host105", "host112", "host105 .. 112"),
+        ("sw-0-1", "sw-4-0", "sw-0-1 .. 4-0"),
+        ("rack7-tor", "rack8-tor", "rack7-tor .. 8-tor"),
+        ("leaf1", "gpu2", "leaf1 .. gpu2"),
+        ("a", "b", "a .. b"),
+    ],
+)
+def test_what_two_names_begin_with_is_said_once(first: str, last: str, said: str) -> None:
+    assert from_to(first, last) == said
+
+
 def test_a_picture_does_not_grow_with_the_fabric() -> None:
     small, large = (svg(drawn("three_tier", three_tier(pods(n, n, 8, 8, 2, n)))) for n in (16, 32))
     assert len(large) < 1.05 * len(small)
@@ -108,36 +137,36 @@ def test_a_small_one_in_full() -> None:
     text = svg(drawn("leaf_spine", leaf_spine(clos(1, 1, 2))))
     looks = r" (stroke|fill|text-anchor|paint-order|role|rx|xmlns|viewBox|(font|stroke)-[a-z]+)='[^']*'"
     assert re.sub(looks, "", text) == snapshot("""\
-<svg width='460' height='486'>
+<svg width='460' height='502'>
 <title>f: devices and links</title>
-<rect width='460' height='486'/>
+<rect width='460' height='502'/>
 <text x='24' y='28'>f</text>
 <g><title>leaf1 to host1 .. host2: 4 x 400G, 3 m</title>
-<line x1='76' y1='246' x2='76' y2='350'/>
-<text x='76' y='278.1'>4</text>
+<line x1='76' y1='254' x2='76' y2='366'/>
 </g>
 <g><title>leaf1 to spine1: 2 x 800G, 30 m</title>
-<line x1='76' y1='206' x2='76' y2='102'/>
-<text x='76' y='179.9'>2</text>
+<line x1='76' y1='214' x2='76' y2='102'/>
 </g>
+<text x='76' y='290.6'>4</text>
+<text x='76' y='183.4'>2</text>
 <g><title>spine1</title>
 <rect x='24' y='62' width='104' height='40'/>
 <text x='76' y='86'>spine1</text>
 </g>
 <g><title>leaf1</title>
-<rect x='24' y='206' width='104' height='40'/>
-<text x='76' y='230'>leaf1</text>
+<rect x='24' y='214' width='104' height='40'/>
+<text x='76' y='238'>leaf1</text>
 </g>
 <g><title>host1 .. host2</title>
-<rect x='24' y='350' width='104' height='40'/>
-<text x='76' y='367'>2 hosts</text>
-<text x='76' y='381'>host1 .. host2</text>
+<rect x='24' y='366' width='104' height='40'/>
+<text x='76' y='383'>2 hosts</text>
+<text x='76' y='397'>host1 .. 2</text>
 </g>
-<line x1='24' y1='416' x2='50' y2='416'/>
-<text x='58' y='420'>links to hosts: 4 x 400G, 3 m</text>
-<line x1='24' y1='434' x2='50' y2='434'/>
-<text x='58' y='438'>uplinks of leaves: 2 x 800G, 30 m</text>
-<text x='58' y='456'>boxes with a dashed border stand for several devices</text>
+<line x1='24' y1='432' x2='50' y2='432'/>
+<text x='58' y='436'>links to hosts: 4 x 400G, 3 m</text>
+<line x1='24' y1='450' x2='50' y2='450'/>
+<text x='58' y='454'>uplinks of leaves: 2 x 800G, 30 m</text>
+<text x='58' y='472'>boxes with a dashed border stand for several devices</text>
 </svg>
 """)
 

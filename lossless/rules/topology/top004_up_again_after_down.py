@@ -1,11 +1,11 @@
 """Lossless packets must not go up again after they went down.
 
 ## What it does
-Works out which way packets go between all switches with hosts, with what is out of service (`failed`) and after up to
-`survive` more failures of links and switches. With `policy: shortest-path` it looks for switches that send up again
-what came to them from above. With `policy: up-down`, where that is forbidden, it looks for switches that are joined
-and have no way left. Where that closes a circle of buffers, TOP005 says so instead. Without `topology.routing` packets
-go up and then down, and there is nothing to look for.
+Works out which way packets go between all switches with hosts, without what is out of service, and after all other
+failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated). With
+`policy: shortest-path` it looks for switches that send up again what came to them from above. With `policy: up-down`,
+where that is forbidden, it looks for switches that are joined and have no way left. Where that closes a circle of
+buffers, TOP005 says so instead. Without `topology.routing` packets go up and then down: nothing is looked for.
 
 ## Why it breaks a lossless fabric
 As long as all packets go up first and then down, no two buffers can wait for each other. Every way that leads up again
@@ -19,7 +19,8 @@ topology:
     leaves: 3
   routing:
     policy: shortest-path   # <- here
-    failed: [[leaf1, spine1], [leaf2, spine2]]
+failures:
+  out_of_service: [[leaf1, spine1], [leaf2, spine2]]
 ```
 
 ## Good
@@ -29,7 +30,8 @@ topology:
     leaves: 3
   routing:
     policy: shortest-path
-    failed: [[leaf1, spine1]]
+failures:
+  out_of_service: [[leaf1, spine1]]
 ```
 
 ## Fix
@@ -97,7 +99,7 @@ def _lost(origin: Origin, seen: Seen) -> Hit:
         origin=origin,
         message=f"{after(seen.failed)}no way leads up and then down from {near} to {far}, though links join them",
         note="what is sent between them is dropped, or goes up again after it went down",
-        help="more links, or fewer failures to survive",
+        help="more links; or state under `failures` that fewer must be borne",
         elements=(near, far),
         data={"switches": [near, far], "failed": [str(strike) for strike in seen.failed]},
     )

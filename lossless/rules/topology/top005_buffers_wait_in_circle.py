@@ -2,9 +2,10 @@
 
 ## What it does
 Works out which way packets go between all switches with hosts, and so which ingress buffer of which priority waits
-for which other. Then it looks for a circle: with what is out of service (`failed`), with switches that `bounce`, and
-after up to `survive` more failures of links and switches, of which it looks at every kind or, where they are too many,
-at 300 drawn at random. The smallest circle is shown link by link. Bounces of dual ToRs count in their second priority.
+for which other. Then it looks for a circle: with switches that `bounce`, without what is out of service, and after
+all other failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated), of
+which it looks at every kind or, where they are too many, at 300 drawn at random. The smallest circle is shown link by
+link. Bounces of dual ToRs count in their second priority.
 Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
 torus, nothing is judged.
 
@@ -29,7 +30,8 @@ topology:
     leaves: 4
   routing:
     policy: shortest-path   # <- here
-    failed: [[leaf1, spine1], [leaf2, spine2]]
+failures:
+  out_of_service: [[leaf1, spine1], [leaf2, spine2]]
 ```
 
 ## Good

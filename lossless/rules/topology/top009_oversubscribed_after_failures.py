@@ -1,9 +1,10 @@
 """What is left after the failures that an intent plans for must carry what the intent says.
 
 ## What it does
-Where an intent states `failures`, takes from every leaf, and in a fabric of pods from every spine, the fastest `links`
-of its uplinks, or the `switches` above it that carry most, and compares the bandwidth below it with what is left above
-it. This is the worst case over all failures of that many, not an average. Without `failures` nothing is judged.
+Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,
+what is `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it that carry most (one,
+where nothing else is stated). It compares the bandwidth below with what is left above: in the worst case over all
+failures of that many, not in an average. TOP004 and TOP005 judge routing after the same failures.
 
 ## Why it breaks a lossless fabric
 Routing moves the traffic of a dead uplink to those beside it. What was 1:1 is oversubscribed from then on, and the
@@ -23,7 +24,7 @@ failures: {switches: 1, oversubscription: 2}
 ```
 
 ```yaml intent base=leaf-spine
-failures: {links: 1, oversubscription: 1.34}
+failures: {links: 1, switches: 0, oversubscription: 1.34}
 topology:
   leaf_spine:
     hosts_per_leaf: 4
@@ -66,17 +67,13 @@ RULE = Rule(
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of switch and kind of failure that leaves too little."""
     failures = view.fabric.failures
-    if failures is None:
+    if failures is None or failures.accepted is None:
         return
     for capacity in view.fabric.capacities:
         for what, number, left_bps in _cases(failures, capacity):
             if capacity.down_bps > left_bps * failures.accepted:
-                yield _hit(
-                    failures,
-                    capacity,
-                    f"{number} {what if number > 1 else what[: what.rindex('s')]}",
-                    left_bps,
-                )
+                lost = f"{number} {what if number > 1 else what[: what.rindex('s')]}"
+                yield _hit(failures, failures.accepted, capacity, lost, left_bps)
 
 
 def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[str, int, int]]:
@@ -88,18 +85,19 @@ def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[str, int, i
         yield above, failures.switches, left_without_switches(capacity, failures.switches)
 
 
-def _hit(failures: Failures, capacity: Capacity, lost: str, left_bps: int) -> Hit:
+def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int) -> Hit:
     found = ratio(capacity.down_bps, left_bps)
-    needed_bps = math.ceil(capacity.down_bps / failures.accepted)
+    needed_bps = math.ceil(capacity.down_bps / accepted)
     is_left = f"{found:.4g}:1" if left_bps else "nothing is left above it"
     return Hit(
         origin=failures.origin.at("oversubscription"),
         message=f"a {capacity.role} that loses {lost} has {format_capacity(left_bps)} of uplinks for "
-        f"{format_capacity(capacity.down_bps)} below it, {is_left}; {failures.accepted:g}:1 is accepted",
-        note=f"whole: {capacity.note}",
+        f"{format_capacity(capacity.down_bps)} below it, {is_left}; {accepted:g}:1 is accepted",
+        note=f"whole: {capacity.note}"
+        + (f"; out of service: {', '.join(failures.gone)}" if failures.gone else ""),
         help=f"more uplinks, or more switches to share them: {format_capacity(needed_bps)} must be left"
         + (f"; to accept it, state oversubscription: {math.ceil(found * 100) / 100:g}" if left_bps else ""),
         elements=capacity.leaves,
         places=len(capacity.leaves),
-        data={"left_bps": left_bps, "down_bps": capacity.down_bps, "accepted": failures.accepted},
+        data={"left_bps": left_bps, "down_bps": capacity.down_bps, "accepted": accepted},
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from lossless.records import NamedTuple
-from lossless.routing.failures import Outcome, after_failures
+from lossless.routing.failures import Borne, Outcome, after_failures
 from lossless.routing.judge import Question, judge
 from lossless.routing.wires import Wires, wires_of, without
 
@@ -64,10 +64,11 @@ def _routed(fabric: Fabric) -> Routed | None:
     bounces = frozenset(one.names[0] for one in routing.bounce) if routing else frozenset()
     tors = frozenset(switch.device for switch in fabric.switches if switch.qos.tunnel is not None)
     question = Question(routing.policy if routing else "up-down", bounces, tors - bounces)
-    if routing is None:
-        return Routed(False, wires, question, after_failures(wires, question, 0))
-    left = _in_service(wires, [one.names for one in routing.failed])
-    return Routed(True, left, question, after_failures(left, question, routing.survive))
+    borne = fabric.failures
+    if routing is None or borne is None:
+        return Routed(False, wires, question, after_failures(wires, question, Borne(0, 0)))
+    left = _in_service(wires, [one.names for one in borne.out_of_service])
+    return Routed(True, left, question, after_failures(left, question, Borne(borne.links, borne.switches)))
 
 
 def _in_service(wires: Wires, failed: Collection[Sequence[str]]) -> Wires:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 LOSSLESS_EGRESS = "egress_lossless_pool"
 _KIB = 1024
-_PRIVATE_HEADROOM_BYTES = 10 * _KIB
+PRIVATE_HEADROOM_BYTES = 10 * _KIB
+"""What each port with lossless groups holds of its own beside a shared headroom pool, on NVIDIA chips: sonic-swss
+cfgmgr/buffer_pool_mellanox.lua @1469e8d."""
 _MIRROR_HEADROOM_BYTES = 10 * _KIB
 _MANAGEMENT_POOL_BYTES = 256 * _KIB
 _LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
@@ -62,7 +64,8 @@ def plan_pools(
     """
     shared = _shared_headroom(asic, defaults, loads, oversubscription)
     if asic.formula == "mellanox":
-        room = chip_bytes(defaults) - math.ceil(sum(_nvidia_reserved(asic, defaults, loads))) - shared
+        lends = defaults.uses_shared_headroom
+        room = nvidia_room(asic, chip_bytes(defaults), loads, shared, lends=lends)
         sizes = _nvidia_sizes(defaults, room)
     else:
         room = _room(defaults, loads, shared)
@@ -97,7 +100,12 @@ def _shared_headroom(
     claimed = _claimed_headroom(asic, loads)
     if oversubscription is None and claimed > chip_bytes(defaults) // 2:
         return min(claimed, sum(pool.shared_headroom_bytes or 0 for pool in defaults.pools))
-    shared = math.ceil(claimed / (oversubscription or 1.0))
+    return lent_headroom(asic, loads, oversubscription or 1.0)
+
+
+def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: float) -> int:
+    """Return the size of a shared headroom pool that is so many times smaller than what groups can claim of it."""
+    shared = math.ceil(_claimed_headroom(asic, loads) / oversubscription)
     return shared or (_LEAST_SHARED_HEADROOM_BYTES if asic.formula == "mellanox" else 0)
 
 
@@ -137,7 +145,12 @@ def _usable(defaults: BufferDefaults) -> int:
     return min(chip, pool.size_bytes + pool.shared_headroom_bytes)
 
 
-def _nvidia_reserved(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...]) -> Iterator[float]:
+def nvidia_room(asic: Asic, chip: int, loads: tuple[PortLoad, ...], shared: int, *, lends: bool) -> int:
+    """Return what is left to share on NVIDIA chips; ``lends``: there is a shared headroom pool, of ``shared`` bytes."""
+    return chip - math.ceil(sum(_nvidia_reserved(asic, loads, lends=lends))) - shared
+
+
+def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) -> Iterator[float]:
     """Yield what is reserved, term by term, as buffer_pool_mellanox.lua @1469e8d adds it up."""
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
@@ -146,12 +159,12 @@ def _nvidia_reserved(asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad
         yield lossy * load.lossy_groups
         yield lossy + _MIRROR_HEADROOM_BYTES
         yield load.egress_reserved_bytes
-        yield _private_headroom(load) if defaults.uses_shared_headroom else 0
+        yield _private_headroom(load) if lends else 0
 
 
 def _private_headroom(load: PortLoad) -> int:
     """Only ports with lossless groups have some."""
-    return _PRIVATE_HEADROOM_BYTES if load.lossless_groups else 0
+    return PRIVATE_HEADROOM_BYTES if load.lossless_groups else 0
 
 
 def _lossy_group_bytes(asic: Asic, lanes: int) -> float:

@@ -1,0 +1,43 @@
+"""Numbers and words on the lines of a picture, each where no other stands already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_CHARACTER, _LINE = 6, 12
+"""Pixels that a character and a line of these words take."""
+_HALO = "stroke='#ffffff' stroke-width='3' paint-order='stroke' fill='#1c2430'"
+
+
+class Numbers:
+    """Takes words with places where they may stand, best first; what finds no free one is left to the pointer."""
+
+    def __init__(self) -> None:
+        self._placed: list[tuple[float, float, float, str]] = []
+
+    def add(self, places: Sequence[tuple[float, float]], text: str, *, always: bool) -> None:
+        """Add words at the first place that is free; ``always``: at the best one where none is."""
+        half = len(text) * _CHARACTER / 2 + 2
+        free = (place for place in places if self._is_free(*place, half))
+        place = next(free, places[0] if always else None)
+        if place is not None:
+            self._placed.append((*place, half, text))
+
+    def _is_free(self, x: float, y: float, half: float) -> bool:
+        return all(
+            abs(x - other_x) >= half + other_half or abs(y - other_y) >= _LINE
+            for other_x, other_y, other_half, _ in self._placed
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield the words, with the white of the page around each."""
+        for x, y, _, text in self._placed:
+            where = f"x='{_n(x)}' y='{_n(y)}' text-anchor='middle' font-size='10'"
+            yield f"<text {where} {_HALO}>{text}</text>"
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
