@@ -60,11 +60,15 @@ class Plant(NamedTuple):
 
 
 def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant | Missing:
-    """Return a fabric as nodes and links, without the links of which an end is in ``failed`` (switch, port)."""
-    found = _Builder(view)
+    """Return a fabric as nodes and links, without what is out of service and links with an end in ``failed``.
+
+    ``failed`` are switch and port by name.
+    """
+    found, stated = _Builder(view), view.fabric.failures
     for link in view.fabric.links:
         ends = {(link.a, link.a_port), (link.b, link.b_port)}
-        if not ends & failed:
+        works = stated is None or stated.works(link.a, link.b)
+        if works and not ends & failed:
             reason = found.add(link.a, link.a_port, link.b, link.b_port, to_host=link.to_host)
             if reason is not None:
                 return reason

@@ -85,16 +85,18 @@ def find_route(
 
 
 class _Links:
-    """The links between switches that are not known to be down."""
+    """The links between switches that are not known to be down, or said to be out of service."""
 
     def __init__(self, view: View) -> None:
         self.ranks = {
             switch.name: _RANKS[switch.role] for switch in view.fabric.switches if switch.role in _RANKS
         }
         self.between: dict[str, dict[str, list[PortPair]]] = {}
+        stated = view.fabric.failures
         for link in view.fabric.links:
             ends = view.port(link.a, link.a_port), view.port(link.b, link.b_port)
-            if not link.to_host and all(_carries(end) for end in ends):
+            works = stated is None or stated.works(link.a, link.b)
+            if works and not link.to_host and all(_carries(end) for end in ends):
                 self._add(link.a, link.b, (link.a_port, link.b_port))
                 self._add(link.b, link.a, (link.b_port, link.a_port))
 

@@ -129,6 +129,13 @@ def test_links_and_switches_fail_each_by_themselves() -> None:
     clos = leaf_spine(6, 2)
     assert after_failures(clos, SHORTEST, Borne(links=2, switches=0)).circle is not None
     assert after_failures(clos, SHORTEST, Borne(links=1, switches=2)).circle is None
+    # Each two of three leaves have one spine in common; without it they meet at the third leaf.
+    sparse = without(leaf_spine(3, 3), pairs=[(0, 5), (1, 3), (2, 4)])
+    assert after_failures(sparse, SHORTEST, Borne(links=0, switches=0)).valley is None
+    found = after_failures(sparse, SHORTEST, Borne(links=0, switches=1)).valley
+    assert found is not None
+    assert [strike.links for strike in found.failed] == [1]
+    assert [name[:5] for strike in found.failed for name in strike.ends] == ["spine"]
 
 
 def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(

@@ -316,3 +316,12 @@ def test_hosts_that_no_port_is_left_for_leave_the_fabric_unjudged() -> None:
     assert (
         missing(many) == "no path leads from host71:port1 to host1:port1: 32 links have no port on a switch"
     )
+
+
+def test_what_an_intent_says_is_out_of_service_is_not_there() -> None:
+    whole = built(declared())
+    left = built(declared({"failures": {"out_of_service": ["spine2", ["leaf1", "spine1"]]}}))
+    gone = {tuple(sorted((whole.names[w.a], whole.names[w.b]))) for w in whole.wires} - {
+        tuple(sorted((left.names[w.a], left.names[w.b]))) for w in left.wires
+    }
+    assert gone == {("leaf1", "spine1"), ("leaf1", "spine2"), ("leaf2", "spine2")}

@@ -153,3 +153,9 @@ def test_thousands_of_paths_are_counted_not_walked() -> None:
     data["topology"]["links"][2]["links"] = data["topology"]["links"][3]["links"] = "30 x 800G"
     fabric = fabric_of(intent(data).data)
     assert trace(View(fabric), "h1", "h2", 26).choice.equal == 900
+
+
+def test_what_is_out_of_service_is_no_way() -> None:
+    patch = {"failures": {"out_of_service": ["spine1"]}}
+    found = traced([intent(patch)], "host1", "host5")
+    assert [hop.switch for hop in found.hops] == ["leaf1", "spine2", "leaf2"]
