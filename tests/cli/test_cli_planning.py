@@ -36,6 +36,7 @@ links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
 
 time: 4.7 ms at best, by the host links of a GPU
   4.71 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 14.29 GB/s, busbw 14.06 GB/s
 step: 54.7 ms with the computation
 
 fan-in: up to 56 senders send 1.049 MB to one GPU at once
@@ -46,6 +47,7 @@ assumed:
   traffic is spread perfectly over parallel links
   GPUs are numbered in the order of hosts, and a collective follows that order
   what goes on inside a domain overlaps with what goes over the fabric
+  no GPU hands on what is for another domain (--algorithm pxn does, as NCCL where it can)
   the 63 steps take nothing besides their bytes (--step-latency)
   fan-in is what may be: all 56 send at once, unscheduled
   nothing of the communication hides behind the computation (--overlap)
@@ -67,6 +69,7 @@ links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
 
 time: 18.8 ms at best, by the host links of a GPU
   23 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 57.14 GB/s, busbw 112.5 GB/s
 
 fan-in: 1 sender sends 16.78 MB to one GPU at once
 

@@ -43,6 +43,9 @@ def gpus(per_host: int, domain: int = 0) -> dict[str, Any]:
     return {"cluster": {"gpus_per_host": per_host, **joined}}
 
 
+SHARED: dict[str, Any] = {"networks": {"storage": {"on": "fabric", "class": "rdma"}}}
+
+
 def times_ms(found: Estimate) -> dict[str, float]:
     return {part.name: round(part.time_ns / 1e6, 3) for part in found.parts}
 
@@ -129,7 +132,14 @@ def test_each_step_takes_what_is_stated_besides() -> None:
     [
         ({}, Workload("all-to-all", 1600), "--workload incast --nics 16 --size '100 B'"),
         (gpus(8), Workload("all-to-all", 6400), "--workload incast --nics 17 --size '1575 B'"),
-        ({}, Workload("storage-read", 8000, sources=8), "--workload incast --nics 9 --size '1000 B'"),
+        (SHARED, Workload("storage-read", 8000, sources=8), "--workload incast --nics 9 --size '1000 B'"),
+        (SHARED, Workload("storage-write", 8000, sources=8), "--workload incast --nics 17 --size '1000 B'"),
+        (
+            SHARED | gpus(8),
+            Workload("storage-write", 8000, sources=8),
+            "--workload incast --nics 17 --size '4000 B'",
+        ),
+        (gpus(8, 8), Workload("all-to-all", 6400, "pxn"), "--workload incast --nics 3 --size '11200 B'"),
         ({}, Workload("all-reduce", 8000), None),
     ],
 )
@@ -137,7 +147,7 @@ def test_what_meets_at_one_nic_port_can_be_put_to_the_buffers(
     patch: dict[str, Any], asked: Workload, incast: str | None
 ) -> None:
     """Of 64 GPUs four share a NIC port: what 63 send to four of them comes from 16 ports."""
-    assert estimate(fabric(patch), asked).incast == incast
+    assert estimate(fabric(patch), asked).to_data()["incast"] == incast
 
 
 def test_gpus_that_are_not_there_are_said() -> None:
