@@ -121,8 +121,8 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
     """Return what a workload puts on a fabric, and how long that takes.
 
     Raises:
-        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, a part of a domain, or storage that has
-            a network of its own.
+        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, a part of a domain, GPUs that nothing
+            joins, or storage that has a network of its own.
         QuantityError: an algorithm that the collective has not.
     """
     _require_storage(fabric, asked)
@@ -136,7 +136,7 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
         asked.collective, algorithm, asked.size_bytes, where.gpus, where.domain,
         sources=asked.sources, microbatches=asked.microbatches,
     )  # fmt: skip
-    parts = tuple(_parts(moved, where))
+    parts = tuple(_parts(algorithm, moved, where))
     besides_ns = moved.steps * asked.step_ns
     slowest = max(parts, key=lambda part: part.time_ns, default=Part("nothing", 0, 0, 0))
     inside_ns = sum(part.time_ns for part in parts if part.name == "domain")
@@ -163,7 +163,7 @@ def _usual(collective: Collective, where: Placement) -> Algorithm:
     return "hierarchical" if where.domain > 1 and "hierarchical" in algorithms else algorithms[0]
 
 
-def _parts(moved: Demand, where: Placement) -> list[Part]:
+def _parts(algorithm: Algorithm, moved: Demand, where: Placement) -> list[Part]:
     found = []
     if moved.inside_bytes and where.inside_bps:
         found.append(_part("domain", moved.inside_bytes, where.inside_bps))
@@ -174,14 +174,22 @@ def _parts(moved: Demand, where: Placement) -> list[Part]:
         for lane in tier.lanes:
             for group, size in leaving(moved, lane, where.domain).items():
                 left[group] = left.get(group, Fraction(0)) + size / len(tier.lanes)
+        if not all(tier.out_bps[group] for group in left):
+            raise ScenarioError(_no_way(algorithm, moved, where))
         parts = [_part(tier.name, size, tier.out_bps[group]) for group, size in left.items()]
         found += [max(parts, key=lambda part: part.time_ns)] if parts else []
     return found
 
 
 def _part(name: str, size_bytes: Fraction, rate_bps: float) -> Part:
-    time_ns = float(size_bytes) * 8e9 / rate_bps if rate_bps else float("inf")
-    return Part(name, round(size_bytes), rate_bps, time_ns)
+    return Part(name, round(size_bytes), rate_bps, float(size_bytes) * 8e9 / rate_bps)
+
+
+def _no_way(algorithm: Algorithm, moved: Demand, where: Placement) -> str:
+    told = "no links lead from some of these GPUs to others that they send to"
+    if moved.peers == "all" and where.domain > 1 and algorithm != "pxn":
+        return f"{told}; on rails without spines --algorithm pxn hands on inside domains first"
+    return told
 
 
 def _step(asked: Workload, time_ns: float) -> float | None:

@@ -155,7 +155,7 @@ def _tiers(
 def _below(
     between: Sequence[Link], ranks: Mapping[str, int], lanes: Sequence[Sequence[str]], rank: int, name: str
 ) -> Tier | None:
-    """Return what is joined by switches up to a rank, and what leads up from there; None where nothing does."""
+    """Return what is joined by switches up to a rank, and what leads up from there; None where all is joined."""
     joined = {switch: switch for switch in ranks}
 
     def root(switch: str) -> str:
@@ -171,10 +171,10 @@ def _below(
         low, high = sorted((link.a, link.b), key=ranks.__getitem__)
         if 0 < ranks[low] <= rank < ranks[high]:
             out[root(low)] += link.speed_bps
-    if not out:
-        return None
     leaves = dict.fromkeys(leaf for lane in lanes for leaf in lane)
     numbers = {group: number for number, group in enumerate(dict.fromkeys(map(root, leaves)))}
+    if len(numbers) < 2:
+        return None
     number_of = {leaf: numbers[root(leaf)] for leaf in leaves}
     return Tier(name, [[number_of[leaf] for leaf in lane] for lane in lanes], [out[g] for g in numbers])
 
