@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.buffers.verdict import VERDICTS, Verdict
+from lossless.buffers.verdict import VERDICTS, FabricVerdict, Verdict, judge_fabric
+from lossless.errors import TooLargeError
 from lossless.records import NamedTuple
 from lossless.simulation.answer import answer
 from lossless.simulation.request import Move, Question
@@ -23,28 +24,43 @@ if TYPE_CHECKING:
 MOST_BYTES = Question().size_bytes
 """What each NIC port sends of a workload in the model, at most: as much as without a workload. Buffers are filled by
 what meets in the first of it; what follows is alike."""
-MOST_PORTS = 256
-"""NIC ports whose traffic with all others is followed flow by flow: 65,280 flows."""
+MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
+"""NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
 MOST_GPUS = 4096
-"""GPUs whose traffic is counted pair by pair."""
+"""GPUs whose traffic with all others is counted pair by pair."""
+
+
+_TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
 
 
 class Judged(NamedTuple):
-    """What runs say of a workload; ``not_run`` says what was not run, and why; ``run_part`` how much of it was."""
+    """What closed forms say of the ports that a workload uses, None where they do not hold for it, and what runs say.
 
+    ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was.
+    """
+
+    closed: FabricVerdict | None
     runs: tuple[RunVerdict, ...]
     not_run: tuple[str, ...]
     run_part: float
 
     @property
     def overall(self) -> Verdict:
-        """The worst of what is known."""
-        return min((run.verdict for run in self.runs), key=VERDICTS.index, default="not judged")
+        """The worst of what is known; closed forms alone make nothing safe that was to be run."""
+        closed = (
+            self.closed.overall
+            if self.closed and (self.runs or self.closed.overall != "safe")
+            else "not judged"
+        )
+        return min((closed, *(run.verdict for run in self.runs)), key=VERDICTS.index)
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data."""
         return {
             "overall": self.overall,
+            "closed_forms": None
+            if self.closed is None
+            else {"overall": self.closed.overall, "reasons": list(self.closed.reasons)},
             "runs": [run.to_data() for run in self.runs],
             "not_run": list(self.not_run),
             "run_part": self.run_part,
@@ -54,8 +70,7 @@ class Judged(NamedTuple):
 def judged(view: View, found: Estimate, ask: Ask) -> Judged:
     """Return what the buffers of a fabric make of a workload.
 
-    Raises:
-        ScenarioError: it would take too long.
+    What would take too long is not run, and it is said.
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []
@@ -64,11 +79,16 @@ def judged(view: View, found: Estimate, ask: Ask) -> Judged:
         if isinstance(question, str):
             reasons.append(question)
             continue
-        one = answer(view, ask._replace(question=question))
+        try:
+            one = answer(view, ask._replace(question=question))
+        except TooLargeError:
+            reasons.append(f"{question.called or question.pattern}: {_TOO_MUCH}")
+            continue
         runs += one.runs
         reasons += [one.not_run] if one.not_run else []
         parts.append(part)
-    return Judged(tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
+    closed = None if _lossy_storage(view, found) else judge_fabric(view)
+    return Judged(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
 
 
 def _questions(view: View, found: Estimate) -> Iterator[tuple[Question | str, float]]:
@@ -96,13 +116,9 @@ def _as_sent(view: View, found: Estimate) -> Iterator[tuple[Question | str, floa
         return
     ports = nic_ports(view.fabric, where)
     many = len({name for own in ports for name in own})
-    if moved.peers in ("all", "rank") and (many > MOST_PORTS or where.gpus > MOST_GPUS):
-        yield (
-            (
-                f"{many:,} NIC ports send to each other, and {MOST_PORTS} are followed flow by flow; name fewer --gpus"
-            ),
-            1.0,
-        )
+    to_all = moved.peers in ("all", "rank")
+    if many > (MOST_PORTS_TO_ALL if to_all else MOST_PORTS) or (to_all and where.gpus > MOST_GPUS):
+        yield f"{_called(found)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
         return
     sizes, part = scaled(sent(moved, ports, where.domain), MOST_BYTES)
     moves = tuple(Move(*pair, size) for pair, size in sizes.items())

@@ -40,7 +40,7 @@ def judge_workload(
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: as :func:`workload`, and where it would take too long.
+        ScenarioError: as :func:`workload`.
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.api.crowding import judged

@@ -88,6 +88,10 @@ def _meeting(data: Data, path: str) -> Iterator[str]:
 
 def _judged(judged: Data) -> Iterator[str]:
     yield f"what buffers make of it: {judged['overall']}"
+    closed = judged["closed_forms"]
+    if closed is not None:
+        yield f"  closed forms, whatever is sent: {closed['overall']}"
+        yield from (f"    why: {visible(reason)}" for reason in closed["reasons"])
     for run in judged["runs"]:
         yield f"  {visible(run['scenario'])}: {run['verdict']}"
         if run["ports"]:
@@ -100,17 +104,20 @@ def _judged(judged: Data) -> Iterator[str]:
 
 
 def _crowd(ports: Data) -> tuple[str, ...]:
-    fed = f"{ports['fan_in']} {'port' if ports['fan_in'] == 1 else 'ports'}"
+    fed, fullest = "-", "-"
+    if ports["sender"] != "host":
+        fed = f"{ports['fan_in']} {'port' if ports['fan_in'] == 1 else 'ports'}"
+        fullest = format_bytes(ports["fullest_bytes"])
     many = f"{ports['paused']} of {ports['ports']}" if ports["paused"] else "none"
     kind = f"{ports['sender']} to {ports['receiver']}"
-    return kind, str(ports["ports"]), fed, format_bytes(ports["fullest_bytes"]), many
+    return kind, str(ports["ports"]), fed, fullest, many
 
 
 def _assumed(of_estimate: Sequence[str], judged: Data | None) -> Iterator[str]:
     yield from of_estimate
     if judged is None:
         return
-    if judged["run_part"] < 1:
+    if judged["runs"] and judged["run_part"] < 1:
         yield f"buffers: {judged['run_part']:.2%} of the bytes are run, all flows at once; what follows is alike"
     yield from dict.fromkeys(f"buffers: {text}" for run in judged["runs"] for text in run["assumed"])
 

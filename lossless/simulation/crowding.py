@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Crowd(NamedTuple):
-    """All ports of switches of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
+    """All ports of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
 
-    ``fan_in`` is the most ports whose traffic meets in one queue. ``fullest_bytes`` is the most that one queue held,
-    ``paused`` how many ports were paused at some time.
+    ``fan_in`` is the most ports whose traffic meets in one queue, 0 for those of hosts. ``fullest_bytes`` is the most
+    that one queue of a switch held, ``paused`` how many ports were paused at some time.
     """
 
     sender: str
@@ -33,7 +33,7 @@ def crowds(state: State, index: Index, staged: Stage) -> tuple[Crowd, ...]:
     """Return what one run showed of each kind of port."""
     feeding = _feeding(index.wiring.routes)
     found: dict[tuple[str, str], Crowd] = {}
-    for link in sorted(feeding):
+    for link in feeding:
         sender, receiver = index.wiring.ends[link]
         kind = staged.roles[sender], staged.roles[receiver]
         queue = state.queues[link * index.classes]
@@ -53,9 +53,10 @@ def worst(seen: Iterable[tuple[Crowd, ...]]) -> tuple[Crowd, ...]:
 
 
 def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
-    """Return for each link that leaves a switch the links whose traffic goes on over it."""
+    """Return for each link those whose traffic goes on over it, in the order in which the longest way meets them."""
     found: dict[int, set[int]] = {}
-    for route in routes:
+    for route in sorted(routes, key=len, reverse=True):
+        found.setdefault(route[0], set())
         for link, onward in pairwise(route):
             found.setdefault(onward, set()).add(link)
     return found

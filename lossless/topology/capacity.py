@@ -105,7 +105,12 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> PerGpu | None:
 
 def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | None:
     """Return what the worst GPU sends beyond its leaf: of what is above it the share of its links in those below."""
-    share = {name: min(1.0, c.up_bps / c.down_bps) for c in fabric.capacities if c.role == "leaf" for name in c.leaves}
+    share = {
+        name: min(1.0, c.up_bps / c.down_bps)
+        for c in fabric.capacities
+        if c.role == "leaf"
+        for name in c.leaves
+    }
     if not share:
         return None
     sent: dict[str, float] = dict.fromkeys(links, 0.0)

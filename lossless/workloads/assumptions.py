@@ -40,6 +40,8 @@ def _of_domains(asked: Workload, algorithm: Algorithm, moved: Demand, where: Pla
 def _of_traffic(asked: Workload, moved: Demand) -> Iterator[str]:
     if not asked.step_ns and moved.steps > 1:
         yield f"the {moved.steps:,} steps take nothing besides their bytes (--step-latency)"
+    if asked.collective == "all-to-all":
+        yield "every GPU has as much for each other; experts that are asked for more take longer"
     if moved.peers == "outside":
         yield "storage servers and their links are fast enough; what passes uplinks on the way is not counted"
     if moved.peers == "switch":

@@ -12,7 +12,7 @@ from lossless.cli import main
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize(("guide", "examples"), [("workload", 2), ("spread", 1)])
+@pytest.mark.parametrize(("guide", "examples"), [("workload", 3), ("spread", 1)])
 def test_the_guide_shows_what_is_printed(
     guide: str, examples: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,11 +100,10 @@ def hierarchy(gpus: int, domain: int, size: Fraction) -> Toy:
     toy.everyone_starts_with(product(range(domain), range(domains)))
     scatter_inside(toy, domains, size / gpus)
     for add, step in product((True, False), range(domains - 1)):
-        moves = []
+        moves: list[Move] = []
         for rank in range(domain):
             order = [at * domain + rank for at in range(domains)]
-            for a, b, (_, piece), nic in ring_moves(order, step, "", rank, int(not add)):  # type: ignore[misc]
-                moves.append((a, b, (rank, piece), nic))
+            moves += ring_moves(order, step, rank, rank, int(not add))
         toy.step(moves, size / gpus, add=add)
     gather_inside(toy, domains, size / gpus)
     return toy
@@ -194,7 +193,7 @@ def pipeline(gpus: int, domain: int, size: Fraction, microbatches: int) -> Toy:
             toy.held[gpus - domain + rank][number, "back"] = Counter([gpus - domain + rank])
     for way, order in (("forward", range(stages)), ("back", range(stages - 1, -1, -1))):
         for step in range(microbatches + stages - 2 if stages > 1 else 0):
-            moves = []
+            moves: list[Move] = []
             for at, (here, there) in enumerate(pairwise(order)):
                 if 0 <= step - at < microbatches:
                     moves += [
