@@ -6,7 +6,8 @@
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
     |-- ScenarioError             a simulation that cannot be, or is too large
-    |   `-- NotHereError          a name that is nowhere in the part of the fabric that was asked
+    |   |-- NotHereError          a name that is nowhere in the part of the fabric that was asked
+    |   `-- TooLargeError         a simulation that would take more events than are allowed
     |-- RenderError               output that may not or cannot be written
     `-- SubnetManagerError        opensm cannot be asked: not installed, nothing to simulate, no answer in time
 
@@ -69,6 +70,10 @@ class ScenarioError(LosslessError):
 
 class NotHereError(ScenarioError):
     """A port or NIC that is nowhere in the part of a fabric that was asked; another part may have it."""
+
+
+class TooLargeError(ScenarioError):
+    """A simulation that would take more events than are allowed."""
 
 
 class RenderError(LosslessError):

@@ -33,6 +33,7 @@ def test_the_public_names_are_these() -> None:
         "headroom_of_ports",
         "import_configs",
         "judge_by_opensm",
+        "judge_workload",
         "keeping",
         "lint",
         "lint_documents",

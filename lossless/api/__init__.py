@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.api.linting import Report, lint, lint_documents, lint_text
     from lossless.api.loading import Fabrics, Options, load_fabrics
     from lossless.api.mapping import Topology, keeping, moves, topology
-    from lossless.api.planning import spread, workload
+    from lossless.api.planning import judge_workload, spread, workload
     from lossless.api.rendering import RenderResult, render
     from lossless.api.simulating import Simulated, simulate, sweep
     from lossless.api.tracing import trace
@@ -50,6 +50,7 @@ __all__ = [
     "headroom_of_ports",
     "import_configs",
     "judge_by_opensm",
+    "judge_workload",
     "keeping",
     "lint",
     "lint_documents",
@@ -105,6 +106,7 @@ _HOMES = {
     "sweep": "simulating",
     "topology": "mapping",
     "trace": "tracing",
+    "judge_workload": "planning",
     "workload": "planning",
     "write_import": "importing",
 }

@@ -10,8 +10,10 @@ from lossless.errors import InputError
 if TYPE_CHECKING:
     from os import PathLike
 
+    from lossless.api.crowding import Judged
     from lossless.errors import Problem
     from lossless.fabric.model import Fabric
+    from lossless.simulation.request import Ask
     from lossless.spread.near import Groups
     from lossless.spread.reach import Reach, Traffic
     from lossless.workloads.estimate import Estimate, Workload
@@ -22,12 +24,33 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: the fabric has not the GPUs that are asked for.
+        ScenarioError: the fabric has not the GPUs that are asked for, or no storage that is asked about.
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.workloads.estimate import estimate
 
     return estimate(_fabric(path, options), asked)
+
+
+def judge_workload(
+    path: str | PathLike[str], asked: Workload, ask: Ask, options: Options = DEFAULT_OPTIONS
+) -> tuple[Estimate, Judged]:
+    """Say that, and what the buffers make of it: the packet-level model is asked to carry what meets at each port.
+
+    ``ask`` says how far to go; its question is that of the workload.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: as :func:`workload`.
+        QuantityError: an algorithm that the collective has not.
+    """
+    from lossless.api.crowding import judged
+    from lossless.fabric.view import View
+    from lossless.workloads.estimate import estimate
+
+    fabric = _fabric(path, options)
+    found = estimate(fabric, asked)
+    return found, judged(View(fabric), found, ask)
 
 
 def spread(

@@ -190,7 +190,7 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
         from lossless.report.capacity_text import capacity_text
         from lossless.report.topology_text import topology_text
 
-        out(f"{topology_text(found.data)}\n\n{capacity_text(found.capacity)}")
+        out("\n\n".join(filter(None, (topology_text(found.data), capacity_text(found.capacity)))))
     if svg is not None:
         draw(svg, found.picture)
     return OK

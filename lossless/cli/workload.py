@@ -8,12 +8,15 @@ import click
 
 from lossless.cli.app import COMMANDS, OK
 from lossless.cli.options import api_options, profiles, written_as
-from lossless.cli.scenario import Quantity
+from lossless.cli.scenario import Bar, Quantity, ask_of
+from lossless.cli.simulate import exit_code
 from lossless.cli.terminal import out, out_json
+from lossless.simulation.request import SEEDS, Limits, Question
 from lossless.units import parse_duration, parse_percent, parse_size
 from lossless.workloads.collectives import ALGORITHMS, COLLECTIVES
 
 if TYPE_CHECKING:
+    from lossless.api import Options
     from lossless.workloads.estimate import Workload
 
 _VERSION = 1
@@ -33,7 +36,7 @@ _DURATION = Quantity("TIME", parse_duration)
 )
 @click.option(
     "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
-    help="The buffer: what is reduced, gathered, handed out or on, or read.",
+    help="The buffer: what is reduced, gathered, handed out or on, read or written.",
 )  # fmt: skip
 @click.option(
     "--algorithm", type=click.Choice(_ALGORITHMS),
@@ -45,7 +48,7 @@ _DURATION = Quantity("TIME", parse_duration)
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Storage servers that each GPU reads from.",
+    help="Storage servers that each GPU reads from, or writes to.",
 )
 @click.option(
     "--microbatches", type=click.IntRange(1), default=1, show_default=True, help="How often a stage hands on."
@@ -57,25 +60,45 @@ _DURATION = Quantity("TIME", parse_duration)
     "--overlap", type=Quantity("PERCENT", parse_percent), default="0%",
     help="How much of the communication hides behind the computation.",
 )  # fmt: skip
+@click.option(
+    "--judge", is_flag=True, help="Run what meets at each port through the packet-level model of the buffers."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True,
+    help="How often chance is tried, with --judge.",
+)  # fmt: skip
 @click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
 @profiles
 @written_as("the estimate is")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Say what a collective puts on the wire, and how long it takes.
 
-    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 2 not
-    read, or not possible.
+    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
+    --judge says that buffers are unsafe, 2 not read, not possible, or not judged.
     """
-    from lossless import api
-
-    found = api.workload(path, _asked(given), api_options((), profile_dirs)).to_data()
+    found, verdict = _found(path, given, api_options((), profile_dirs))
     if output_format == "json":
         out_json({"version": _VERSION, **found})
     else:
         from lossless.report.workload_text import workload_text
 
         out(workload_text(found, path))
-    return OK
+    return OK if verdict is None else exit_code([verdict])
+
+
+def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str, Any], str | None]:
+    """Return the estimate as plain data, and the verdict where one is asked for."""
+    from lossless import api
+
+    if not given["judge"]:
+        return dict(api.workload(path, _asked(given), options).to_data()), None
+    bar = Bar("seeds")
+    try:
+        ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
+        estimate, judged = api.judge_workload(path, _asked(given), ask, options)
+    finally:
+        bar.stop()
+    return {**estimate.to_data(), "buffers": judged.to_data()}, judged.overall
 
 
 def _asked(given: dict[str, Any]) -> Workload:

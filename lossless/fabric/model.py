@@ -235,6 +235,11 @@ class Network(NamedTuple):
     purpose: Literal["compute", "storage", "management", "tenant"] | None = None
     marking: Literal["trusted", "untrusted", "rewritten"] | None = None
 
+    @property
+    def carries_storage(self) -> bool:
+        """Whether it is one for storage: by its purpose, else by its name."""
+        return self.purpose == "storage" if self.purpose is not None else "storage" in self.name
+
 
 class Uplinks(NamedTuple):
     """Parallel links of one rate from a switch to one above it."""

@@ -27,7 +27,10 @@ def _blocks(data: Data) -> Iterator[str]:
     lines = [*_across(data["bisection"]), *_per_gpu(data["per_gpu"])]
     if lines:
         yield "\n".join(lines)
-    yield "every figure is one way, the other way has as much besides; failures are the worst of that many"
+    if data["tiers"]:
+        yield "every figure is one way, the other way has as much besides; failures are the worst of that many"
+    elif lines:
+        yield "every figure is one way, the other way has as much besides"
     if gone := data["failed"]["out_of_service"]:
         yield f"failures come on top of what is out of service: {', '.join(map(visible, gone))}"
 

@@ -23,13 +23,14 @@ def run_text(run: Data) -> str:
 def _lines(run: Data) -> Iterator[str]:
     yield f"packet-level model: {run['verdict']}"
     yield f"  {visible(run['scenario'])}"
-    yield columns([(name, visible(text)) for name, text in _measures(run)], indent="  ")
+    yield columns([(name, visible(text)) for name, text in measured(run)], indent="  ")
     for title, entries in (("why", run["reasons"]), ("change", run["changes"]), ("assumed", run["assumed"])):
         if entries:
             yield "\n".join([f"  {title}:", *(f"    {visible(entry)}" for entry in entries)])
 
 
-def _measures(run: Data) -> Iterator[tuple[str, str]]:
+def measured(run: Data) -> Iterator[tuple[str, str]]:
+    """Yield the name of each measure of a run, and what it showed."""
     yield "drops", _drops(run)
     yield "PFC", _happens(run["pfc"], "fires")
     yield "ECN", _marks(run)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.report.columns import columns
-from lossless.units import format_capacity
+from lossless.report.run_text import measured
+from lossless.report.style import visible
+from lossless.units import format_bytes, format_capacity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     Data = Mapping[str, Any]
     """An estimate as plain data, by the names of :mod:`lossless.workloads.estimate`."""
@@ -20,6 +22,8 @@ _NAMES = {
     "pod": "uplinks of a pod",
     "half": "links to the other half",
 }
+_TOLD = ("drops", "PFC", "ECN", "headroom", "longest pause", "watchdog")
+"""What is told of a run, of all that ``lossless simulate`` tells."""
 
 
 def workload_text(data: Data, path: str) -> str:
@@ -46,7 +50,10 @@ def _blocks(data: Data, path: str) -> Iterator[str]:
         yield columns([("the busiest of", "bytes", "rate", "time alone"), *map(_part, data["parts"])])
     yield "\n".join(_times(data))
     yield "\n".join(_meeting(data, path))
-    yield "\n".join(["assumed:", *(f"  {text}" for text in data["assumed"])])
+    judged = data.get("buffers")
+    if judged is not None:
+        yield "\n".join(_judged(judged))
+    yield "\n".join(["assumed:", *(f"  {visible(text)}" for text in _assumed(data["assumed"], judged))])
 
 
 def _part(part: Data) -> tuple[str, ...]:
@@ -59,6 +66,9 @@ def _times(data: Data) -> Iterator[str]:
     yield f"time: {format_time(data['time_ns'])} at best{limit}"
     if data["apart_ns"] > data["time_ns"]:
         yield f"  {format_time(data['apart_ns'])} where domains and fabric take turns"
+    if data["algbw_bps"] is not None:
+        alg, bus = (f"{data[name] / 8e9:,.4g} GB/s" for name in ("algbw_bps", "busbw_bps"))
+        yield f"  as nccl-tests counts: algbw {alg}, busbw {bus}"
     if data["step_time_ns"] is not None:
         yield f"step: {format_time(data['step_time_ns'])} with the computation"
 
@@ -69,9 +79,47 @@ def _meeting(data: Data, path: str) -> Iterator[str]:
         yield "fan-in: none"
         return
     each = format_size(data["message_bytes"])
-    yield f"fan-in: {'1 sender sends' if senders == 1 else f'up to {senders:,} senders send'} {each} to one GPU at once"
-    if data["incast"]:
+    whom = "server" if data["collective"] == "storage-write" else "GPU"
+    many = "1 sender sends" if senders == 1 else f"up to {senders:,} senders send"
+    yield f"fan-in: {many} {each} to one {whom} at once"
+    if data["incast"] and "buffers" not in data:
         yield f"  what buffers make of it: lossless simulate {path} {data['incast']}"
+
+
+def _judged(judged: Data) -> Iterator[str]:
+    yield f"what buffers make of it: {judged['overall']}"
+    closed = judged["closed_forms"]
+    if closed is not None:
+        yield f"  closed forms, whatever is sent: {closed['overall']}"
+        yield from (f"    why: {visible(reason)}" for reason in closed["reasons"])
+    for run in judged["runs"]:
+        yield f"  {visible(run['scenario'])}: {run['verdict']}"
+        if run["ports"]:
+            heads = ("ports", "how many", "fed by", "fullest queue", "paused")
+            yield columns([heads, *map(_crowd, run["ports"])], indent="    ")
+        yield from (f"    {name}: {text}" for name, text in measured(run) if name in _TOLD)
+        yield from (f"    why: {visible(reason)}" for reason in run["reasons"])
+        yield from (f"    change: {visible(change)}" for change in run["changes"])
+    yield from (f"  not run: {visible(reason)}" for reason in judged["not_run"])
+
+
+def _crowd(ports: Data) -> tuple[str, ...]:
+    fed, fullest = "-", "-"
+    if ports["sender"] != "host":
+        fed = f"{ports['fan_in']} {'port' if ports['fan_in'] == 1 else 'ports'}"
+        fullest = format_bytes(ports["fullest_bytes"])
+    many = f"{ports['paused']} of {ports['ports']}" if ports["paused"] else "none"
+    kind = f"{ports['sender']} to {ports['receiver']}"
+    return kind, str(ports["ports"]), fed, fullest, many
+
+
+def _assumed(of_estimate: Sequence[str], judged: Data | None) -> Iterator[str]:
+    yield from of_estimate
+    if judged is None:
+        return
+    if judged["runs"] and judged["run_part"] < 1:
+        yield f"buffers: {judged['run_part']:.2%} of the bytes are run, all flows at once; what follows is alike"
+    yield from dict.fromkeys(f"buffers: {text}" for run in judged["runs"] for text in run["assumed"])
 
 
 def format_size(size_bytes: int) -> str:

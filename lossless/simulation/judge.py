@@ -18,6 +18,7 @@ from lossless.buffers.marking import holds_half_of_its_pool
 from lossless.buffers.runs import Cause
 from lossless.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict, plain
 from lossless.records import NamedTuple
+from lossless.simulation.crowding import Crowd, worst
 from lossless.simulation.ends import queue_buffer
 from lossless.simulation.stage import DEAD_FROM_NS
 from lossless.units import format_bytes
@@ -63,7 +64,8 @@ class RunVerdict(NamedTuple):
     ``drain_us`` is what the fullest queue takes to empty at line rate; ``goodput_bps`` is payload delivered over the
     time of the run, ``of_line_rate`` its part of what the step could have had. ``stopped_queues`` and
     ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds. ``causes`` are the reasons by
-    their kind, for whoever looks for what is to blame.
+    their kind, for whoever looks for what is to blame. ``ports`` says of each kind of port how many fed one, how full
+    its queue was and how many were paused, at most of all seeds.
     """
 
     verdict: Verdict
@@ -100,6 +102,7 @@ class RunVerdict(NamedTuple):
     stopped_frames: int
     assumed: tuple[str, ...]
     causes: tuple[Cause, ...] = ()
+    ports: tuple[Crowd, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here; causes are its reasons once more, and left out."""
@@ -161,6 +164,7 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
         stopped_frames=max(one.outcome.stopped for one in seen),
         assumed=found.scenario.assumed,
         causes=tuple(parts),
+        ports=worst(one.crowds for one in seen),
     )
 
 
@@ -168,10 +172,12 @@ def describe(scenario: Scenario) -> str:
     """Return the scenario in a line: ``incast of 63 NICs into host1:port1, 8 MiB each, class rdma``."""
     question, names = scenario.question, scenario.plant.names
     target, many = names[scenario.target], len(scenario.nics)
-    what = f"incast of {many - 1} NICs into {target}" if question.pattern == "incast" else (
-        f"{question.pattern} among {many} NICs"
+    incast = question.pattern == "incast" and not question.moves
+    what = f"incast of {many - 1} NICs into {target}" if incast else (
+        f"{question.called or question.pattern} among {many} NICs"
     )  # fmt: skip
-    parts = [what, f"{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
+    most = "up to " if question.moves else ""
+    parts = [what, f"{most}{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
     if question.storage:
         parts.append(f"{question.storage:.0%} storage in class {scenario.classes[1].name} besides")
     if question.failed:

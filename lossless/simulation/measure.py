@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.records import NamedTuple
+from lossless.simulation.crowding import Crowd, crowds
 from lossless.simulation.outcome import Outcome, longest_pauses, outcome
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Seen(NamedTuple):
     that the run was stopped while traffic was under way. ``uses`` are all groups of the class that used headroom or
     dropped, those that dropped first by time; ``pools`` those of which ``headroom_pool_margin`` is the least;
     ``refusing`` the ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped.
+    ``crowds`` says of each kind of port who met there.
     """
 
     seed: int
@@ -93,6 +95,7 @@ class Seen(NamedTuple):
     refusing: tuple[Place, ...] = ()
     stopped: tuple[Place, ...] = ()
     longest_watched_ns: float = 0.0
+    crowds: tuple[Crowd, ...] = ()
 
     @property
     def worst(self) -> GroupUse | None:
@@ -136,6 +139,7 @@ def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> S
         pools=pools,
         refusing=_sending(job[state.queues["drops"][job] > 0], index, staged),
         stopped=_sending(job[state.queues["storms"][job] > 0], index, staged),
+        crowds=crowds(state, index, staged) if staged.roles else (),
     )
 
 

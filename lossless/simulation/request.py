@@ -18,6 +18,14 @@ MOST_EVENTS = 2_000_000_000
 """Events over all seeds that are run without being asked: about a minute on two cores."""
 
 
+class Move(NamedTuple):
+    """What one NIC port sends to another, both by name."""
+
+    source: str
+    target: str
+    size_bytes: int
+
+
 class Question(NamedTuple):
     """What is asked of a fabric.
 
@@ -25,6 +33,9 @@ class Question(NamedTuple):
     topology has, up to what is stated in :mod:`lossless.simulation.scenario`), ``target`` the NIC port that an incast
     goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides.
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
+
+    ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
+    what they are, and ``size_bytes`` then the most that one NIC sends.
     """
 
     pattern: Pattern = "incast"
@@ -37,6 +48,8 @@ class Question(NamedTuple):
     dead_nic: bool = False
     slow_nic_bps: int | None = None
     nic: NicProfile | None = None
+    moves: tuple[Move, ...] = ()
+    called: str = ""
 
 
 class Limits(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.buffers.port import Missing
@@ -173,7 +174,7 @@ def _lossless(view: View) -> Iterator[SimClass]:
 
 
 def _storage_class(view: View, job: SimClass) -> SimClass:
-    network = next((one for one in view.fabric.networks if "storage" in one.name), None)
+    network = next((one for one in view.fabric.networks if one.carries_storage), None)
     if network is not None and network.separate:
         raise ScenarioError(
             f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
@@ -192,6 +193,9 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 
 
 def _target(built: Plant, question: Question) -> int:
+    if question.target is None and question.moves:
+        (most, _), *_ = Counter(one.target for one in question.moves).most_common(1)
+        return next((nic for nic in built.nics if built.names[nic] == most), built.nics[0])
     if question.target is None:
         return built.nics[0]
     alone = next(iter(built.switch_of)) if len(built.switch_of) == 1 else None
@@ -218,6 +222,8 @@ def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tupl
 
     Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
     """
+    if question.moves:
+        return _moving(built, question)
     most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
     by_switch: dict[int, list[int]] = {}
     for nic in built.nics:
@@ -235,6 +241,16 @@ def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tupl
     turns = max(map(len, by_switch.values()))
     in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
     return tuple(sorted((target, *in_turn[: most - 1])))
+
+
+def _moving(built: Plant, question: Question) -> tuple[int, ...] | Missing:
+    """Return the NIC ports that the moves of a question name."""
+    number_of = {built.names[nic]: nic for nic in built.nics}
+    named = dict.fromkeys(name for one in question.moves for name in (one.source, one.target))
+    absent = next((name for name in named if name not in number_of), None)
+    if absent is not None:
+        return Missing(f"no link of {absent} has a port with PFC on a switch")
+    return tuple(sorted(number_of[name] for name in named))
 
 
 def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | Missing:
@@ -315,7 +331,8 @@ def _assumed(
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
     yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
     if len(nics) < len(built.nics):
-        yield f"{len(nics)} of {len(built.nics)} NIC ports take part, spread over all switches"
+        where = "" if question.moves else ", spread over all switches"
+        yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
     if any(switch.cell_bytes == 1 for switch in switches.values()):
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
     watched = any(switch.watchdog is not None for switch in switches.values())

@@ -23,18 +23,19 @@ FOREVER_NS = 1e12
 
 
 class Stage(NamedTuple):
-    """A network, the names of its nodes, and the fabric's links behind its cables."""
+    """A network, the names and roles of its nodes, and the fabric's links behind its cables."""
 
     network: Network
     names: tuple[str, ...]
     wires: tuple[Wire, ...]
     target: int
+    roles: tuple[str, ...] = ()
 
 
 def stage(found: Scenario, seed: int) -> Stage:
     """Return a scenario as the network of one seed."""
     rng = random.Random(seed)
-    job = transfers_of(found.question.pattern, found.nics, found.target, found.question.size_bytes, rng)
+    job = _job(found, rng)
     storage = _storage(found, rng)
     moved = (*job, *storage)
     paths = [found.routes.path(one.source, one.target, rng) for one in moved]
@@ -55,7 +56,23 @@ def stage(found: Scenario, seed: int) -> Stage:
         slow_hosts=_slow_hosts(found, number),
         physics=Physics(timeout_ms=found.timeout_ms),
     )
-    return Stage(network, tuple(found.plant.names[node] for node in used), wires, number[found.target])
+    names = tuple(found.plant.names[node] for node in used)
+    return Stage(network, names, wires, number[found.target], tuple(_role(found, node) for node in used))
+
+
+def _job(found: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
+    """Return what the question says moves, else one step of its pattern."""
+    question = found.question
+    if not question.moves:
+        return transfers_of(question.pattern, found.nics, found.target, question.size_bytes, rng)
+    node_of = {found.plant.names[nic]: nic for nic in found.nics}
+    return tuple(Transfer(node_of[one.source], node_of[one.target], one.size_bytes) for one in question.moves)
+
+
+def _role(found: Scenario, node: int) -> str:
+    """Return what a node is: the role of a switch, where it has one, or a host."""
+    switch = found.plant.switch_of.get(node)
+    return "host" if switch is None else switch.role or "switch"
 
 
 def _storage(found: Scenario, rng: random.Random) -> tuple[Transfer, ...]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from lossless.errors import ScenarioError
+from lossless.errors import ScenarioError, TooLargeError
 from lossless.records import NamedTuple
 from lossless.simulation.engine import Simulation
 from lossless.simulation.measure import Seen, cycle, measure, standing_since
@@ -170,11 +170,11 @@ def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
     """Refuse what would take too many events, before it starts.
 
     Raises:
-        ScenarioError: naming the number and what makes it smaller.
+        TooLargeError: naming the number and what makes it smaller.
     """
     events = min(events_of(network), _events_within(network, horizon_ns)) * limits.seeds
     if events > limits.events:
-        raise ScenarioError(
+        raise TooLargeError(
             f"this would take about {events:,} events, more than the {limits.events:,} allowed;"
             " make --size, --nics or --seeds smaller, or allow more with --max-events"
         )

@@ -1,10 +1,11 @@
 """What one half of the hosts can send to the other at once: the bisection bandwidth, one way.
 
-The halves are stated: the switches with hosts, kept whole, in the order of the fabric, cut where both sides have as
-much host bandwidth as can be. What crosses is the greatest flow from one half to the other over the explicit links
-(Dinic's algorithm), as if traffic were spread perfectly; so no routing reaches more. Few switches with hosts are tried
-in all halves, and where these have the same links to the same switches every half is alike: then it is the least of
-all halves, else that of the stated one.
+The halves are stated: hosts with links to the same switches are kept together, in the order of the fabric, cut where
+both sides have as much host bandwidth as can be; where all hosts have links to the same switches, as those of rails or
+of two planes can have, the first half of them sends to the others. What crosses is the greatest flow from one half to
+the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing reaches more.
+Few groups of hosts are tried in all halves, and where these have the same links to the same switches every half is
+alike: then it is the least of all halves, else that of the stated one.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ Graph = dict[str, dict[str, int]]
 _SOURCE, _SINK = "/source", "/sink"
 """No name of a device has a slash."""
 _TRIED = 10
-"""Switches with hosts up to which all halves are tried: 252 pairs of halves of ten."""
+"""Groups of hosts up to which all halves are tried: 252 pairs of halves of ten."""
 
 
 class Bisection(NamedTuple):
     """What crosses from half ``a`` to half ``b``, one way; ``host_bps`` is what the hosts of the smaller can send.
 
-    ``least``: no other halves of whole switches, as equal as these, have less between them.
+    Halves are named by their switches, or by their hosts where both have links to one switch. ``near`` are the hosts
+    of ``a``. ``least``: no other halves of whole groups of hosts, as equal as these, have less between them.
     """
 
     bps: int
@@ -38,27 +40,43 @@ class Bisection(NamedTuple):
     a: tuple[str, ...]
     b: tuple[str, ...]
     least: bool
+    near: frozenset[str] = frozenset()
+
+
+class _Group(NamedTuple):
+    """Hosts with links to the same switches, and the b/s of all their links to each."""
+
+    hosts: tuple[str, ...]
+    at: Mapping[str, int]
+
+    @property
+    def bps(self) -> int:
+        return sum(self.at.values())
 
 
 def bisection(links: Iterable[Link]) -> Bisection | None:
-    """Return the bisection bandwidth of a fabric, None where fewer than two switches have hosts."""
+    """Return the bisection bandwidth of a fabric, None where fewer than two switches have hosts, or one host all."""
     hosts, between = _bandwidth(links)
-    if len(hosts) < 2:
+    groups = _grouped(hosts)
+    if len(hosts) < 2 or len({switch for group in groups for switch in group.at}) < 2:
         return None
-    names = tuple(hosts)
-    if len(names) <= _TRIED and not _alike(hosts, between):
-        found = [_crossing(hosts, between, a, names) for a in _halves(hosts)]
+    if len(groups) == 1:
+        return _within(groups[0], hosts, between)
+    alike = _alike(groups, between)
+    if len(groups) <= _TRIED and not alike:
+        found = [_crossing(groups, between, a) for a in _halves(groups)]
         return min(found, key=lambda one: one.bps)._replace(least=True)
-    return _crossing(hosts, between, _first_half(hosts), names)._replace(least=_alike(hosts, between))
+    return _crossing(groups, between, _first_half(groups))._replace(least=alike)
 
 
-def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, int], Graph]:
-    """Return the b/s of hosts by switch, and those between switches."""
-    hosts: dict[str, int] = {}
+def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]:
+    """Return the b/s of each host to each switch, and those between switches."""
+    hosts: dict[str, dict[str, int]] = {}
     between: Graph = {}
     for link in links:
         if link.to_host:
-            hosts[link.a] = hosts.get(link.a, 0) + link.speed_bps
+            own = hosts.setdefault(link.b, {})
+            own[link.a] = own.get(link.a, 0) + link.speed_bps
             between.setdefault(link.a, {})
         else:
             for near, far in ((link.a, link.b), (link.b, link.a)):
@@ -67,39 +85,81 @@ def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, int], Graph]:
     return hosts, between
 
 
-def _alike(hosts: Mapping[str, int], between: Graph) -> bool:
-    """Return whether all switches with hosts have the same hosts and the same links to the same switches."""
-    first = next(iter(hosts))
-    return all(hosts[name] == hosts[first] and between[name] == between[first] for name in hosts)
+def _grouped(hosts: Mapping[str, Mapping[str, int]]) -> tuple[_Group, ...]:
+    together: dict[frozenset[str], list[str]] = {}
+    for name, own in hosts.items():
+        together.setdefault(frozenset(own), []).append(name)
+    return tuple(_Group(tuple(names), _sums(hosts, names)) for names in together.values())
 
 
-def _first_half(hosts: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the first switches, in order, that have as near to half of the host bandwidth as can be."""
-    total, names = sum(hosts.values()), tuple(hosts)
-    sums = accumulate(hosts[name] for name in names[:-1])
+def _sums(hosts: Mapping[str, Mapping[str, int]], names: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name in names:
+        for switch, bps in hosts[name].items():
+            found[switch] = found.get(switch, 0) + bps
+    return found
+
+
+def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Graph) -> Bisection:
+    """Return what the first half of hosts that share all their switches sends to the second."""
+    names = group.hosts
+    sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
+    number = min(enumerate(sums), key=lambda one: abs(group.bps - 2 * one[1]))[0] + 1
+    parts = [_Group(part, _sums(hosts, part)) for part in (names[:number], names[number:])]
+    alike = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
+    return _crossing(parts, between, (0,))._replace(least=alike)
+
+
+def _alike(groups: Sequence[_Group], between: Graph) -> bool:
+    """Return whether all groups have as much host bandwidth and the same links to the same switches, and no switch is
+    of two of them.
+    """
+    if len({switch for group in groups for switch in group.at}) < sum(len(group.at) for group in groups):
+        return False
+    seen = {
+        frozenset((bps, frozenset(between[name].items())) for name, bps in one.at.items()) for one in groups
+    }
+    return len(seen) == 1 and len({len(group.at) for group in groups}) == 1
+
+
+def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
+    """Return the first groups, in order, that have as near to half of the host bandwidth as can be."""
+    total = sum(group.bps for group in groups)
+    sums = accumulate(group.bps for group in groups[:-1])
     number, _ = min(enumerate(sums), key=lambda one: abs(total - 2 * one[1]))
-    return names[: number + 1]
+    return tuple(range(number + 1))
 
 
-def _halves(hosts: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    """Yield all sets of switches that are as near to half of the host bandwidth as the nearest."""
-    names, total = tuple(hosts), sum(hosts.values())
-    sets = [chosen for size in range(1, len(names)) for chosen in combinations(names, size)]
-    off = {chosen: abs(total - 2 * sum(hosts[name] for name in chosen)) for chosen in sets}
+def _halves(groups: Sequence[_Group]) -> Iterator[tuple[int, ...]]:
+    """Yield all sets of groups that are as near to half of the host bandwidth as the nearest."""
+    total = sum(group.bps for group in groups)
+    sets = [chosen for size in range(1, len(groups)) for chosen in combinations(range(len(groups)), size)]
+    off = {chosen: abs(total - 2 * sum(groups[at].bps for at in chosen)) for chosen in sets}
     nearest = min(off.values())
-    return (chosen for chosen in sets if off[chosen] == nearest and names[0] in chosen)
+    return (chosen for chosen in sets if off[chosen] == nearest and 0 in chosen)
 
 
-def _crossing(hosts: Mapping[str, int], between: Graph, a: Sequence[str], names: Sequence[str]) -> Bisection:
-    near = frozenset(a)
-    b = tuple(name for name in names if name not in near)
-    graph = {node: dict(far) for node, far in between.items()}
-    graph[_SOURCE], graph[_SINK] = {}, {}
-    for name, bps in hosts.items():
-        ends = (_SOURCE, name) if name in near else (name, _SINK)
-        graph[ends[0]][ends[1]] = bps
-    host_bps = min(sum(hosts[name] for name in half) for half in (a, b))
-    return Bisection(greatest_flow(collapsed(graph), _SOURCE, _SINK), host_bps, tuple(a), b, least=False)
+def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bisection:
+    near = [group for at, group in enumerate(groups) if at in a]
+    far = [group for at, group in enumerate(groups) if at not in a]
+    graph = {node: dict(others) for node, others in between.items()}
+    graph[_SOURCE], graph[_SINK] = _sums_of(near), {}
+    for name, bps in _sums_of(far).items():
+        graph[name][_SINK] = bps
+    hosts = [tuple(name for group in half for name in group.hosts) for half in (near, far)]
+    switches = [tuple(dict.fromkeys(name for group in half for name in group.at)) for half in (near, far)]
+    names = hosts if set(switches[0]) & set(switches[1]) else switches
+    host_bps = min(sum(group.bps for group in half) for half in (near, far))
+    bps = greatest_flow(collapsed(graph), _SOURCE, _SINK)
+    return Bisection(bps, host_bps, names[0], names[1], least=False, near=frozenset(hosts[0]))
+
+
+def _sums_of(groups: Iterable[_Group]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for group in groups:
+        for switch, bps in group.at.items():
+            found[switch] = found.get(switch, 0) + bps
+    return found
 
 
 def collapsed(graph: Graph) -> Graph:

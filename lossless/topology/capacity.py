@@ -9,6 +9,8 @@ from lossless.topology.bisection import Bisection, bisection
 from lossless.topology.failures import left_without_links, left_without_switches, ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.fabric.model import Capacity, Fabric
     from lossless.findings import Json
 
@@ -88,17 +90,32 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> PerGpu | None:
     if cluster is None or not links:
         return None
     each, joined = cluster.gpus_per_host, cluster.scale_up
-    # Of what is below a leaf each GPU has the share of the host links that end there.
     host_bps = min(links.values()) // each
-    ratios = [c.up_bps / c.down_bps for c in fabric.capacities if c.role == "leaf"]
     return PerGpu(
         gpus=len(fabric.hosts) * each,
         domain_gpus=cluster.domain_gpus,
         inside_bps=joined.rate_bps if joined else None,
         host_bps=host_bps,
-        leaf_bps=int(host_bps * min(1.0, *ratios)) if ratios else None,
+        leaf_bps=_beyond_leaf(fabric, links, each),
         half_bps=int(host_bps * across.bps / across.host_bps) if across else None,
     )
+
+
+def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | None:
+    """Return what the worst GPU sends beyond its leaf: of what is above it the share of its links in those below."""
+    share = {
+        name: min(1.0, c.up_bps / c.down_bps)
+        for c in fabric.capacities
+        if c.role == "leaf"
+        for name in c.leaves
+    }
+    if not share:
+        return None
+    sent: dict[str, float] = dict.fromkeys(links, 0.0)
+    for link in fabric.links:
+        if link.to_host:
+            sent[link.b] += link.speed_bps * share.get(link.a.partition(":")[0], 0.0)
+    return int(min(sent.values()) / each)
 
 
 def _tier_data(tier: TierLine) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 N GPUs in M domains of D each (D = 1 where nothing but the fabric joins them); K is the size of the buffer: what is
 reduced in an all-reduce or reduce-scatter, the result of an all-gather, all that one GPU has to hand out in an
-all-to-all, what one stage hands to the next in a pipeline, what one GPU reads from storage.
+all-to-all, what a GPU of one stage hands to that of the next in a pipeline, what one GPU reads from storage or writes.
 
 - A ring moves 2 (N-1)/N K per GPU, the least that an all-reduce can without help from switches: each element takes
   N - 1 additions and N - 1 copies, each after one transfer, and N GPUs share them (NVIDIA/nccl-tests
@@ -14,6 +14,11 @@ all-to-all, what one stage hands to the next in a pipeline, what one GPU reads f
 - Two binary trees carry half of the buffer each, and who is within one is a leaf of the other (NVIDIA/nccl
   src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU 2 K.
 - With SHARP switches reduce: each GPU sends K/D once, and receives as much.
+- An all-to-all sends K/N from each to each. With PXN what goes to another domain is first handed, inside the domain, to
+  the GPU of the same rank as the one it is for: it leaves by that one's NIC, and stays on that rail. NCCL does so by
+  default where it can (P2P_PXN_LEVEL 2, src/graph/search.cc of NVIDIA/nccl @2dfd837).
+
+Sizes are those of nccl-tests (:func:`bus_factor`).
 """
 
 from __future__ import annotations
@@ -28,20 +33,23 @@ from lossless.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Collective = Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read"]
-Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct"]
-Peers = Literal["next", "chain", "all", "tree", "switch", "outside", "none"]
+Collective = Literal[
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read", "storage-write"
+]
+Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
+Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
 """To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
-next and the one before, all GPUs of other domains alike, the neighbours in two binary trees over domains, a switch
-that reduces, nobody of the cluster, nobody at all."""
+next and the one before, all GPUs of other domains alike, those of the same rank, the neighbours in two binary trees
+over domains, a switch that reduces, nobody of the cluster, nobody at all."""
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
     "all-reduce": ("ring", "hierarchical", "tree", "sharp"),
     "all-gather": ("ring", "hierarchical"),
     "reduce-scatter": ("ring", "hierarchical"),
-    "all-to-all": ("direct",),
+    "all-to-all": ("direct", "pxn"),
     "pipeline": ("direct",),
     "storage-read": ("direct",),
+    "storage-write": ("direct",),
 }
 """The first of each holds where none is named."""
 
@@ -50,7 +58,8 @@ class Demand(NamedTuple):
     """What one GPU sends: ``inside_bytes`` to its domain, ``fabric_bytes`` to others, on average over all GPUs.
 
     ``busiest_bytes`` is what the busiest GPU sends or receives over the fabric. ``steps`` follow one upon another.
-    ``fan_in`` is how many may send to one GPU over the fabric at once, ``message_bytes`` what each of them sends to it.
+    ``fan_in`` is how many may send to one GPU over the fabric at once, or to one server that GPUs write to;
+    ``message_bytes`` is what each of them sends to it.
     """
 
     inside_bytes: Fraction
@@ -60,6 +69,16 @@ class Demand(NamedTuple):
     peers: Peers
     fan_in: int
     message_bytes: Fraction
+
+
+def bus_factor(collective: Collective, gpus: int) -> Fraction | None:
+    """Return bus bandwidth over algorithm bandwidth as nccl-tests has them; None of what it does not measure.
+
+    Algorithm bandwidth is K over the time (NVIDIA/nccl-tests doc/PERFORMANCE.md @dcf8189, for an all-to-all
+    src/alltoall.cu @07ac716).
+    """
+    rounds = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1}.get(collective)
+    return None if rounds is None else Fraction(rounds * (gpus - 1), gpus)
 
 
 def demand(
@@ -74,7 +93,8 @@ def demand(
 ) -> Demand:
     """Return what each GPU sends in one collective.
 
-    ``sources`` is how many servers one GPU reads from, ``microbatches`` how often a stage of a pipeline hands on.
+    ``sources`` is how many servers one GPU reads from, or writes to; ``microbatches`` how often a stage of a pipeline
+    hands on.
 
     Raises:
         QuantityError: no GPU, domains that are no whole part of them, or an algorithm that the collective has not.
@@ -86,9 +106,11 @@ def demand(
         raise QuantityError(f"{collective} has no algorithm {algorithm!r}; it has {known}")
     k, domains = Fraction(size_bytes), gpus // domain
     if collective == "all-to-all":
-        return _all_to_all(k, gpus, domain)
+        return (_with_pxn if algorithm == "pxn" else _all_to_all)(k, gpus, domain)
     if collective == "storage-read":
         return Demand(Fraction(0), Fraction(0), k, 1, "outside", sources, k / sources)
+    if collective == "storage-write":
+        return Demand(Fraction(0), k, k, 1, "outside", gpus, k / sources)
     if collective == "pipeline":
         return _pipeline(k, domains, microbatches)
     if algorithm == "tree":
@@ -125,11 +147,14 @@ def _tree(k: Fraction, domain: int, domains: int) -> Demand:
     out = 2 * (domains - 1) * part / domains
     if domains == 1:
         return Demand(inside, Fraction(0), Fraction(0), steps, "none", 0, Fraction(0))
-    ends = Counter(end for edge in two_trees(domains) for end in edge)
-    children = Counter(parent for _, parent in two_trees(domains))
+    edges = list(two_trees(domains))
+    ends = Counter(end for edge in edges for end in edge)
     # Every edge carries half the part up and half of it down.
     busiest = max(ends.values()) * part / 2
-    return Demand(inside, out, busiest, steps, "tree", min(2, max(children.values())), part / 2)
+    # What goes up and what comes down are under way at once, so all neighbours in both trees may send.
+    neighbours = {pair for child, parent in edges for pair in ((child, parent), (parent, child))}
+    fan_in = max(Counter(one for one, _ in neighbours).values())
+    return Demand(inside, out, busiest, steps, "tree", fan_in, busiest / fan_in)
 
 
 def two_trees(domains: int) -> Iterator[tuple[int, int]]:
@@ -166,6 +191,20 @@ def _all_to_all(k: Fraction, gpus: int, domain: int) -> Demand:
     out = (gpus - domain) * each
     peers: Peers = "all" if gpus > domain else "none"
     return Demand((domain - 1) * each, out, out, gpus - 1, peers, gpus - domain, each)
+
+
+def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
+    """Return what an all-to-all moves that hands on inside domains: a message is for a whole domain there."""
+    found = _all_to_all(k, gpus, domain)
+    handed_on = found.fabric_bytes * (domain - 1) / domain
+    others = gpus // domain - 1
+    return found._replace(
+        inside_bytes=found.inside_bytes + handed_on,
+        steps=domain - 1 + others,
+        peers="rank" if others else "none",
+        fan_in=others,
+        message_bytes=found.fabric_bytes / others if others else found.message_bytes,
+    )
 
 
 def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:

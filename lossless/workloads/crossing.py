@@ -18,12 +18,14 @@ def leaving(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, F
     """Return what leaves each group, in bytes; groups that nothing leaves are left out."""
     if demand.peers == "all":
         return _to_all(demand, group_of, domain)
+    if demand.peers == "rank":
+        return _to_ranks(demand, group_of, domain)
     if demand.peers == "switch":
         return _to_switches(demand, group_of, domain)
     if demand.peers not in ("next", "chain", "tree"):
         return {}
     found: dict[int, Fraction] = {}
-    for source, target, part in _edges(demand, len(group_of) // domain):
+    for source, target, part in edges(demand, len(group_of) // domain):
         for rank in range(domain):
             here, there = group_of[source * domain + rank], group_of[target * domain + rank]
             if here != there:
@@ -31,7 +33,7 @@ def leaving(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, F
     return found
 
 
-def _edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
+def edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
     """Yield from which domain to which, and what each rank of it sends."""
     if demand.peers == "next":
         for number in range(domains):
@@ -60,6 +62,17 @@ def _to_all(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, F
         outside = gpus - sizes[group] - (domain - own)
         if outside:
             found[group] = found.get(group, Fraction(0)) + own * outside * each
+    return found
+
+
+def _to_ranks(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
+    domains = len(group_of) // domain
+    each = demand.fabric_bytes / (domains - 1)
+    found: dict[int, Fraction] = {}
+    together = Counter((group, number % domain) for number, group in enumerate(group_of))
+    for (group, _), own in together.items():
+        if own < domains:
+            found[group] = found.get(group, Fraction(0)) + own * (domains - own) * each
     return found
 
 

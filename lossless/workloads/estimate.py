@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from lossless.errors import ScenarioError
 from lossless.records import NamedTuple
-from lossless.workloads.collectives import ALGORITHMS, Algorithm, Collective, Demand, demand
+from lossless.workloads.assumptions import assumptions
+from lossless.workloads.collectives import ALGORITHMS, Algorithm, Collective, Demand, bus_factor, demand
 from lossless.workloads.crossing import leaving
 from lossless.workloads.placement import Placement, placement
 
@@ -44,6 +45,17 @@ class Part(NamedTuple):
     time_ns: float
 
 
+class Incast(NamedTuple):
+    """What may meet at one NIC port: how many others send to it, and how much each of them."""
+
+    senders: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        """Return it as options of ``lossless simulate``."""
+        return f"--workload incast --nics {self.senders + 1} --size '{self.size_bytes} B'"
+
+
 class Estimate(NamedTuple):
     """The answer. ``parts`` take as long as they say, each alone; the slowest is ``limit``.
 
@@ -60,8 +72,20 @@ class Estimate(NamedTuple):
     time_ns: float
     apart_ns: float
     step_time_ns: float | None
-    incast: str | None
+    incast: Incast | None
     assumed: tuple[str, ...]
+
+    @property
+    def algorithm_bps(self) -> float | None:
+        """Size over time, as nccl-tests counts it, in b/s; None where it counts no such thing."""
+        known = bus_factor(self.workload.collective, self.placement.gpus) is not None and self.time_ns > 0
+        return self.workload.size_bytes * 8e9 / self.time_ns if known else None
+
+    @property
+    def bus_bps(self) -> float | None:
+        """That, times what makes it comparable with the rate of a link whatever the number of GPUs, in b/s."""
+        factor = bus_factor(self.workload.collective, self.placement.gpus)
+        return None if self.algorithm_bps is None or factor is None else self.algorithm_bps * float(factor)
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data."""
@@ -84,9 +108,11 @@ class Estimate(NamedTuple):
             "time_ns": round(self.time_ns),
             "apart_ns": round(self.apart_ns),
             "step_time_ns": None if self.step_time_ns is None else round(self.step_time_ns),
+            "algbw_bps": None if self.algorithm_bps is None else round(self.algorithm_bps),
+            "busbw_bps": None if self.bus_bps is None else round(self.bus_bps),
             "fan_in": moved.fan_in,
             "message_bytes": round(moved.message_bytes),
-            "incast": self.incast,
+            "incast": str(self.incast) if self.incast else None,
             "assumed": list(self.assumed),
         }
 
@@ -95,9 +121,11 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
     """Return what a workload puts on a fabric, and how long that takes.
 
     Raises:
-        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, or a part of a domain.
+        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, a part of a domain, GPUs that nothing
+            joins, or storage that has a network of its own.
         QuantityError: an algorithm that the collective has not.
     """
+    _require_storage(fabric, asked)
     where = placement(fabric, asked.gpus)
     if where.gpus % where.domain:
         raise ScenarioError(
@@ -108,7 +136,7 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
         asked.collective, algorithm, asked.size_bytes, where.gpus, where.domain,
         sources=asked.sources, microbatches=asked.microbatches,
     )  # fmt: skip
-    parts = tuple(_parts(moved, where))
+    parts = tuple(_parts(algorithm, moved, where))
     besides_ns = moved.steps * asked.step_ns
     slowest = max(parts, key=lambda part: part.time_ns, default=Part("nothing", 0, 0, 0))
     inside_ns = sum(part.time_ns for part in parts if part.name == "domain")
@@ -116,8 +144,18 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
     time_ns = slowest.time_ns + besides_ns
     return Estimate(
         asked, algorithm, where, moved, parts, slowest.name, time_ns, inside_ns + outside_ns + besides_ns,
-        _step(asked, time_ns), _incast(moved, where), tuple(_assumed(asked, moved, where)),
+        _step(asked, time_ns), _incast(asked, moved, where), tuple(assumptions(asked, algorithm, moved, where)),
     )  # fmt: skip
+
+
+def _require_storage(fabric: Fabric, asked: Workload) -> None:
+    if asked.collective not in ("storage-read", "storage-write"):
+        return
+    apart = next((one for one in fabric.networks if one.carries_storage and one.separate), None)
+    if apart is not None:
+        raise ScenarioError(
+            f"networks.{apart.name} is separate: nothing of a {asked.collective} passes this fabric"
+        )
 
 
 def _usual(collective: Collective, where: Placement) -> Algorithm:
@@ -125,22 +163,33 @@ def _usual(collective: Collective, where: Placement) -> Algorithm:
     return "hierarchical" if where.domain > 1 and "hierarchical" in algorithms else algorithms[0]
 
 
-def _parts(moved: Demand, where: Placement) -> list[Part]:
+def _parts(algorithm: Algorithm, moved: Demand, where: Placement) -> list[Part]:
     found = []
     if moved.inside_bytes and where.inside_bps:
         found.append(_part("domain", moved.inside_bytes, where.inside_bps))
     if moved.busiest_bytes:
         found.append(_part("host links", moved.busiest_bytes, where.rate_bps))
     for tier in where.tiers:
-        left = leaving(moved, tier.group_of, where.domain)
+        left: dict[int, Fraction] = {}
+        for lane in tier.lanes:
+            for group, size in leaving(moved, lane, where.domain).items():
+                left[group] = left.get(group, Fraction(0)) + size / len(tier.lanes)
+        if not all(tier.out_bps[group] for group in left):
+            raise ScenarioError(_no_way(algorithm, moved, where))
         parts = [_part(tier.name, size, tier.out_bps[group]) for group, size in left.items()]
         found += [max(parts, key=lambda part: part.time_ns)] if parts else []
     return found
 
 
 def _part(name: str, size_bytes: Fraction, rate_bps: float) -> Part:
-    time_ns = float(size_bytes) * 8e9 / rate_bps if rate_bps else float("inf")
-    return Part(name, round(size_bytes), rate_bps, time_ns)
+    return Part(name, round(size_bytes), rate_bps, float(size_bytes) * 8e9 / rate_bps)
+
+
+def _no_way(algorithm: Algorithm, moved: Demand, where: Placement) -> str:
+    told = "no links lead from some of these GPUs to others that they send to"
+    if moved.peers == "all" and where.domain > 1 and algorithm != "pxn":
+        return f"{told}; on rails without spines --algorithm pxn hands on inside domains first"
+    return told
 
 
 def _step(asked: Workload, time_ns: float) -> float | None:
@@ -150,44 +199,12 @@ def _step(asked: Workload, time_ns: float) -> float | None:
     return asked.compute_ns + time_ns - min(asked.overlap * time_ns, asked.compute_ns)
 
 
-def _incast(moved: Demand, where: Placement) -> str | None:
-    """Return the options of ``lossless simulate`` that ask for what meets at one NIC port, None where nothing does."""
+def _incast(asked: Workload, moved: Demand, where: Placement) -> Incast | None:
+    """Return what meets at one NIC port, None where nothing does."""
     # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
-    shared = 1.0 if moved.peers == "outside" else min(1.0, where.nic_ports)
+    shared = 1.0 if asked.collective == "storage-read" else min(1.0, where.nic_ports)
     senders = round(moved.fan_in * shared)
     if senders < 2:
         return None
-    size_bytes = max(1, round(moved.message_bytes * moved.fan_in / where.nic_ports / senders))
-    return f"--workload incast --nics {senders + 1} --size '{size_bytes} B'"
-
-
-def _assumed(asked: Workload, moved: Demand, where: Placement) -> list[str]:
-    found = [
-        "every link carries its line rate; packet headers, acknowledgements and pauses take nothing",
-        "traffic is spread perfectly over parallel links",
-        "GPUs are numbered in the order of hosts, and a collective follows that order",
-        *where.assumed,
-    ]
-    if moved.inside_bytes and where.inside_bps:
-        found.append("what goes on inside a domain overlaps with what goes over the fabric")
-    if where.domain == 1 and where.per_host > 1:
-        found.append(
-            "nothing joins the GPUs of a host but the fabric: the cluster states no nvlink or ualink"
-        )
-    if not asked.step_ns and moved.steps > 1:
-        found.append(f"the {moved.steps:,} steps take nothing besides their bytes (--step-latency)")
-    if moved.peers == "outside":
-        found.append(
-            "storage servers and their links are fast enough; what leads to the leaves is not counted"
-        )
-    if moved.peers == "switch":
-        found.append("every switch on the way reduces at line rate")
-    if moved.fan_in > 2:
-        found.append(f"fan-in is what may be: all {moved.fan_in:,} send at once, unscheduled")
-    if asked.compute_ns and asked.overlap:
-        found.append(
-            f"{asked.overlap:.0%} of the communication hides behind the computation, while that lasts"
-        )
-    elif asked.compute_ns:
-        found.append("nothing of the communication hides behind the computation (--overlap)")
-    return found
+    into = 1.0 if asked.collective == "storage-write" else where.nic_ports
+    return Incast(senders, max(1, round(moved.message_bytes * moved.fan_in / into / senders)))

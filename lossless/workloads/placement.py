@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lossless.errors import ScenarioError
@@ -10,7 +11,7 @@ from lossless.records import NamedTuple
 from lossless.topology.bisection import bisection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.fabric.model import Fabric, Link
 
@@ -21,17 +22,22 @@ MOST_GPUS = 1 << 20
 
 
 class Tier(NamedTuple):
-    """A way to part the fabric: the group of each GPU, by number, and what leads out of each group, one way."""
+    """A way to part the fabric: the group of each GPU, by number, and what leads out of each group, one way.
+
+    There are several ``lanes`` where a GPU has NICs in several groups: each NIC sends an equal part of what the GPU
+    does, to the same NIC of others, and each lane has the group of one NIC of each GPU.
+    """
 
     name: str
-    group_of: Sequence[int]
+    lanes: Sequence[Sequence[int]]
     out_bps: Sequence[int]
 
 
 class Placement(NamedTuple):
     """GPUs in the order of hosts. ``rate_bps`` is what the slowest has on the fabric, one way.
 
-    ``nic_ports`` is how many NIC ports each has; below 1 where several share one.
+    ``nic_ports`` is how many NIC ports each has; below 1 where several share one. ``stated``: the intent says how many
+    GPUs a host has.
     """
 
     gpus: int
@@ -44,6 +50,7 @@ class Placement(NamedTuple):
     inside_bps: int | None
     tiers: tuple[Tier, ...]
     assumed: tuple[str, ...]
+    stated: bool = True
 
 
 def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
@@ -69,8 +76,12 @@ def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
             f"{count:,} GPUs are more than the {MOST_GPUS:,} that are counted one by one; name fewer"
         )
     domain, inside_bps = _domain(fabric, count)
-    leaf_of, same_leaf = _leaves(links, per_host, count)
-    if not same_leaf:
+    lanes, same_leaf = _leaves(links, per_host, count)
+    if len(lanes) > 1:
+        assumed += (
+            f"a GPU sends an equal part over each of its {len(lanes)} NICs, to the same NIC of others",
+        )
+    elif not same_leaf:
         assumed += ("a GPU with NICs on several leaves counts on the first of them",)
     return Placement(
         gpus=count,
@@ -81,8 +92,9 @@ def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
         nic_ports=fewest / per_host,
         domain=domain,
         inside_bps=inside_bps,
-        tiers=_tiers(fabric, leaf_of),
+        tiers=_tiers(fabric, lanes, links, per_host),
         assumed=assumed,
+        stated=fabric.cluster is not None,
     )
 
 
@@ -101,31 +113,49 @@ def _domain(fabric: Fabric, gpus: int) -> tuple[int, int | None]:
     return min(joined.domain_gpus, gpus), joined.rate_bps
 
 
-def _leaves(links: Mapping[str, Sequence[Link]], per_host: int, gpus: int) -> tuple[list[str], bool]:
-    """Return the switch of each GPU, and whether each has all its NIC ports on one."""
-    found: list[str] = []
-    same = True
+def _leaves(
+    links: Mapping[str, Sequence[Link]], per_host: int, gpus: int
+) -> tuple[tuple[list[str], ...], bool]:
+    """Return the switch of each GPU, and whether each has all its NIC ports on one.
+
+    Where not, and all have as many ports of one rate, it is the switch of each first port, of each second, and so on.
+    """
+    found = list(islice(_ports(links, per_host), gpus))
+    if all(len({link.a for link in own}) == 1 for own in found):
+        return ([own[0].a for own in found],), True
+    if len({len(own) for own in found}) > 1 or len({link.speed_bps for own in found for link in own}) > 1:
+        return ([own[0].a for own in found],), False
+    return tuple([own[lane].a for own in found] for lane in range(len(found[0]))), False
+
+
+def _ports(links: Mapping[str, Sequence[Link]], per_host: int) -> Iterator[Sequence[Link]]:
+    """Yield the links of each GPU: its share of those of its host, or the one that it shares with others."""
     for own in links.values():
         for gpu in range(per_host):
-            first, last = gpu * len(own) // per_host, max(0, -(-(gpu + 1) * len(own) // per_host) - 1)
-            found.append(own[first].a)
-            same = same and len({link.a for link in own[first : last + 1]}) == 1
-        if len(found) >= gpus:
-            break
-    return found[:gpus], same
+            first, end = gpu * len(own) // per_host, -(-(gpu + 1) * len(own) // per_host)
+            yield own[first : max(first + 1, end)]
 
 
-def _tiers(fabric: Fabric, leaf_of: Sequence[str]) -> tuple[Tier, ...]:
+def nic_ports(fabric: Fabric, where: Placement) -> list[tuple[str, ...]]:
+    """Return the NIC ports of each GPU that takes part, each as ``host1:port1``."""
+    owned = islice(_ports(_host_links(fabric), where.per_host), where.gpus)
+    return [tuple(f"{link.b}:{link.b_port}" for link in own) for own in owned]
+
+
+def _tiers(
+    fabric: Fabric, lanes: Sequence[Sequence[str]], hosts: Iterable[str], per_host: int
+) -> tuple[Tier, ...]:
     ranks = {switch.name: _RANKS.get(switch.role or "", 0) for switch in fabric.switches}
     between = [link for link in fabric.links if not link.to_host]
-    found = [_below(between, ranks, leaf_of, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
-    return (*(tier for tier in found if tier is not None), *_halves(fabric, leaf_of))
+    found = [_below(between, ranks, lanes, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
+    halves = _halves(fabric, hosts, per_host, len(lanes[0]))
+    return (*(tier for tier in found if tier is not None), *halves)
 
 
 def _below(
-    between: Sequence[Link], ranks: Mapping[str, int], leaf_of: Sequence[str], rank: int, name: str
+    between: Sequence[Link], ranks: Mapping[str, int], lanes: Sequence[Sequence[str]], rank: int, name: str
 ) -> Tier | None:
-    """Return what is joined by switches up to a rank, and what leads up from there; None where nothing does."""
+    """Return what is joined by switches up to a rank, and what leads up from there; None where all is joined."""
     joined = {switch: switch for switch in ranks}
 
     def root(switch: str) -> str:
@@ -141,15 +171,17 @@ def _below(
         low, high = sorted((link.a, link.b), key=ranks.__getitem__)
         if 0 < ranks[low] <= rank < ranks[high]:
             out[root(low)] += link.speed_bps
-    if not out:
+    leaves = dict.fromkeys(leaf for lane in lanes for leaf in lane)
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(map(root, leaves)))}
+    if len(numbers) < 2:
         return None
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(map(root, leaf_of)))}
-    return Tier(name, [numbers[root(leaf)] for leaf in leaf_of], [out[group] for group in numbers])
+    number_of = {leaf: numbers[root(leaf)] for leaf in leaves}
+    return Tier(name, [[number_of[leaf] for leaf in lane] for lane in lanes], [out[g] for g in numbers])
 
 
-def _halves(fabric: Fabric, leaf_of: Sequence[str]) -> tuple[Tier, ...]:
+def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> tuple[Tier, ...]:
     across = bisection(fabric.links)
     if across is None:
         return ()
-    near = frozenset(across.a)
-    return (Tier("half", [int(leaf not in near) for leaf in leaf_of], [across.bps, across.bps]),)
+    half_of = (int(host not in across.near) for host in hosts for _ in range(per_host))
+    return (Tier("half", [list(islice(half_of, gpus))], [across.bps, across.bps]),)

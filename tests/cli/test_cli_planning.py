@@ -36,6 +36,7 @@ links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
 
 time: 4.7 ms at best, by the host links of a GPU
   4.71 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 14.29 GB/s, busbw 14.06 GB/s
 step: 54.7 ms with the computation
 
 fan-in: up to 56 senders send 1.049 MB to one GPU at once
@@ -46,7 +47,9 @@ assumed:
   traffic is spread perfectly over parallel links
   GPUs are numbered in the order of hosts, and a collective follows that order
   what goes on inside a domain overlaps with what goes over the fabric
+  no GPU hands on what is for another domain (--algorithm pxn does, as NCCL where it can)
   the 63 steps take nothing besides their bytes (--step-latency)
+  every GPU has as much for each other; experts that are asked for more take longer
   fan-in is what may be: all 56 send at once, unscheduled
   nothing of the communication hides behind the computation (--overlap)
 """)
@@ -67,6 +70,7 @@ links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
 
 time: 18.8 ms at best, by the host links of a GPU
   23 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 57.14 GB/s, busbw 112.5 GB/s
 
 fan-in: 1 sender sends 16.78 MB to one GPU at once
 
@@ -83,6 +87,207 @@ def test_what_meets_at_a_port_is_a_command_that_can_be_given(cli: Cli) -> None:
     asked = json.loads(cli("workload", ".", "--collective", "all-to-all", "--format", "json").out)["incast"]
     outcome = cli("simulate", ".", "--closed-form", *shlex.split(asked))
     assert (outcome.code, outcome.err) == (0, "")
+
+
+OVERSUBSCRIBED = CLUSTER.replace("uplinks: 2 x 800G", "uplinks: 1 x 400G\n    oversubscription: 4")
+JUDGE = ("--judge", "--seeds", "2")
+
+
+def buffers(text: str) -> str:
+    """Return what is said of buffers."""
+    (block,) = [part for part in text.split("\n\n") if part.startswith("what buffers make of it:")]
+    return block
+
+
+def test_what_buffers_make_of_a_workload_as_a_person_sees_it(cli: Cli) -> None:
+    """At 4:1 the uplinks fill and are marked, where the same all-to-all at 1:1 fills nothing."""
+    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *JUDGE)
+    assert buffers(cli(*asked).out) == snapshot("""\
+what buffers make of it: safe
+  closed forms, whatever is sent: safe
+  all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
+    ports          how many  fed by    fullest queue  paused
+    host to leaf   16        -         -              none
+    leaf to spine  8         8 ports   25,344 B       none
+    spine to leaf  8         2 ports   25,344 B       none
+    leaf to host   16        10 ports  35,328 B       none
+    drops: none
+    PFC: never
+    ECN: marks nothing
+    headroom: not used
+  incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
+    ports          how many  fed by    fullest queue  paused
+    host to leaf   14        -         -              none
+    leaf to spine  3         4 ports   1,174,272 B    none
+    spine to leaf  3         2 ports   8,448 B        none
+    leaf to host   1         10 ports  23,451,648 B   none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 3.36 us
+    headroom: not used\
+""")
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    outcome = cli(*asked)
+    assert outcome.code == 0
+    assert buffers(outcome.out) == snapshot("""\
+what buffers make of it: safe
+  closed forms, whatever is sent: safe
+  all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
+    ports          how many  fed by   fullest queue  paused
+    host to leaf   16        -        -              none
+    leaf to spine  4         8 ports  11,237,568 B   none
+    spine to leaf  4         1 port   9,216 B        none
+    leaf to host   16        8 ports  413,376 B      none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 10.93 us
+    headroom: not used
+  incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
+    ports          how many  fed by   fullest queue  paused
+    host to leaf   14        -        -              none
+    leaf to spine  2         5 ports  19,692,288 B   none
+    spine to leaf  2         1 port   4,224 B        none
+    leaf to host   1         9 ports  26,476,032 B   none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 3.78 us
+    headroom: not used\
+""")
+    assert "  buffers: every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\n" in outcome.out
+
+
+def test_on_rails_a_ring_meets_nobody_and_needs_no_spine(cli: Cli) -> None:
+    """Each NIC of a host is on a leaf of its own, and so is the ring of its GPU."""
+    shape = """  rail_optimised:
+    units: 1
+    rails: 4
+    hosts_per_unit: 4
+    spines: 2
+    host_links: 4 x 400G
+    uplinks: 1 x 800G
+    cables: {host: 3m, uplink: 30m}
+"""
+    start, end = CLUSTER.index("  leaf_spine:"), CLUSTER.index("networks:")
+    rails = CLUSTER[:start] + shape + CLUSTER[end:]
+    Path("fabric.yaml").write_text(
+        rails.replace("gpus_per_host: 8", "gpus_per_host: 4").replace("domain: 8", "domain: 4")
+    )
+    data = json.loads(cli("workload", ".", "--size", "8 MiB", *JUDGE, "--format", "json").out)
+    (run,) = data["buffers"]["runs"]
+    assert [(one["sender"], one["receiver"], one["ports"], one["fan_in"]) for one in run["ports"]] == [
+        ("host", "leaf", 16, 0),
+        ("leaf", "host", 16, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("intent", "options", "code", "overall"),
+    [
+        (CLUSTER, ("--collective", "all-to-all", "--size", "1 MiB"), 0, "safe"),
+        (CLUSTER.replace("  watchdog:", "  watchdog: off #"), ("--size", "1 MiB"), 1, "unsafe"),
+        (CLUSTER, ("--algorithm", "sharp"), 2, "not judged"),
+        (
+            CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: default"),
+            ("--collective", "storage-read", "--sources", "8"),
+            2,
+            "not judged",
+        ),
+        (
+            CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: rdma"),
+            ("--collective", "storage-write", "--sources", "8", "--size", "8 MiB"),
+            0,
+            "safe",
+        ),
+    ],
+    ids=["safe", "no watchdog", "switches reduce", "lossy storage", "checkpoints"],
+)
+def test_the_verdict_is_the_exit_code(
+    intent: str, options: tuple[str, ...], code: int, overall: str, cli: Cli
+) -> None:
+    Path("fabric.yaml").write_text(intent)
+    outcome = cli("workload", ".", *options, *JUDGE, "--format", "json")
+    assert (outcome.code, outcome.err) == (code, "")
+    assert json.loads(outcome.out)["buffers"]["overall"] == overall
+
+
+def test_why_storage_is_not_judged(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(CLUSTER.replace("storage: {on: separate", "storage: {on: fabric"))
+    outcome = cli("workload", ".", "--collective", "storage-read", "--sources", "8", "--judge")
+    assert (
+        buffers(outcome.out)
+        == """\
+what buffers make of it: not judged
+  not run: storage rides class default, which is lossy: where buffers are short it is dropped, and pauses nobody"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("gpus_per_host: 0", ":19: cluster.gpus_per_host: 0 is not a number of GPUs in one host"),
+        ("gpus_per_hosts: 8", "unknown key 'gpus_per_hosts'; did you mean gpus_per_host?"),
+        ("gpus_per_host: 8, nvlink: {generation: 6, domain: 8}", "generation"),
+        ("gpus_per_host: 8, nvlink: {generation: 5, domain: 0}", "domain"),
+        (
+            "gpus_per_host: 8, nvlink: {generation: 5, domain: 8}, ualink: {rate: 800G, domain: 8}",
+            "give either nvlink or ualink, not both",
+        ),
+        ("gpus_per_host: 8, ualink: {rate: 0G, domain: 8}", "a GPU that sends nothing needs no fabric"),
+        ("gpus_per_host: 300", "gpus_per_host"),
+        ("gpus_per_host: eight", "gpus_per_host"),
+    ],
+)
+def test_a_cluster_that_has_no_meaning_is_refused_where_it_stands(keys: str, told: str, cli: Cli) -> None:
+    text = f"{INTENT}cluster:\n  {{{keys}}}\n"
+    Path("fabric.yaml").write_text(text)
+    outcome = cli("workload", ".")
+    assert (outcome.code, outcome.out) == (2, "")
+    line = len(text.splitlines())
+    assert outcome.err.startswith((f"fabric.yaml:{line}:", f"./fabric.yaml:{line}:"))
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--collective", "all-reuce"), "'all-reuce' is not one of"),
+        (
+            ("--collective", "all-to-all", "--algorithm", "ring"),
+            "all-to-all has no algorithm 'ring'; it has direct, pxn",
+        ),
+        (("--gpus", "0"), "0 is not in the range x>=1"),
+        (("--gpus", "65"), "65 GPUs are asked for; the fabric has 64"),
+        (("--gpus", "12"), "12 GPUs are no whole number of domains of 8; ask for a multiple of it"),
+        (("--size", "much"), "much"),
+        (("--overlap", "120%"), "120%"),
+        (
+            ("--collective", "storage-read"),
+            "networks.storage is separate: nothing of a storage-read passes this fabric",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_said(options: tuple[str, ...], told: str, cli: Cli) -> None:
+    outcome = cli("workload", ".", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("keys", [
+    "gpus_per_host: 8, nvlink: {generation: 5, domain: 72}",
+    "gpus_per_host: 3",
+    "gpus_per_host: 1, nics_per_host: 8",
+    "gpus_per_host: 8, nvlink: {generation: 4, domain: 6}",
+])  # fmt: skip
+def test_what_does_not_divide_is_estimated_or_told(keys: str, cli: Cli) -> None:
+    """A domain larger than the cluster, three GPUs on two NICs, more NICs than links: rules judge those."""
+    Path("fabric.yaml").write_text(f"{INTENT}cluster: {{{keys}}}\n")
+    for collective in ("all-reduce", "all-to-all"):
+        outcome = cli("workload", ".", "--collective", collective)
+        told = "no whole number of domains of 6" in outcome.err
+        assert (outcome.code, bool(outcome.out)) == ((2, False) if "domain: 6" in keys else (0, True))
+        assert told == ("domain: 6" in keys)
 
 
 def test_what_a_program_reads_of_a_workload(cli: Cli) -> None:

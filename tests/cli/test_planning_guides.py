@@ -20,7 +20,8 @@ def intents(guide: str = "topology.md") -> list[str]:
 
 
 def test_the_guides_and_their_pictures_are_what_the_program_says() -> None:
-    assert {path: path.read_text() for path in planning_guides.fresh()} == planning_guides.fresh()
+    fresh = planning_guides.fresh()
+    assert {path: path.read_text() for path in fresh} == fresh
 
 
 def test_every_picture_that_is_drawn_is_shown() -> None:

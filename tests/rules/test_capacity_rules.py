@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,31 @@ class TestFailures:
         assert left_without_links(found, lost + 1) <= left_without_links(found, lost)
         assert left_without_switches(found, lost + 1) <= left_without_switches(found, lost)
         assert left_without_switches(found, 1) <= left_without_links(found, 1)
+
+    @given(
+        st.lists(
+            st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.sampled_from([100, 400, 800])),
+            min_size=1,
+            max_size=3,
+        ),
+        st.integers(0, 4),
+    )
+    def test_the_worst_of_all_failures_is_what_is_left(
+        self, uplinks: list[tuple[str, int, int]], lost: int
+    ) -> None:
+        """Every set of so many links, and of so many switches, is tried by hand."""
+        bundles = tuple(Uplinks(a, n, g * G) for a, n, g in uplinks)
+        found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), "leaf", bundles)
+        links = [(a, g * G) for a, n, g in uplinks for _ in range(n)]
+        above = sorted({a for a, _ in links})
+        assert left_without_links(found, lost) == min(
+            sum(bps for at, (_, bps) in enumerate(links) if at not in gone)
+            for gone in combinations(range(len(links)), min(lost, len(links)))
+        )
+        assert left_without_switches(found, lost) == min(
+            sum(bps for a, bps in links if a not in gone)
+            for gone in combinations(above, min(lost, len(above)))
+        )
 
     def test_a_leaf_that_loses_all_is_said_to(self) -> None:
         found = only(intent({"failures": {"links": 0, "switches": 2, "oversubscription": 4}}), "TOP009")
@@ -201,6 +227,34 @@ class TestCarried:
         (one,), (three,) = (carried(intent_view(patch).fabric).tiers for patch in ({}, asked))
         assert (one.without_links_bps, three.without_links_bps) == (2400 * G, 800 * G)
         assert one.without_switches_bps == three.without_switches_bps == 1600 * G
+
+    def test_beyond_its_leaf_a_gpu_has_its_share_of_what_its_own_leaf_has(self) -> None:
+        """The slowest host is not below the leaf that is short: 200G whole at one, a third of 800G at the other."""
+        wires = [
+            *(
+                {"a": "leaf1", "b": host, "links": "2 x 400G", "cable": "3m"}
+                for host in ("host1", "host2", "host3")
+            ),
+            {"a": "leaf2", "b": "host4", "links": "1 x 200G", "cable": "3m"},
+            *({"a": leaf, "b": "spine1", "links": "1 x 800G", "cable": "30m"} for leaf in ("leaf1", "leaf2")),
+        ]
+        names = {"leaf1": "leaf", "leaf2": "leaf", "spine1": "spine"} | {
+            f"host{n}": "host" for n in range(1, 5)
+        }
+        devices = {name: {"role": role} for name, role in names.items()}
+        patch = {
+            "cluster": {"gpus_per_host": 1},
+            "topology": {"leaf_spine": None, "devices": devices, "links": wires},
+        }
+        found = carried(intent_view(patch).fabric).per_gpu
+        assert found is not None
+        assert (found.host_bps, found.leaf_bps) == (200 * G, 200 * G)
+
+    def test_one_switch_is_told_nothing_of_tiers(self) -> None:
+        devices = {"leaf1": {"role": "leaf"}} | {f"host{n}": {"role": "host"} for n in (1, 2)}
+        wires = [{"a": "leaf1", "b": f"host{n}", "links": "1 x 400G", "cable": "3m"} for n in (1, 2)]
+        view = intent_view({"topology": {"leaf_spine": None, "devices": devices, "links": wires}})
+        assert capacity_text(carried(view.fabric).to_data()) == ""
 
     def test_inside_a_domain_a_gpu_has_what_nvlink_gives_one_way(self) -> None:
         view = intent_view({"cluster": {"gpus_per_host": 4, "nvlink": {"generation": 5, "domain": 72}}})

@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lossless.buffers.port import Missing
 from lossless.simulation.check import check
+from lossless.simulation.engine import Simulation
+from lossless.simulation.judge import describe
+from lossless.simulation.measure import measure
 from lossless.simulation.network import Hold, SlowHost
-from lossless.simulation.request import PATTERNS
+from lossless.simulation.request import PATTERNS, Move, Question
+from lossless.simulation.scenario import scenario
 from lossless.simulation.stage import stage
 from tests.simulation.fabrics import declared, deployed, put
 
@@ -176,3 +181,40 @@ def test_at_one_switch_seeds_differ_in_nothing_that_flows_could_meet() -> None:
     found = put(deployed())
     paths = {tuple(flow.path for flow in stage(found, seed).network.flows) for seed in range(1, 9)}
     assert len(paths) == 1
+
+
+# --- what is stated to move ---
+
+MOVES = (
+    Move("host1:port1", "host5:port1", 64 * KIB),
+    Move("host2:port1", "host5:port1", 32 * KIB),
+    Move("host5:port1", "host1:port1", 16 * KIB),
+)
+
+
+def test_what_is_stated_to_move_moves_and_nothing_else() -> None:
+    found = put(declared(), moves=MOVES, size_bytes=64 * KIB, called="all-to-all (pxn)")
+    staged = stage(found, 1)
+    assert ends_of_flows(staged) == [(one.source, one.target) for one in MOVES]
+    assert [flow.size_bytes for flow in staged.network.flows] == [one.size_bytes for one in MOVES]
+    assert staged.names[staged.target] == "host5:port1"
+    assert describe(found).startswith("all-to-all (pxn) among 3 NICs, up to 65,536 B each")
+
+
+def test_a_move_to_nowhere_is_told() -> None:
+    found = scenario(declared(), Question(moves=(Move("host1:port1", "host99:port1", 1),)))
+    assert found == Missing("no link of host99:port1 has a port with PFC on a switch")
+
+
+def test_of_each_kind_of_port_it_is_told_how_many_feed_one() -> None:
+    """Two hosts of one leaf send to one of another over an uplink each, or the same one."""
+    staged = stage(put(declared(), moves=MOVES[:2]), 1)
+    simulation = Simulation(staged.network, 1)
+    simulation.advance(1e9)
+    seen = measure(simulation, staged, 1, cut=False)
+    kinds = {(one.sender, one.receiver): one for one in seen.crowds}
+    assert list(kinds) == [("host", "leaf"), ("leaf", "spine"), ("spine", "leaf"), ("leaf", "host")]
+    last_hops = {route[-2] for route in simulation.index.wiring.routes}
+    assert (kinds["host", "leaf"].ports, kinds["host", "leaf"].fan_in) == (2, 0)
+    assert (kinds["leaf", "host"].ports, kinds["leaf", "host"].fan_in) == (1, len(last_hops))
+    assert kinds["leaf", "host"].fullest_bytes > 0

@@ -125,3 +125,124 @@ def test_joining_what_is_alike_changes_no_flow(
         # Both ends, the leaves at each of them, and the spines.
         assert len(small) == 5
     assert greatest_flow(small, "a", "b") == greatest_flow(graph, "a", "b")
+
+
+Small = tuple[dict[str, dict[str, int]], dict[tuple[str, str], int]]
+"""The 100 Gb/s of each host to each switch, and of links between switches."""
+
+
+@st.composite
+def small_fabrics(draw: st.DrawFn) -> Small:
+    """Return two to four leaves with hosts on one or two of them, spines above, links of any rate or none."""
+    leaves = [f"leaf{n}" for n in range(draw(st.integers(2, 4)))]
+    spines = [f"spine{n}" for n in range(draw(st.integers(0, 2)))]
+    rates = st.integers(1, 4)
+    hosts = {}
+    for number in range(draw(st.integers(2, 5))):
+        at = draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=2, unique=True))
+        hosts[f"host{number}"] = {leaf: draw(rates) for leaf in at}
+    pairs = [(a, b) for a in leaves for b in spines] + list(combinations(leaves, 2))
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True))
+    return hosts, {pair: draw(rates) for pair in chosen}
+
+
+def wired(hosts: dict[str, dict[str, int]], between: dict[tuple[str, str], int]) -> list[Link]:
+    found = [
+        Link(leaf, f"{host}p", host, f"{leaf}p", bps, to_host=True)
+        for host, own in hosts.items()
+        for leaf, bps in own.items()
+    ]
+    return found + [Link(a, f"{b}p", b, f"{a}p", bps, to_host=False) for (a, b), bps in between.items()]
+
+
+def least_cut(near: set[str], hosts: dict[str, dict[str, int]], between: dict[tuple[str, str], int]) -> int:
+    """Return the least that separates some hosts from all others, over all ways to part the switches."""
+    switches = sorted(
+        {leaf for own in hosts.values() for leaf in own} | {end for pair in between for end in pair}
+    )
+    found = []
+    for number in range(1 << len(switches)):
+        side = {name for at, name in enumerate(switches) if number >> at & 1}
+        cut = sum(bps for (a, b), bps in between.items() if (a in side) != (b in side))
+        cut += sum(
+            bps
+            for host, own in hosts.items()
+            for leaf, bps in own.items()
+            if (leaf in side) != (host in near)
+        )
+        found.append(cut)
+    return min(found)
+
+
+@given(small_fabrics())
+def test_what_crosses_is_the_least_cut_between_the_stated_halves_of_hosts(fabric: Small) -> None:
+    """Tried by hand over every way to part the switches; hosts may have links to two of them, and pass nothing on."""
+    hosts, between = fabric
+    found = bisection(wired(hosts, between))
+    if found is None:
+        assert len({leaf for own in hosts.values() for leaf in own}) < 2
+        return
+    assert found.bps == least_cut(set(found.near), hosts, between)
+    bps = {host: sum(own.values()) for host, own in hosts.items()}
+    near = sum(bps[host] for host in found.near)
+    assert 0 < found.host_bps == min(near, sum(bps.values()) - near)
+    if set(found.a) & set(hosts):
+        assert (set(found.a), set(found.b)) == (set(found.near), set(hosts) - found.near)
+
+
+@given(small_fabrics())
+def test_no_other_halves_have_less_where_that_is_said(fabric: Small) -> None:
+    """All halves of whole groups of hosts that are as equal are cut by hand; a group are those at the same switches."""
+    hosts, between = fabric
+    found = bisection(wired(hosts, between))
+    groups: dict[frozenset[str], set[str]] = {}
+    for host, own in hosts.items():
+        groups.setdefault(frozenset(own), set()).add(host)
+    if found is None or not found.least or len(groups) == 1:
+        return
+    total = sum(sum(own.values()) for own in hosts.values())
+
+    def off(near: set[str]) -> int:
+        return abs(total - 2 * sum(sum(hosts[host].values()) for host in near))
+
+    halves = [
+        set[str]().union(*chosen)
+        for size in range(1, len(groups))
+        for chosen in combinations(groups.values(), size)
+    ]
+    assert off(set(found.near)) == min(map(off, halves))
+    equal = [near for near in halves if off(near) == off(set(found.near))]
+    assert found.bps == min(least_cut(near, hosts, between) for near in equal)
+
+
+def rails(number: int, hosts_: int) -> list[Link]:
+    return [Link(f"rail{r}", f"p{h}", f"h{h}", f"p{r}", 400 * G, to_host=True)
+            for h in range(hosts_) for r in range(number)]  # fmt: skip
+
+
+def test_hosts_on_rails_reach_each_other_at_full_rate_without_a_spine() -> None:
+    """Each rail leads from every host to every other: nothing is to be cut between rails."""
+    found = bisection(rails(8, 4))
+    assert found is not None
+    assert (found.bps, found.host_bps, found.a, found.least) == (
+        2 * 3200 * G,
+        2 * 3200 * G,
+        ("h0", "h1"),
+        True,
+    )
+
+
+def test_two_planes_that_share_no_switch_carry_what_both_carry() -> None:
+    wires = [Link(f"{plane}leaf{h // 2}", f"p{h}", f"h{h}", plane, 400 * G, to_host=True)
+             for plane in "ab" for h in range(4)]  # fmt: skip
+    for plane in "ab":
+        wires += links(f"{plane}leaf0", f"{plane}spine", 1, 400 * G)
+        wires += links(f"{plane}leaf1", f"{plane}spine", 1, 400 * G)
+    found = bisection(wires)
+    assert found is not None
+    assert (found.bps, found.host_bps, found.least) == (800 * G, 1600 * G, True)
+    assert (found.a, found.b) == (("aleaf0", "bleaf0"), ("aleaf1", "bleaf1"))
+
+
+def test_one_host_has_no_other_half() -> None:
+    assert bisection([*rails(2, 1), *links("rail0", "rail1")]) is None

@@ -12,12 +12,17 @@ from hypothesis import strategies as st
 from lossless.errors import QuantityError
 from lossless.workloads.collectives import ALGORITHMS, Algorithm, Collective, Demand, demand, two_trees
 from lossless.workloads.crossing import leaving
+from lossless.workloads.sending import scaled, sent
 
 GB = 10**9
 SIZES = st.integers(1, 1 << 40)
 DOMAINS = st.integers(1, 16)
 COUNTS = st.integers(1, 64)
 ALL = [(collective, algorithm) for collective, found in ALGORITHMS.items() for algorithm in found]
+BETWEEN_GPUS = [
+    pair for pair in ALL if pair[1] != "sharp" and pair[0] not in ("storage-read", "storage-write")
+]
+"""What GPUs send to each other; the rest is reduced on the way, or for servers that nobody has placed."""
 PARTED = [pair for pair in ALL if pair[0] not in ("pipeline", "storage-read")]
 
 
@@ -121,7 +126,7 @@ def test_a_larger_domain_never_sends_more_over_the_fabric(
     assert large.fabric_bytes <= small.fabric_bytes
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), [pair for pair in ALL if pair[1] != "sharp"])
+@pytest.mark.parametrize(("collective", "algorithm"), BETWEEN_GPUS)
 @given(SIZES, st.integers(2, 24), st.integers(1, 5))
 def test_all_that_is_sent_over_the_fabric_leaves_where_every_gpu_has_a_leaf_of_its_own(
     collective: Collective, algorithm: Algorithm, size: int, domains: int, domain: int
@@ -156,6 +161,52 @@ def test_an_all_to_all_is_counted_pair_by_pair(size: int, domain: int, data: st.
     counted = Counter(groups[a] for a, _ in pairs)
     found = leaving(demand("all-to-all", "direct", size, gpus, domain), groups, domain)
     assert found == {group: number * Fraction(size, gpus) for group, number in counted.items()}
+
+
+@given(SIZES, st.integers(1, 4), st.data())
+def test_what_port_sends_to_port_adds_up_to_what_leaves_each_group(
+    size: int, domain: int, data: st.DataObject
+) -> None:
+    """Flow by flow, as the packet-level model is asked to carry it, and summed up, as the estimate has it."""
+    gpus = data.draw(st.integers(2, 6)) * domain
+    groups = data.draw(st.lists(st.integers(0, 3), min_size=gpus, max_size=gpus))
+    ports = [(f"gpu{number}:a", f"gpu{number}:b") for number in range(gpus)]
+    group_of = {port: group for own, group in zip(ports, groups, strict=True) for port in own}
+    for collective, algorithm in BETWEEN_GPUS:
+        found = demand(collective, algorithm, size, gpus, domain)
+        counted: dict[int, Fraction] = {}
+        for (source, target), part in sent(found, ports, domain).items():
+            assert source[-1] == target[-1]
+            if group_of[source] != group_of[target]:
+                counted[group_of[source]] = counted.get(group_of[source], Fraction(0)) + part
+        assert counted == leaving(found, groups, domain)
+
+
+@given(st.integers(1, 5), st.integers(1, 4), st.data())
+def test_switches_that_reduce_send_one_part_of_each_rank_on(
+    domains: int, domain: int, data: st.DataObject
+) -> None:
+    gpus = domains * domain
+    groups = data.draw(st.lists(st.integers(0, 2), min_size=gpus, max_size=gpus))
+    found = demand("all-reduce", "sharp", 5040, gpus, domain)
+    reduced: set[tuple[int, int]] = set()
+    for rank in range(domain):
+        of_rank = groups[rank::domain]
+        reduced |= {(group, rank) for group in of_rank if len(set(of_rank)) > 1}
+    counted = Counter(group for group, _ in reduced)
+    assert leaving(found, groups, domain) == {
+        group: many * Fraction(5040, domain) for group, many in counted.items()
+    }
+
+
+@given(SIZES, st.integers(1, 9), st.integers(1, 9))
+def test_no_port_sends_more_than_is_run_and_shares_stay_as_they_are(size: int, gpus: int, most: int) -> None:
+    ports = [(f"gpu{number}",) for number in range(gpus)]
+    whole = sent(demand("all-to-all", "direct", size, gpus), ports, 1)
+    sizes, part = scaled(whole, most << 20)
+    assert sizes.keys() == whole.keys()
+    assert 0 < part <= 1
+    assert all(abs(sizes[pair] - whole[pair] * Fraction(part)) <= 1 for pair in whole)
 
 
 def test_who_is_wrong_is_told() -> None:

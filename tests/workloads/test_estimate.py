@@ -43,6 +43,9 @@ def gpus(per_host: int, domain: int = 0) -> dict[str, Any]:
     return {"cluster": {"gpus_per_host": per_host, **joined}}
 
 
+SHARED: dict[str, Any] = {"networks": {"storage": {"on": "fabric", "class": "rdma"}}}
+
+
 def times_ms(found: Estimate) -> dict[str, float]:
     return {part.name: round(part.time_ns / 1e6, 3) for part in found.parts}
 
@@ -129,7 +132,14 @@ def test_each_step_takes_what_is_stated_besides() -> None:
     [
         ({}, Workload("all-to-all", 1600), "--workload incast --nics 16 --size '100 B'"),
         (gpus(8), Workload("all-to-all", 6400), "--workload incast --nics 17 --size '1575 B'"),
-        ({}, Workload("storage-read", 8000, sources=8), "--workload incast --nics 9 --size '1000 B'"),
+        (SHARED, Workload("storage-read", 8000, sources=8), "--workload incast --nics 9 --size '1000 B'"),
+        (SHARED, Workload("storage-write", 8000, sources=8), "--workload incast --nics 17 --size '1000 B'"),
+        (
+            SHARED | gpus(8),
+            Workload("storage-write", 8000, sources=8),
+            "--workload incast --nics 17 --size '4000 B'",
+        ),
+        (gpus(8, 8), Workload("all-to-all", 6400, "pxn"), "--workload incast --nics 3 --size '11200 B'"),
         ({}, Workload("all-reduce", 8000), None),
     ],
 )
@@ -137,7 +147,114 @@ def test_what_meets_at_one_nic_port_can_be_put_to_the_buffers(
     patch: dict[str, Any], asked: Workload, incast: str | None
 ) -> None:
     """Of 64 GPUs four share a NIC port: what 63 send to four of them comes from 16 ports."""
-    assert estimate(fabric(patch), asked).incast == incast
+    assert estimate(fabric(patch), asked).to_data()["incast"] == incast
+
+
+RAILS: dict[str, Any] = {
+    "cluster": {"gpus_per_host": 8, "rails": 8, "nvlink": {"generation": 4, "domain": 8}},
+    "topology": {
+        "leaf_spine": None,
+        "rail_optimised": {
+            "units": 1,
+            "rails": 8,
+            "hosts_per_unit": 4,
+            "spines": 2,
+            "host_links": "8 x 400G",
+            "uplinks": "1 x 800G",
+            "cables": {"host": "3m", "uplink": "30m"},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "crosses"),
+    [
+        (Workload("all-reduce"), False),
+        (Workload("all-reduce", algorithm="ring"), False),
+        (Workload("all-reduce", algorithm="tree"), False),
+        (Workload("all-gather"), False),
+        (Workload("pipeline"), False),
+        (Workload("all-to-all"), True),
+        (Workload("all-to-all", algorithm="pxn"), False),
+    ],
+)
+def test_on_rails_only_an_all_to_all_that_hands_nothing_on_needs_the_spines(
+    asked: Workload, crosses: bool
+) -> None:
+    found = estimate(fabric(RAILS), asked)
+    assert ("leaf" in times_ms(found)) is crosses
+
+
+def test_rails_of_two_units_meet_in_the_spines_whatever_is_handed_on() -> None:
+    """Half of what a rail of four hosts sends is for the other unit: with PXN 4 x 4/8 of 1 GB leave each leaf."""
+    two = {
+        "topology": {"leaf_spine": None, "rail_optimised": RAILS["topology"]["rail_optimised"] | {"units": 2}}
+    }
+    found = estimate(fabric(RAILS | two), Workload("all-to-all", G, "pxn"))
+    leaf = next(part for part in found.parts if part.name == "leaf")
+    assert (leaf.size_bytes, leaf.rate_bps) == (2 * G, 1600 * G)
+
+
+def listed(wires: list[tuple[str, str, str]]) -> dict[str, Any]:
+    names = dict.fromkeys(end for a, b, _ in wires for end in (a, b))
+    devices = {name: {"role": name.rstrip("0123456789")} for name in names}
+    links = [{"a": a, "b": b, "links": many, "cable": "3m"} for a, b, many in wires]
+    return {"topology": {"leaf_spine": None, "devices": devices, "links": links}}
+
+
+def test_on_rails_without_spines_what_cannot_arrive_is_said() -> None:
+    wires = [(f"leaf{rail}", f"host{number}", "1 x 400G") for rail in (1, 2) for number in (1, 2, 3)]
+    rails = fabric(listed(wires) | gpus(2, 2))
+    told = "no links lead from some .*; on rails without spines --algorithm pxn hands on inside domains first"
+    with pytest.raises(ScenarioError, match=told):
+        estimate(rails, Workload("all-to-all"))
+    assert estimate(rails, Workload("all-to-all", G, "pxn")).limit == "host links"
+    assert estimate(rails, Workload("all-reduce", G)).limit == "host links"
+
+
+def test_a_leaf_without_uplinks_is_an_island() -> None:
+    wires = [("leaf1", "host1", "1 x 400G"), ("leaf2", "host2", "1 x 400G"), ("leaf1", "spine1", "1 x 400G")]
+    with pytest.raises(
+        ScenarioError, match=r"no links lead from some of these GPUs to others that they send to$"
+    ):
+        estimate(fabric(listed(wires)), Workload())
+
+
+def test_a_gpu_on_two_planes_sends_half_over_each() -> None:
+    """Two planes of a leaf for two hosts each: half of 2 x 3/4 GB leaves each leaf, over 800 Gb/s."""
+    wires = [
+        (f"leaf{2 * plane + (host + 1) // 2}", f"host{host}", "1 x 400G")
+        for plane in (0, 1)
+        for host in (1, 2, 3, 4)
+    ]
+    wires += [(f"leaf{2 * plane + at}", f"spine{plane + 1}", "1 x 800G") for plane in (0, 1) for at in (1, 2)]
+    found = estimate(fabric(listed(wires) | gpus(1)), Workload(size_bytes=G))
+    assert times_ms(found) == {"host links": 15.0, "leaf": 7.5, "half": 7.5}
+    assert "a GPU sends an equal part over each of its 2 NICs, to the same NIC of others" in found.assumed
+
+
+def test_gradients_of_70_billion_parameters_over_64_hosts_with_a_nic_for_each_gpu() -> None:
+    """140 GB in bf16. By hand: 2 x 7/8 of it by NVLink at 450 GB/s, 2 x 63/64 of an eighth by 50 GB/s NICs."""
+    wide = {"topology": {"leaf_spine": {"leaves": 4, "spines": 4, "hosts_per_leaf": 16, "host_links": "8 x 400G",
+            "uplinks": "16 x 800G"}}}  # fmt: skip
+    found = estimate(fabric(gpus(8, 8) | wide), Workload(size_bytes=140 * G, compute_ns=10**9))
+    assert found.placement.gpus == 512
+    assert times_ms(found)["domain"] == pytest.approx(2 * 7 / 8 * 140 / 450 * 1000, abs=0.001)
+    assert times_ms(found)["host links"] == pytest.approx(2 * 63 / 64 * 140 / 8 / 50 * 1000, abs=0.001)
+    assert found.limit == "host links"
+    assert found.step_time_ns == pytest.approx(1e9 + 689.0625e6)
+    flat = estimate(fabric(gpus(8) | wide), Workload(size_bytes=140 * G))
+    assert flat.time_ns == pytest.approx(2 * 511 / 512 * 140 / 50 * 1e9)
+    assert flat.bus_bps == pytest.approx(400 * G)
+
+
+def test_storage_that_has_a_network_of_its_own_is_not_asked_of_this_one() -> None:
+    for collective in ("storage-read", "storage-write"):
+        with pytest.raises(
+            ScenarioError, match=f"networks.storage is separate: nothing of a {collective} passes"
+        ):
+            estimate(fabric(), Workload(collective))
 
 
 def test_gpus_that_are_not_there_are_said() -> None:
