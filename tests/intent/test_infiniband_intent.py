@@ -224,3 +224,19 @@ def test_what_several_keys_say_together_must_have_a_meaning(case: str) -> None:
 def test_switches_that_are_listed_have_the_links_they_can_have(case: str) -> None:
     change, said = OF_LISTED[case]
     assert said_of(spoilt(LISTED, change)) == said
+
+
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        ("[3]", "sides: expected two or three sides, found 1"),
+        ("[3, 1]", "sides.1: a side of one switch is no side; leave it out"),
+        ("[1000, 1000, 2]", ": 9,000,000 links; the most that is laid out is 2,000,000"),
+    ],
+)
+def test_a_torus_of_a_subnet_is_refused_as_that_of_a_fabric_is(sides: str, said: str) -> None:
+    tree = next(line for line in TREE.splitlines() if line.startswith("  fat_tree:"))
+    torus = f"  torus: {{sides: {sides}, links: 1 x NDR, hosts_per_switch: 2, host_links: 1 x NDR}}"
+    (first, *_) = said_of(spoilt(TREE, (tree, torus)))
+    assert "topology.torus" in first
+    assert first.endswith(said)
