@@ -41,7 +41,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
 
     document = one_intent(path)
     loaded = load_intent(document)
-    fabric, plan = _wired(loaded, options)
+    fabric, plan, _ = wired_of(loaded, options)
     capacity = carried(fabric).to_data()
     data: dict[str, Json] = {
         "version": VERSION,
@@ -52,7 +52,8 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key).to_data())
 
 
-def _wired(loaded: LoadedIntent, options: Options) -> Wired:
+def wired_of(loaded: LoadedIntent, options: Options) -> Wired:
+    """Return the fabric of an intent with its wiring; a profile that cannot be read is said as its problem."""
     from lossless.resolve.fabric import resolve_wired
 
     try:

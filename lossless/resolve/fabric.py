@@ -48,12 +48,14 @@ class Wired(NamedTuple):
 
     fabric: Fabric
     plan: Plan
+    devices: dict[str, Device]
 
 
 def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Wired:
     """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
     resolver = _Resolver(loaded, profile_dirs)
-    return Wired(resolver.fabric(), resolver.plan)
+    fabric = resolver.fabric()
+    return Wired(fabric, resolver.plan, resolver.devices)
 
 
 class _Resolver:
@@ -71,12 +73,13 @@ class _Resolver:
         self._layouts: dict[SwitchKind, Layout] = {}
         self._splitter = Splitter()
         self._host_qos: dict[tuple[str, int, int], HostQos] = {}
+        self.devices: dict[str, Device] = {}
 
     def fabric(self) -> Fabric:
         bundles = _bundles_by_node(self.plan)
         inside = [node for node in self.plan.nodes if not node.outside]
         own = [node for node in inside if node.role != "host"]
-        devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
+        devices = self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
         switches = tuple(self._switch(node, unit) for node in own for unit in devices[node.name].units)
         return Fabric(
             name=self.loaded.intent.fabric,
@@ -253,28 +256,29 @@ def _with_uplinks(device: Device) -> str:
 
 
 def _links(wiring: Plan, devices: dict[str, Device]) -> Iterator[Link]:
-    """Yield every link between devices that are declared; ports of a switch are used up in the order its layout was
-    asked for them, those to devices outside among them.
-    """
-    unused = {name: device.ports() for name, device in devices.items()}
+    """Yield every link between devices that are declared."""
     numbers = _host_port_numbers(wiring)
     outside = {node.name for node in wiring.nodes if node.outside}
-    for bundle in wiring.bundles:
-        if outside & {bundle.a, bundle.b}:
-            for name in {bundle.a, bundle.b} - outside & unused.keys():
-                for _ in range(bundle.links):
-                    next(unused[name])
+    for bundle, near, far in placed(wiring, devices):
+        if near is None or bundle.b in outside:
             continue
-        to_host = bundle.to_host
+        host_end = far or (bundle.b, bundle.b_port or f"port{next(numbers[bundle.b])}")
+        yield Link(*near, *host_end, bundle.speed_bps, bundle.to_host)
+
+
+def placed(
+    wiring: Plan, devices: dict[str, Device]
+) -> Iterator[tuple[Bundle, tuple[str, str] | None, tuple[str, str] | None]]:
+    """Yield every link with its bundle, and switch and port of both ends; None for hosts, and for what is outside.
+
+    Ports of a switch are used up in the order its layout was asked for them.
+    """
+    unused = {name: device.ports() for name, device in devices.items()}
+    for bundle in wiring.bundles:
         for _ in range(bundle.links):
-            near = next(unused[bundle.a])
-            if not to_host:
-                far = next(unused[bundle.b])
-            elif bundle.b_port is not None:
-                far = (bundle.b, bundle.b_port)
-            else:
-                far = (bundle.b, f"port{next(numbers[bundle.b])}")
-            yield Link(*near, *far, bundle.speed_bps, to_host)
+            near = next(unused[bundle.a]) if bundle.a in unused else None
+            far = next(unused[bundle.b]) if bundle.b in unused else None
+            yield bundle, near, far
 
 
 def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:

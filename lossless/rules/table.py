@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.errors import LosslessError
 from lossless.records import NamedTuple
+from lossless.rules.cabling_table import CABLED
 from lossless.rules.host_table import ATTACHED_HOSTS, HOSTS, INTENDED_HOSTS, OF_HOSTS
 from lossless.rules.subnet_table import ACROSS_SUBNETS, SUBNET
 
@@ -251,6 +252,7 @@ _KINDS = (
     ACROSS,
     SUBNET,
     ACROSS_SUBNETS,
+    CABLED,
     SIMULATED,
     KEPT,
 )
@@ -350,6 +352,12 @@ def for_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
 def for_all_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given all InfiniBand subnets of a run together."""
     return _loaded(ACROSS_SUBNETS, chosen)
+
+
+@cache
+def for_cabling(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given the cables of an intent against those that files tell of."""
+    return _loaded(CABLED, chosen)
 
 
 @cache

@@ -1,0 +1,147 @@
+"""Cables must be in the ports that the intent says.
+
+## What it does
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), takes the ports that have a
+cable and should have another. Cables that are in each other's place are told together: two that were swapped, or all
+those of two devices that stand where the other should. A port that an intent does not name, as those of hosts in a
+shape, is any port of its device; a port that files call by alias, or as it is printed on the front, is known by that.
+
+## Why it breaks a lossless fabric
+Every port is configured for what should be at its other end: addresses, cable length and so headroom, watchdog, PFC
+towards hosts or towards switches. In another port a cable is up and looks well, and packets are lost when a pause comes
+too late, or hosts of one rail talk through the spines.
+
+## Bad
+```csv cabling beside=leaf-spine.yaml
+leaf1,Ethernet32,spine1,Ethernet8   # <- here
+leaf1,Ethernet40,spine1,Ethernet0
+```
+
+## Good
+```csv cabling beside=leaf-spine.yaml
+LEAF1.dc1.example.net,etp5,spine1,swp1
+leaf1,Ethernet40,SPINE1,Eth1/2
+```
+
+## Fix
+Put the cables where they are declared; or, where they are to stay, name the ports in the intent.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (ports get QoS by what is at their other end)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.links.cabling import devices_of, grouped, named, related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.fabric.cabling import CableEnd, FoundCable
+    from lossless.rules.links.cabling import Cabled
+    from lossless.topology.cabled import Tangle
+
+RULE = Rule(
+    code="LNK008",
+    name="cables-crossed",
+    severity="error",
+    summary="Cables must be in the ports that the intent says",
+    sources=("sonic-buildimage files/build_templates/qos_config.j2 @086b03b",),
+    subject="intent",
+)
+
+_SHOWN = 8
+
+
+def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+    """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
+    for tangles in grouped(cabled.compared.tangles, _cause):
+        yield _hit(tangles)
+    renamed = cabled.compared.renamed
+    if renamed:
+        first = renamed[0]
+        yield Gap(
+            f"which host is which: files have {first.called} where the shape derives {first.derived}; names under "
+            "topology.names would tell",
+            len(renamed),
+        )
+
+
+def _cause(tangle: Tangle) -> object:
+    """Return what tangles of one cause have in common: two devices in each other's place, or one pair of devices."""
+    joined = _joined(tangle)
+    return next(iter(joined)) if len(joined) == 1 else _exchanged(tangle) or tangle
+
+
+def _joined(tangle: Tangle) -> set[tuple[str, str]]:
+    """Return which devices are joined, or should be."""
+    return {*map(devices_of, tangle.planned), *map(devices_of, tangle.found)}
+
+
+def _exchanged(tangle: Tangle) -> frozenset[str] | None:
+    """Return the two devices that are in each other's place, None where there are none."""
+    if not tangle.closed or len(tangle.planned) != 2:
+        return None
+    first, second = (set(devices_of(cable)) for cable in tangle.planned)
+    return frozenset(first ^ second) if len(first & second) == 1 else None
+
+
+def _hit(tangles: Sequence[Tangle]) -> Hit:
+    planned = [cable for one in tangles for cable in one.planned]
+    found = [cable for one in tangles for cable in one.found]
+    wrong = [line for one in tangles for line in _wrong(one)]
+    return Hit(
+        origin=found[0].origin,
+        message=_message(tangles, wrong, len(planned)),
+        note="\n".join(_shown(wrong)) if len(wrong) > 1 and not _is_swap(tangles) else "",
+        help="put the cables where they are declared, or name the ports in the intent as they are",
+        elements=named(found),
+        places=max(len(planned), len(found)),
+        data={"declared": list(named(planned)), "found": list(named(found))},
+        related=related(planned[0].origin, "what is declared"),
+    )
+
+
+def _is_swap(tangles: Sequence[Tangle]) -> bool:
+    return len(tangles) == 1 and tangles[0].closed and len(tangles[0].planned) == 2
+
+
+def _message(tangles: Sequence[Tangle], wrong: Sequence[str], cables: int) -> str:
+    if cables == 1:
+        return wrong[0]
+    if _is_swap(tangles):
+        return f"two cables are swapped: {'; '.join(wrong)}"
+    first = tangles[0]
+    changed = _exchanged(first)
+    if changed and len(tangles) > 1:
+        one, other = sorted(changed)
+        return f"{one} and {other} are in each other's place: {cables:,} cables"
+    joined = {devices for one in tangles for devices in _joined(one)}
+    if len(joined) == 1:
+        one, other = joined.pop()
+        return f"{cables:,} cables between {one} and {other} are in other ports than declared"
+    return f"{cables:,} cables are not where they are declared"
+
+
+def _shown(wrong: Sequence[str]) -> list[str]:
+    more = [f"and {len(wrong) - _SHOWN:,} more"] if len(wrong) > _SHOWN else []
+    return [*wrong[:_SHOWN], *more]
+
+
+def _wrong(tangle: Tangle) -> list[str]:
+    """Return what is at each declared end instead of what should be."""
+    at = {end: cable for cable in tangle.found for end in (cable.b, cable.a)}
+    lines = []
+    for cable in tangle.planned:
+        near, far = (cable.a, cable.b) if cable.a in at or cable.b not in at else (cable.b, cable.a)
+        instead = at.get(near)
+        there = f"goes to {_far(instead, near).name}, not to {far.name}" if instead else "was not found"
+        lines.append(f"{near.name} {there}" if instead else f"{cable.name} {there}")
+    return lines
+
+
+def _far(cable: FoundCable, near: CableEnd) -> CableEnd:
+    return cable.b if cable.a == near else cable.a
