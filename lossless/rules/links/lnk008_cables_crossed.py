@@ -32,6 +32,7 @@ Put the cables where they are declared; or, where they are to stay, name the por
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
@@ -53,13 +54,16 @@ RULE = Rule(
     subject="intent",
 )
 
+Devices = tuple[str, str]
 _SHOWN = 8
 
 
 def check(cabled: Cabled) -> Iterator[Hit | Gap]:
     """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
-    for tangles in grouped(cabled.compared.tangles, _cause):
-        yield _hit(tangles)
+    tangles = cabled.compared.tangles
+    votes = Counter(pair for tangle in tangles for pair in _exchanged(tangle))
+    for together in grouped(tangles, lambda tangle: _cause(tangle, votes)):
+        yield _hit(together, _taken_for(together[0], votes) if len(together) > 1 else None)
     renamed = cabled.compared.renamed
     if renamed:
         first = renamed[0]
@@ -70,32 +74,41 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
         )
 
 
-def _cause(tangle: Tangle) -> object:
+def _cause(tangle: Tangle, votes: Counter[Devices]) -> object:
     """Return what tangles of one cause have in common: two devices in each other's place, or one pair of devices."""
     joined = _joined(tangle)
-    return next(iter(joined)) if len(joined) == 1 else _exchanged(tangle) or tangle
+    return next(iter(joined)) if len(joined) == 1 else _taken_for(tangle, votes) or tangle
 
 
-def _joined(tangle: Tangle) -> set[tuple[str, str]]:
+def _joined(tangle: Tangle) -> set[Devices]:
     """Return which devices are joined, or should be."""
     return {*map(devices_of, tangle.planned), *map(devices_of, tangle.found)}
 
 
-def _exchanged(tangle: Tangle) -> frozenset[str] | None:
-    """Return the two devices that are in each other's place, None where there are none."""
+def _exchanged(tangle: Tangle) -> list[Devices]:
+    """Return which two devices may have been taken for each other where two cables are in each other's place."""
     if not tangle.closed or len(tangle.planned) != 2:
-        return None
-    first, second = (set(devices_of(cable)) for cable in tangle.planned)
-    return frozenset(first ^ second) if len(first & second) == 1 else None
+        return []
+    first, second = tangle.planned
+    return [
+        (min(one, other), max(one, other))
+        for one, other in ((first.a.device, second.a.device), (first.b.device, second.b.device))
+        if one != other
+    ]
 
 
-def _hit(tangles: Sequence[Tangle]) -> Hit:
+def _taken_for(tangle: Tangle, votes: Counter[Devices]) -> Devices | None:
+    """Return the two devices that most cables were plugged into for each other, None where nothing was."""
+    return max(_exchanged(tangle), key=lambda pair: votes[pair], default=None)
+
+
+def _hit(tangles: Sequence[Tangle], changed: Devices | None) -> Hit:
     planned = [cable for one in tangles for cable in one.planned]
     found = [cable for one in tangles for cable in one.found]
     wrong = [line for one in tangles for line in _wrong(one)]
     return Hit(
         origin=found[0].origin,
-        message=_message(tangles, wrong, len(planned)),
+        message=_message(tangles, wrong, changed),
         note="\n".join(_shown(wrong)) if len(wrong) > 1 and not _is_swap(tangles) else "",
         help="put the cables where they are declared, or name the ports in the intent as they are",
         elements=named(found),
@@ -109,20 +122,19 @@ def _is_swap(tangles: Sequence[Tangle]) -> bool:
     return len(tangles) == 1 and tangles[0].closed and len(tangles[0].planned) == 2
 
 
-def _message(tangles: Sequence[Tangle], wrong: Sequence[str], cables: int) -> str:
+def _message(tangles: Sequence[Tangle], wrong: Sequence[str], changed: Devices | None) -> str:
+    cables = sum(len(one.planned) for one in tangles)
+    joined = {devices for one in tangles for devices in _joined(one)}
     if cables == 1:
         return wrong[0]
     if _is_swap(tangles):
         return f"two cables are swapped: {'; '.join(wrong)}"
-    first = tangles[0]
-    changed = _exchanged(first)
-    if changed and len(tangles) > 1:
-        one, other = sorted(changed)
-        return f"{one} and {other} are in each other's place: {cables:,} cables"
-    joined = {devices for one in tangles for devices in _joined(one)}
     if len(joined) == 1:
-        one, other = joined.pop()
-        return f"{cables:,} cables between {one} and {other} are in other ports than declared"
+        return f"{cables:,} cables between {' and '.join(joined.pop())} are in other ports than declared"
+    if changed is not None:
+        return f"{' and '.join(changed)} are in each other's place: {cables:,} cables"
+    if tangles[0].closed:
+        return f"{cables:,} cables are each in the place of another"
     return f"{cables:,} cables are not where they are declared"
 
 
