@@ -5,7 +5,9 @@ Works out which way packets go between all switches with hosts, with what is out
 `survive` more failures of links and switches. With `policy: shortest-path` it looks for switches that send up again
 what came to them from above. With `policy: up-down`, where that is forbidden, it looks for switches that are joined
 and have no way left. Where that closes a circle of buffers, TOP005 says so instead. Without `topology.routing` packets
-go up and then down, and there is nothing to look for.
+go up and then down, and there is nothing to look for. Configurations of several switches are not judged: where those
+above a switch have ASNs of their own, BGP alone does not keep it from sending up again, and CONFIG_DB does not tell of
+route maps.
 
 ## Why it breaks a lossless fabric
 As long as all packets go up first and then down, no two buffers can wait for each other. Every way that leads up again
@@ -38,6 +40,7 @@ Keep switches from announcing upwards what they learned from above, and have lin
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (routes that go up and then down have no
   circle of buffers)
+- RFC 7938, section 5.2.2 (switches above that share an ASN refuse each other's routes)
 - S. Hu et al., Tagger: Practical PFC Deadlock Prevention in Data Center Networks, CoNEXT 2017 (packets that are
   rerouted around failures go up again)
 """
@@ -47,11 +50,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.topology.deployed import deployed, unlike_above
 from lossless.rules.topology.waiting import after, routed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.fabric.across import Across
     from lossless.fabric.view import View
     from lossless.findings import Origin
     from lossless.routing.failures import Seen
@@ -64,6 +69,7 @@ RULE = Rule(
     sources=(
         "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
         "S. Hu et al., Tagger, CoNEXT 2017",
+        "RFC 7938, section 5.2.2",
     ),
 )
 
@@ -77,6 +83,21 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield _turns(routing.origin.at("policy"), found.outcome.valley)
     elif routing.policy == "up-down" and found.outcome.lost:
         yield _lost(routing.origin, found.outcome.lost)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
+    found = deployed(devices)
+    if found is None or not found.joined or found.roleless:
+        return
+    names = unlike_above(found)
+    if names:
+        many = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+        yield Gap(
+            f"whether {many} send{'s' if len(names) == 1 else ''} up again what came from above: switches above have "
+            "ASNs of their own, and route maps are not in CONFIG_DB; an intent with topology.routing says it",
+            len(names),
+        )
 
 
 def _turns(origin: Origin, seen: Seen) -> Hit:
