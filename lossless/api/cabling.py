@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from lossless.api.linting import Report
 from lossless.api.loading import DEFAULT_OPTIONS, Options, one_intent
-from lossless.errors import InputError
+from lossless.errors import InputError, Problem
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.errors import Problem
+    from lossless.fabric.model import Fabric
     from lossless.source.document import Document
 
 
@@ -88,6 +88,7 @@ def compare_cabling(
 
     loaded = load_intent(document)
     wired = wired_of(loaded, options)
+    _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
     told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), without)
@@ -95,6 +96,21 @@ def compare_cabling(
     verdicts = together([run(cabled, for_cabling(), "intent")])
     shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)
+
+
+def _require_ports(fabric: Fabric, document: Document) -> None:
+    """Refuse a fabric with links that no port is left for: nobody can say where their cables should be.
+
+    Raises:
+        InputError: a switch has such links.
+    """
+    short = next(
+        (switch for switch in fabric.switches if not all(port.placed for port in switch.ports)), None
+    )
+    if short is not None:
+        span = document.locate(("topology",), "key")
+        says = f"{short.name} has no ports for some of its links, as `lossless lint` says: nothing to compare with"
+        raise InputError([Problem(document.file, span.line, span.column, says)])
 
 
 def _texts(files: Sequence[str | PathLike[str]]) -> dict[str, str]:

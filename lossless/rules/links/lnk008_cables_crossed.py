@@ -35,13 +35,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from lossless.fabric.cabling import CableEnd
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.links.cabling import devices_of, grouped, named, related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.fabric.cabling import CableEnd, FoundCable
+    from lossless.fabric.cabling import FoundCable, PlannedCable
     from lossless.rules.links.cabling import Cabled
     from lossless.topology.cabled import Tangle
 
@@ -68,7 +69,7 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
     if renamed:
         first = renamed[0]
         yield Gap(
-            f"which host is which: files have {first.called} where the shape derives {first.derived}; names under "
+            f"which is which: files have {first.called} where the shape derives {first.derived}; names under "
             "topology.names would tell",
             len(renamed),
         )
@@ -77,7 +78,11 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
 def _cause(tangle: Tangle, votes: Counter[Devices]) -> object:
     """Return what tangles of one cause have in common: two devices in each other's place, or one pair of devices."""
     joined = _joined(tangle)
-    return next(iter(joined)) if len(joined) == 1 else _taken_for(tangle, votes) or tangle
+    if len(joined) == 1:
+        return joined.pop()
+    if len(tangle.planned) == len(tangle.found) == 1:
+        return devices_of(tangle.planned[0]), devices_of(tangle.found[0])
+    return _taken_for(tangle, votes) or tangle
 
 
 def _joined(tangle: Tangle) -> set[Devices]:
@@ -109,7 +114,7 @@ def _hit(tangles: Sequence[Tangle], changed: Devices | None) -> Hit:
     return Hit(
         origin=found[0].origin,
         message=_message(tangles, wrong, changed),
-        note="\n".join(_shown(wrong)) if len(wrong) > 1 and not _is_swap(tangles) else "",
+        note="\n".join(_shown(wrong)) if len(wrong) > 2 else "",
         help="put the cables where they are declared, or name the ports in the intent as they are",
         elements=named(found),
         places=max(len(planned), len(found)),
@@ -129,10 +134,17 @@ def _message(tangles: Sequence[Tangle], wrong: Sequence[str], changed: Devices |
         return wrong[0]
     if _is_swap(tangles):
         return f"two cables are swapped: {'; '.join(wrong)}"
+    if len(wrong) == 2:
+        return "; ".join(wrong)
     if len(joined) == 1:
         return f"{cables:,} cables between {' and '.join(joined.pop())} are in other ports than declared"
     if changed is not None:
         return f"{' and '.join(changed)} are in each other's place: {cables:,} cables"
+    if len(tangles) > 1:
+        (wanted,), (there,) = ({*map(devices_of, one)} for one in (tangles[0].planned, tangles[0].found))
+        own = {*wanted} & {*there}
+        near, far, other = (", ".join(sorted(names)) for names in (own, {*there} - own, {*wanted} - own))
+        return f"{cables:,} cables of {near} go to {far}, not to {other}"
     if tangles[0].closed:
         return f"{cables:,} cables are each in the place of another"
     return f"{cables:,} cables are not where they are declared"
@@ -146,14 +158,19 @@ def _shown(wrong: Sequence[str]) -> list[str]:
 def _wrong(tangle: Tangle) -> list[str]:
     """Return what is at each declared end instead of what should be."""
     at = {end: cable for cable in tangle.found for end in (cable.b, cable.a)}
-    lines = []
-    for cable in tangle.planned:
-        near, far = (cable.a, cable.b) if cable.a in at or cable.b not in at else (cable.b, cable.a)
-        instead = at.get(near)
-        there = f"goes to {_far(instead, near).name}, not to {far.name}" if instead else "was not found"
-        lines.append(f"{near.name} {there}" if instead else f"{cable.name} {there}")
-    return lines
+    # A port that nobody named is any port of its device.
+    at |= {CableEnd(end.device, None): cable for end, cable in at.items()}
+    return [_instead(cable, at) for cable in tangle.planned]
 
 
-def _far(cable: FoundCable, near: CableEnd) -> CableEnd:
-    return cable.b if cable.a == near else cable.a
+def _instead(cable: PlannedCable, at: Mapping[CableEnd, FoundCable]) -> str:
+    for wanted, far in ((cable.a, cable.b), (cable.b, cable.a)):
+        if wanted in at:
+            found = at[wanted]
+            near, there = (found.a, found.b) if _is_at(found.a, wanted) else (found.b, found.a)
+            return f"{near.name} goes to {there.name}, not to {far.name}"
+    return f"{cable.name} was not found"
+
+
+def _is_at(end: CableEnd, wanted: CableEnd) -> bool:
+    return end.device == wanted.device and wanted.port in (None, end.port)
