@@ -92,9 +92,9 @@ _SONIC_PORT = re.compile(r"Ethernet[0-9]+")
 """What SONiC calls its own ports: what else a neighbour says of one is its alias or description."""
 
 
-def is_sonic_port(name: str) -> bool:
-    """Return whether a port is called as SONiC calls its own."""
-    return _SONIC_PORT.fullmatch(name) is not None
+def sonic_spelling(port: str) -> str:
+    """Return the name of a port with the capital that SONiC gives its own; any other as it is."""
+    return port.capitalize() if _SONIC_PORT.fullmatch(port.capitalize()) else port
 
 
 def parse_cable_length(text: str, unit: str = "") -> int:
@@ -132,13 +132,13 @@ def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...
     told: dict[tuple[str, End, End], Cable] = {}
     for cable in named:
         mine = _turned(cable)
+        if mine.a == mine.b:
+            problems.append(mine.place.problem(f"{_end(mine.a)} is joined to itself"))
+            continue
         others = [at[end] for end in (mine.a, mine.b) if end.port is not None and end in at]
         clashing = next((other for other in others if not _are_one(mine, other)), None)
         if clashing is not None:
             problems.append(_contradiction(mine, clashing))
-            continue
-        if mine.a == mine.b:
-            problems.append(mine.place.problem(f"{_end(mine.a)} is joined to itself"))
             continue
         # Both ends may tell of a cable, and LLDP tells of one by each protocol; a line that is there twice is an error.
         before = told.setdefault((cable.place.file, cable.a, cable.b), cable)

@@ -55,7 +55,8 @@ def folded(names: Collection[str], preferred: Collection[str] = ()) -> dict[str,
     A name is cut only to one that is among them, and only where no other name would be cut to that.
     """
     alike: dict[str, list[str]] = {}
-    for name in sorted(names, key=lambda name: (name not in preferred, name)):
+    # Of two spellings the one in small letters is taken.
+    for name in sorted(names, key=lambda name: (name not in preferred, name.swapcase())):
         alike.setdefault(name.lower(), []).append(name)
     shorter = {low: next((part for part in _without_domain(low) if part in alike), low) for low in alike}
     longer: dict[str, int] = {}

@@ -74,7 +74,8 @@ def read_sheet(text: str, file: str) -> Found:
         return _devices(lines[1:], columns, file)
     if kind == "cables":
         return _cables(lines[1:], columns, file)
-    if len(columns) >= 2:
+    # Of four names of devices and ports one at least is counted; a line without a digit is a heading.
+    if len(columns) >= 2 or not re.search(r"[0-9]", "".join(heads[:4])):
         lacking = ", ".join(name for name in _ENDS if name not in columns)
         message = f"no column for {lacking}; found {', '.join(heads)}"
         raise InputError([Problem(file, first, 1, message)])

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
-from lossless.importing.cables import PORT_NAME, is_sonic_port, joined
+from lossless.importing.cables import PORT_NAME, joined, sonic_spelling
 from lossless.importing.gathered import gather
 from lossless.importing.model import End
 from lossless.importing.names import folded
@@ -98,19 +98,19 @@ def _by_one_name(gathered: Gathered) -> tuple[Found, ...]:
 
 
 def _port_names(called: Mapping[str, str], cables: Iterable[Cable]) -> dict[tuple[str, str], str]:
-    """Return what each port of a device is called, by its letters: as SONiC does, where anybody does so."""
+    """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
     found: dict[tuple[str, str], str] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
             if end.port is not None:
                 key = (called[end.device], end.port.lower())
-                found[key] = max(found.get(key, end.port), end.port, key=is_sonic_port)
+                found.setdefault(key, sonic_spelling(end.port))
     return found
 
 
 def left_out(cable: Cable, without: Sequence[str]) -> bool:
     """Return whether an end of a cable is a device that fits one of some patterns."""
-    return any(fnmatchcase(end.device, one) for end in (cable.a, cable.b) for one in without)
+    return any(fnmatchcase(end.device.lower(), one.lower()) for end in (cable.a, cable.b) for one in without)
 
 
 def _roles(
@@ -139,7 +139,11 @@ def _roles(
 def _role(name: str, exported: str, stated: Stated) -> str | None:
     for pattern, role in stated.roles:
         kind, colon, word = pattern.partition(":")
-        if (exported.lower() == word.lower()) if colon and kind == "role" else fnmatchcase(name, pattern):
+        if (
+            (exported.lower() == word.lower())
+            if colon and kind == "role"
+            else fnmatchcase(name.lower(), pattern.lower())
+        ):
             return role
     word = exported.strip().lower().replace(" ", "-").replace("_", "-")
     return word if word in ROLES else None
@@ -148,7 +152,7 @@ def _role(name: str, exported: str, stated: Stated) -> str | None:
 def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
     named = ", ".join(unknown[:_MANY]) + (f" and {len(unknown) - _MANY} more" if len(unknown) > _MANY else "")
     own = exported.get(unknown[0])
-    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0])}*"
+    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0]) or unknown[0]}*"
     verb = "is" if len(unknown) == 1 else "are"
     return (
         f"nothing says what {named} {verb}; state it: --role ROLE='{example}', with one of {', '.join(ROLES)}"
