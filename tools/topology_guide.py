@@ -26,7 +26,7 @@ GUIDE = ROOT / "docs" / "guides" / "topology.md"
 PICTURES = {"roce-256.svg": "topology-roce-256.svg", "pods.svg": "topology-three-tier.svg"}
 """What the commands of the guide draw, and what that is called beside it."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SHEETS = ("cabling.csv", "faults.csv")
+_SHEETS = ("cabling.csv", "faults.csv", "cabled.csv")
 
 
 def fresh() -> dict[Path, str]:

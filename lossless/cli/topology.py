@@ -113,7 +113,7 @@ def command(
     output: str | None,
     profile_dirs: tuple[str, ...],
 ) -> int:
-    """Say what a fabric is made of and can carry, and draw it; or whether it is cabled so.
+    """Say what a fabric is made of and can carry, and draw it.
 
     INTENT is a file, or a folder that holds fabric.yaml. With --from besides, files that say how devices are cabled
     are compared with it: cables that are missing, not declared, crossed, too long or of another speed. With --from

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 BASES = Path(__file__).parent / "bases"
-_KINDS = "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|csv cabling"
+_KINDS = (
+    "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|csv cabling"
+)
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
 
@@ -65,7 +67,9 @@ class Snippet(NamedTuple):
     @property
     def suffix(self) -> str:
         """The suffix of the file it stands for."""
-        return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt", "csv": ".csv"}[self.kind.split()[0]]
+        return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt", "csv": ".csv"}[
+            self.kind.split()[0]
+        ]
 
     @property
     def file(self) -> str:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.links.cabling import devices_of, grouped, named, some
+from lossless.sonic.read import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +57,7 @@ RULE = Rule(
 def check(cabled: Cabled) -> Iterator[Hit | Gap]:
     """Yield a hit per device of which no cable was found, and per two devices between which some were not."""
     missing, bare = list(cabled.compared.missing), _bare(cabled)
-    for device in sorted(bare):
+    for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]
         if len(own) > 1:
             yield _hit(cabled, own, f"none of the {len(own):,} cables of {device} was found")
@@ -91,7 +92,7 @@ def _hit(cabled: Cabled, cables: Sequence[PlannedCable], message: str) -> Hit:
 def _out_of_reach(cabled: Cabled) -> Iterator[Gap]:
     told, unseen = cabled.compared.told, cabled.compared.unseen
     known = told.listed | told.heard | told.listening
-    strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known)
+    strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known, key=natural_key)
     without = [cable for cable in unseen if not known.issuperset(devices_of(cable))]
     if without:
         yield Gap(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
