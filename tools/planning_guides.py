@@ -31,7 +31,7 @@ PICTURES: Mapping[str, Mapping[str, str]] = {
 """By guide: what its commands draw, and what that is called beside it."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILES: Mapping[str, Sequence[str]] = {
-    "topology.md": ("fabric.yaml", "grown.yaml", "fabric.yaml", "cabling.csv", "faults.csv"),
+    "topology.md": ("fabric.yaml", "grown.yaml", "fabric.yaml", "cabling.csv", "faults.csv", "cabled.csv"),
 }
 """By guide: what whole intents and sheets in it are called, in their order; one may take the place of another."""
 _CUT = "...\n"

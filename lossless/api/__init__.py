@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossless.api.baselining import Baselined, baseline
-    from lossless.api.cabling import Cabling, cabled_topology
+    from lossless.api.cabling import Cabling, cabled_as_declared, cabled_topology
     from lossless.api.changing import Change, lint_since
     from lossless.api.diffing import Drift, diff
     from lossless.api.fixing import Fixed, fix
@@ -43,6 +43,7 @@ __all__ = [
     "Topology",
     "Watch",
     "baseline",
+    "cabled_as_declared",
     "cabled_topology",
     "diff",
     "fix",
@@ -85,6 +86,7 @@ _HOMES = {
     "Topology": "mapping",
     "Watch": "watching",
     "baseline": "baselining",
+    "cabled_as_declared": "cabling",
     "cabled_topology": "cabling",
     "diff": "diffing",
     "fix": "fixing",

@@ -191,7 +191,7 @@ def _with_runs(
     judged: Judged, documents: Sequence[Document], options: Options, governing: Governing | None
 ) -> Judged:
     """Return what was judged with what runs of traffic show, where a rule is chosen that asks for them."""
-    from lossless.rules.table import SIMULATED
+    from lossless.rules.apart_table import SIMULATED
 
     choices = {governing.chosen(document.file) for document in documents} if governing else {None}
     if all(chosen is not None and chosen.isdisjoint(SIMULATED) for chosen in choices):

@@ -41,7 +41,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     from lossless.topology.summary import summary
 
     loaded = _loaded(path)
-    fabric, plan, _ = _wired(loaded, options)
+    fabric, plan, _ = wired_of(loaded, options)
     capacity = carried(fabric).to_data()
     data: dict[str, Json] = {
         "version": VERSION,
@@ -95,11 +95,12 @@ def _loaded(path: str | PathLike[str]) -> LoadedIntent:
 def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:
     from lossless.topology.moves import Cabling
 
-    wired = _wired(loaded, options)
+    wired = wired_of(loaded, options)
     return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
-def _wired(loaded: LoadedIntent, options: Options) -> Wired:
+def wired_of(loaded: LoadedIntent, options: Options) -> Wired:
+    """Return the fabric of an intent with its wiring; a profile that cannot be read is said as its problem."""
     from lossless.resolve.fabric import resolve_wired
 
     try:

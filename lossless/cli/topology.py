@@ -76,8 +76,8 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     "files",
     metavar="FILE",
     multiple=True,
-    help="Instead of an intent: cables as CSV, LLDP of a device (DEVICE.txt, DEVICE.json), or an export of NetBox, "
-    "whose devices and links are written as the topology of an intent; may be repeated.",
+    help="Cables as CSV, LLDP of a device (DEVICE.txt, DEVICE.json), or an export of NetBox: with an intent what is "
+    "cabled otherwise than it declares, without one the topology of an intent; may be repeated.",
 )
 @click.option(
     "--role",
@@ -124,18 +124,25 @@ def command(
 ) -> int:
     """Say what a fabric is made of and can carry, and draw it.
 
-    INTENT is a file, or a folder that holds fabric.yaml. With --from, files that say how devices are cabled become the
-    section `topology` of an intent; what they contradict each other in, or leave open, is said and nothing is written.
-    Exit codes: 0 done, 2 something cannot be read; with --against 0 where all that stands stays, 1 where not.
+    INTENT is a file, or a folder that holds fabric.yaml. With --from besides, files that say how devices are cabled
+    are compared with it: cables that are missing, not declared, crossed, too long or of another speed. With --from
+    alone they become the section `topology` of an intent; what they contradict each other in, or leave open, is said
+    and nothing is written. Exit codes: 0 done, or all that is compared agrees; 1 cabled otherwise than declared, or
+    what stands with --against does not stay; 2 something cannot be read.
     """
-    if (path is None) == (not files):
-        raise click.UsageError("name an intent, or files with --from")
-    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": without, "-o": output}
+    if path is None and not files:
+        raise click.UsageError("name an intent, or files with --from, or both to compare them")
     if keep and against is None:
         raise click.UsageError("--keep is for --against")
+    alone = None if files else without
+    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": alone, "-o": output}
     given = [name for name, value in stated.items() if value]
     if path is not None and given:
-        raise click.UsageError(f"{given[0]} is for --from")
+        raise click.UsageError(f"{given[0]} is for --from" + (" without an intent" if files else ""))
+    if path is not None and files:
+        if svg is not None or against is not None:
+            raise click.UsageError("--svg and --against are for an intent alone; leave --from out")
+        return _checked(path, files, without, output_format, profile_dirs)
     if path is None:
         if svg is not None or against is not None or output_format == "json":
             raise click.UsageError("--svg, --against and --format are for an intent")
@@ -194,6 +201,22 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
     if svg is not None:
         draw(svg, found.picture)
     return OK
+
+
+def _checked(
+    path: str,
+    files: tuple[str, ...],
+    without: tuple[str, ...],
+    output_format: str,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    from lossless import api
+    from lossless.cli.output import write_report
+    from lossless.cli.reporting import AS_USUAL
+
+    report = api.cabled_as_declared(path, files, without=without, options=api_options((), profile_dirs))
+    write_report(report, {}, AS_USUAL._replace(form=output_format, verbose=True), ("error", "warning"))
+    return FINDINGS if any(finding.severity != "info" for finding in report.findings) else OK
 
 
 def _cabled(

@@ -132,7 +132,9 @@ class Setting(NamedTuple):
 class Summary(NamedTuple):
     """One deployed device. ``name`` is its hostname, or its file where it has none.
 
-    ``intended``: an intent that is judged with it says what it should be.
+    ``intended``: an intent that is judged with it says what it should be. ``beyond`` are the types of its neighbors, by
+    name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to send back to its peer what it
+    cannot deliver, and ``moved`` says whether all of that gets a second priority.
     """
 
     name: str
@@ -143,6 +145,10 @@ class Summary(NamedTuple):
     settings: tuple[Setting, ...]
     intended: bool
     origin: Origin
+    beyond: tuple[tuple[str, str], ...] = ()
+    asn: int | None = None
+    bounce: Origin | None = None
+    moved: bool = False
 
 
 class CabledPair(NamedTuple):

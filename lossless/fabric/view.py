@@ -70,6 +70,14 @@ class View:
         return {switch.name: switch for switch in self.fabric.switches}
 
     @cached_property
+    def units(self) -> dict[str, list[Switch]]:
+        """The switches that a device is made of, one for each ASIC, by its name."""
+        found: dict[str, list[Switch]] = {}
+        for switch in self.fabric.switches:
+            found.setdefault(switch.device, []).append(switch)
+        return found
+
+    @cached_property
     def host_by_name(self) -> dict[str, Host]:
         """Hosts by name."""
         return {host.name: host for host in self.fabric.hosts}

@@ -31,7 +31,10 @@ class Place(NamedTuple):
 
 
 class Cable(NamedTuple):
-    """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is."""
+    """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is.
+
+    ``heard``: it is what end ``a`` heard by LLDP.
+    """
 
     a: End
     b: End
@@ -39,14 +42,19 @@ class Cable(NamedTuple):
     cable_m: int | None
     place: Place
     b_words: tuple[str, ...] = ()
+    heard: bool = False
 
 
 class Found(NamedTuple):
-    """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes."""
+    """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes.
+
+    ``speeds`` are those that interfaces are set to, ``rated`` what their type can do where nothing is set.
+    """
 
     cables: tuple[Cable, ...] = ()
     roles: tuple[tuple[str, str, Place], ...] = ()
     speeds: tuple[tuple[End, int], ...] = ()
+    rated: tuple[tuple[End, int], ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -76,10 +84,17 @@ _SPELT = {
     "inch": "in",
 }
 LENGTH_UNITS = (*_MM, *_SPELT)
+_DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
+"""``2,5``, as spreadsheets of half the world write it; ``1,500`` may be either, and is no length."""
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
 """What an intent can call a port."""
 _SONIC_PORT = re.compile(r"Ethernet[0-9]+")
 """What SONiC calls its own ports: what else a neighbour says of one is its alias or description."""
+
+
+def sonic_spelling(port: str) -> str:
+    """Return the name of a port with the capital that SONiC gives its own; any other as it is."""
+    return port.capitalize() if _SONIC_PORT.fullmatch(port.capitalize()) else port
 
 
 def parse_cable_length(text: str, unit: str = "") -> int:
@@ -88,7 +103,7 @@ def parse_cable_length(text: str, unit: str = "") -> int:
     Raises:
         QuantityError: no number, no unit or an unknown one, or no length at all.
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
     word = ((match[2] if match else "") or unit).strip().lower()
     scale = _MM.get(_SPELT.get(word, word))
     if match is None or scale is None:
@@ -114,22 +129,25 @@ def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...
     """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
     named = list(_with_own_ports(list(cables)))
     at: dict[End, Cable] = {}
+    told: dict[tuple[str, End, End], Cable] = {}
     for cable in named:
         mine = _turned(cable)
-        others = [at[end] for end in (mine.a, mine.b) if end.port is not None and end in at]
-        clashing = next((other for other in others if {other.a, other.b} != {mine.a, mine.b}), None)
-        if clashing is not None:
-            problems.append(_contradiction(mine, clashing))
-            continue
         if mine.a == mine.b:
             problems.append(mine.place.problem(f"{_end(mine.a)} is joined to itself"))
             continue
-        if others and others[0].place.file == mine.place.file:
-            message = f"{_end(mine.a)} already has a cable in line {others[0].place.line}"
+        others = [at[end] for end in (mine.a, mine.b) if end.port is not None and end in at]
+        clashing = next((other for other in others if not _are_one(mine, other)), None)
+        if clashing is not None:
+            problems.append(_contradiction(mine, clashing))
+            continue
+        # Both ends may tell of a cable, and LLDP tells of one by each protocol; a line that is there twice is an error.
+        before = told.setdefault((cable.place.file, cable.a, cable.b), cable)
+        if before is not cable and not cable.heard:
+            message = f"{_end(mine.a)} already has a cable in line {before.place.line}"
             problems.append(mine.place.problem(message))
             continue
         whole = _with(others[0], mine, problems) if others else mine
-        at |= dict.fromkeys((mine.a, mine.b), whole)
+        at |= dict.fromkeys((end for end in (whole.a, whole.b) if end.port is not None), whole)
     return tuple(dict.fromkeys(at.values()))
 
 
@@ -158,6 +176,20 @@ def _key(end: End) -> tuple[str, str]:
     return end.device, end.port or ""
 
 
+def _are_one(cable: Cable, other: Cable) -> bool:
+    """Return whether two may be one cable: they have one end in common, and nothing else is said of the other."""
+    return all(
+        mine.device == there.device and (mine.port == there.port or None in (mine.port, there.port))
+        for mine, there in zip(*_aligned(cable, other), strict=True)
+    )
+
+
+def _aligned(cable: Cable, other: Cable) -> tuple[tuple[End, End], tuple[End, End]]:
+    """Return the ends of two cables, those that are the same first and first."""
+    turned = other.a != cable.a and (other.b == cable.a or other.a == cable.b)
+    return (cable.a, cable.b), ((other.b, other.a) if turned else (other.a, other.b))
+
+
 def _contradiction(cable: Cable, other: Cable) -> Problem:
     end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
     far, there = (one.b if one.a == end else one.a for one in (cable, other))
@@ -167,7 +199,9 @@ def _contradiction(cable: Cable, other: Cable) -> Problem:
 
 def _with(first: Cable, second: Cable, problems: list[Problem]) -> Cable:
     """Return one cable of what two files say of it."""
-    whole = first
+    mine, theirs = _aligned(first, second)
+    a, b = (one if one.port is not None else other for one, other in zip(mine, theirs, strict=True))
+    whole = first._replace(a=a, b=b)
     for field, shown in (("speed_bps", format_rate), ("cable_m", lambda length: f"{length} m")):
         known, said = getattr(first, field), getattr(second, field)
         if known is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lossless.errors import InputError, LosslessError, Problem
 from lossless.importing.model import Device
 from lossless.sonic.read import natural_key, read_fabric
+from lossless.sonic.roles import ROLES
 from lossless.sonic.tables import Tables
 
 if TYPE_CHECKING:
@@ -20,21 +21,6 @@ if TYPE_CHECKING:
 
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
 
-ROLES = {
-    "ToRRouter": "leaf",
-    "BackEndToRRouter": "leaf",
-    "MiniToR": "leaf",
-    "LeafRouter": "spine",
-    "BackEndLeafRouter": "spine",
-    "MiniLeaf": "spine",
-    "SpineRouter": "super-spine",
-}
-"""Roles by ``type`` of DEVICE_METADATA: SONiC calls a leaf ToRRouter (t0), a spine LeafRouter (t1), a super-spine
-SpineRouter (t2).
-
-Source: sonic-buildimage files/build_templates/buffers_config.j2 and qos_config.j2 @086b03b, which choose the
-defaults of t0 and t1 by these types.
-"""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
 

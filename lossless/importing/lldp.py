@@ -1,7 +1,9 @@
-"""What LLDP saw: ``show lldp table`` as text, ``lldpctl -f json`` as JSON, one file a device.
+"""What LLDP saw, one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
 
-Neither says of which device it is; the name of the file, or of its folder, must.
-The table is that of sonic-utilities scripts/lldpshow @b67b1bb.
+None says of which device it is; the name of the file, or of its folder, must.
+The table is that of sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd
+src/client/display.c @012ec0d, the JSON that of src/client/json_writer.c @06987a2: json leaves out lists of one and
+makes names keys, json0 keeps both.
 """
 
 from __future__ import annotations
@@ -12,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.errors import InputError, Problem
 from lossless.records import NamedTuple
-from lossless.source import load_text
+from lossless.source.json_document import load_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from lossless.findings import Path
+    from lossless.source.document import Document
+
+_NEIGHBOR = re.compile(r"(?m)^Interface:\s*([^,]*), via:")
+_TABLE_BEGINS = re.compile(r"\s*(Capability codes|LocalPort\b)")
 _RULE = re.compile(r"-{3,}(?: +-{3,})+")
 _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 
@@ -49,15 +56,38 @@ def device_of(file: str, devices: Collection[str]) -> str:
     raise InputError([Problem(file, None, None, message)])
 
 
+def looks_like_lldp(text: str) -> bool:
+    """Return whether a text that is no JSON is LLDP as people are shown it."""
+    return _TABLE_BEGINS.match(text) is not None or _NEIGHBOR.search(text) is not None
+
+
 def read_lldp(text: str, file: str) -> tuple[Heard, ...]:
     """Return what the ports of one device heard.
 
     Raises:
-        InputError: neither a table nor JSON of LLDP, located.
+        InputError: neither a table nor a list nor JSON of LLDP, located.
     """
     if text.lstrip().startswith(("{", "[")):
-        return tuple(_of_json(text, file))
+        return read_lldp_json(load_json(text, file))
+    if _NEIGHBOR.search(text):
+        return tuple(_of_list(text))
     return tuple(_of_table(text, file))
+
+
+def _of_list(text: str) -> Iterator[Heard]:
+    """Yield what `lldpctl` prints where it is told no form, as `show lldp neighbors` does."""
+    port, line, fields = "", 0, dict[str, str]()
+    for number, words in enumerate([*text.splitlines(), "Interface: , via:"], 1):
+        begins = _NEIGHBOR.match(words)
+        if begins is None:
+            key, _, value = words.strip().partition(":")
+            fields.setdefault(key, value.strip())
+            continue
+        if port and fields.get("SysName"):
+            # A port is told by what kind of name it is, and the name.
+            _, _, name = fields.get("PortID", "").partition(" ")
+            yield Heard(port, fields["SysName"], _words(name.strip(), fields.get("PortDescr", "")), line)
+        port, line, fields = begins[1], number, {}
 
 
 def _of_table(text: str, file: str) -> Iterator[Heard]:
@@ -78,38 +108,75 @@ def _of_table(text: str, file: str) -> Iterator[Heard]:
             yield Heard(cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""), number)
 
 
-def _of_json(text: str, file: str) -> Iterator[Heard]:
-    document = load_text(text, f"{file}.json" if not file.lower().endswith(".json") else file)
-    section = document.data.get("lldp")
+def read_lldp_json(document: Document) -> tuple[Heard, ...]:
+    """Return what the ports of one device heard, as `lldpctl -f json` or `-f json0` has it.
+
+    Raises:
+        InputError: it is JSON of something else, located.
+    """
+    section, at = _first(document.data.get("lldp"), ("lldp",))
     interfaces = section.get("interface", {}) if isinstance(section, dict) else None
     if not isinstance(interfaces, dict | list):
-        raise InputError(
-            [Problem(file, 1, 1, "not what `lldpctl -f json` prints: no lldp, or no interface in it")]
-        )
-    # One interface is an object, several are a list of objects with one key each.
-    for index, group in enumerate([interfaces] if isinstance(interfaces, dict) else interfaces):
-        path = ("lldp", "interface") if isinstance(interfaces, dict) else ("lldp", "interface", index)
-        for port, seen in group.items() if isinstance(group, dict) else ():
-            heard = _heard(port, seen)
-            if heard is not None:
-                yield heard._replace(line=document.locate((*path, port), "key").line)
+        message = "not what `lldpctl -f json` prints: no lldp, or no interface in it"
+        raise InputError([Problem(document.file, 1, 1, message)])
+    heard = [
+        (path, found)
+        for path, port, seen in _seen(interfaces, (*at, "interface"))
+        if (found := _heard(port, seen)) is not None
+    ]
+    spans = document.locate_many([path for path, _ in heard], "key")
+    return tuple(found._replace(line=spans[path].line) for path, found in heard)
+
+
+def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:
+    """Yield where each interface stands, its name, and what is seen there.
+
+    One interface is an object, several are a list of objects. Each has its name for a key; in json0 it has a name.
+    """
+    groups = interfaces if isinstance(interfaces, list) else [interfaces]
+    for index, group in enumerate(groups):
+        path: Path = (*at, index) if isinstance(interfaces, list) else at
+        if not isinstance(group, dict):
+            continue
+        if isinstance(group.get("name"), str):
+            yield (*path, "name"), group["name"], group
+        else:
+            for port, seen in group.items():
+                yield (*path, port), port, seen
 
 
 def _heard(port: str, seen: Any) -> Heard | None:
     if not isinstance(seen, dict):
         return None
-    chassis, remote = _object(seen.get("chassis")), _object(seen.get("port"))
-    # The chassis is keyed by its name, or has no name and its fields stand there themselves.
-    named = [name for name, value in chassis.items() if isinstance(value, dict) and name != "id"]
-    if not named:
+    remote = _object(seen.get("port"))
+    neighbor = _system_name(_object(seen.get("chassis")))
+    if not neighbor:
         return None
-    identity = _object(remote.get("id"))
-    words = (str(identity.get("value", "")), str(remote.get("descr", "")))
-    return Heard(port, named[0], _words(*words))
+    return Heard(port, neighbor, _words(_text(_object(remote.get("id"))), _text(remote.get("descr"))))
+
+
+def _system_name(chassis: dict[str, Any]) -> str:
+    """Return the name of a chassis: it is keyed by it, or in json0 has it; one that tells none has its fields alone."""
+    if "id" in chassis:
+        return _text(chassis.get("name"))
+    return next((name for name, value in chassis.items() if isinstance(value, dict)), "")
+
+
+def _first(value: Any, at: Path) -> tuple[Any, Path]:
+    """Return a value, or the first of a list of it, and where it stands."""
+    return (value[0], (*at, 0)) if isinstance(value, list) and value else (value, at)
 
 
 def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    first, _ = _first(value, ())
+    return first if isinstance(first, dict) else {}
+
+
+def _text(value: Any) -> str:
+    """Return a text, which json0 puts into a list of objects with a value."""
+    first, _ = _first(value, ())
+    inner = first.get("value", "") if isinstance(first, dict) else first
+    return inner if isinstance(inner, str) else ""
 
 
 def _words(*words: str) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class _Export:
         self._cables: list[Cable] = []
         self._roles: list[tuple[str, str, Place]] = []
         self._speeds: list[tuple[End, int]] = []
+        self._rated: list[tuple[End, int]] = []
         self._problems: list[Problem] = []
 
     def found(self) -> Found:
@@ -80,7 +81,8 @@ class _Export:
         spans = self._document.locate_many([path for path, _ in listed])
         for path, item in listed:
             self._take(item, Place(self._document.file, spans[path].line))
-        return Found(tuple(self._cables), tuple(self._roles), tuple(self._speeds), tuple(self._problems))
+        speeds, rated = tuple(self._speeds), tuple(self._rated)
+        return Found(tuple(self._cables), tuple(self._roles), speeds, rated, tuple(self._problems))
 
     def _take(self, item: dict[str, Any], place: Place) -> None:
         if "a_terminations" in item or "termination_a_type" in item:
@@ -94,12 +96,13 @@ class _Export:
 
     def _take_interface(self, item: dict[str, Any]) -> None:
         device, name = _text(item["device"], "name", "display"), str(item.get("name") or "")
-        kbps = item.get("speed")
-        speed_bps = (
-            kbps * 1000 if isinstance(kbps, int) and kbps else interface_bps(_text(item["type"], "value"))
-        )
-        if device and name and speed_bps:
-            self._speeds.append((End(device, name), speed_bps))
+        kbps, rated_bps = item.get("speed"), interface_bps(_text(item["type"], "value"))
+        if not device or not name:
+            return
+        if isinstance(kbps, int) and kbps:
+            self._speeds.append((End(device, name), kbps * 1000))
+        elif rated_bps:
+            self._rated.append((End(device, name), rated_bps))
 
     def _take_cable(self, item: dict[str, Any], place: Place) -> None:
         if _text(item.get("status"), "value").lower() == "decommissioning":

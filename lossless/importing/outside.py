@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.importing.devices import ROLES
+from lossless.sonic.roles import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

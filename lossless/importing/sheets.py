@@ -28,12 +28,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _A = {"a", "1", "from", "source", "src", "local", "near"}
-_B = {"b", "2", "to", "destination", "dest", "dst", "remote", "far", "z"}
-_DEVICE = {"device", "hostname", "host", "switch", "node", "system"}
-_PORT = {"port", "interface", "termination", "iface", "nic"}
+_B = {"b", "2", "to", "destination", "dest", "dst", "remote", "far", "z", "peer", "neighbor", "neighbour"}
+_DEVICE = {
+    "device",
+    "hostname",
+    "host",
+    "switch",
+    "node",
+    "system",
+    "server",
+    "neighbor",
+    "neighbour",
+    "peer",
+}
+_PORT = {"port", "interface", "termination", "iface", "nic", "int", "intf", "ifname"}
 _PLAIN = ("a device", "a port", "b device", "b port", "length", "speed")
 _RATE_UNITS = {"gbps": "G", "gb": "G", "g": "G", "gbit": "G", "kbps": "K", "mbps": "M", "mb": "M"}
 _ENDS = ("a device", "a port", "b device", "b port")
+
+_NOTHING = {"", "-", "—", "n/a", "na", "none", "null", "tbd", "?"}
+"""How people leave a cell empty."""
+
+_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?')
+"""The first line with which Excel is told what parts the cells."""
 
 Columns = dict[str, int]
 """Where each thing stands: ``a device``, ``length``, ``length unit``; a unit of a heading as ``length in m``."""
@@ -57,7 +74,8 @@ def read_sheet(text: str, file: str) -> Found:
         return _devices(lines[1:], columns, file)
     if kind == "cables":
         return _cables(lines[1:], columns, file)
-    if len(columns) >= 2:
+    # Of four names of devices and ports one at least is counted; a line without a digit is a heading.
+    if len(columns) >= 2 or not re.search(r"[0-9]", "".join(heads[:4])):
         lacking = ", ".join(name for name in _ENDS if name not in columns)
         message = f"no column for {lacking}; found {', '.join(heads)}"
         raise InputError([Problem(file, first, 1, message)])
@@ -65,14 +83,21 @@ def read_sheet(text: str, file: str) -> Found:
 
 
 def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    begin = next((line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"), "")
-    delimiter = max(",;\t", key=begin.count)
+    lines = text.splitlines()
+    begin = next((line for line in lines if line.strip() and line.strip()[0] != "#"), "")
+    stated = _SEPARATOR.fullmatch(begin)
+    if stated is not None:
+        lines[lines.index(begin)] = ""
+    delimiter = stated[1] if stated else max(",;\t", key=begin.count)
     # strict: a quote that is never closed is said, not taken for the rest of the file.
-    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             bare = [cell.strip() for cell in cells]
-            if any(bare) and not bare[0].startswith("#"):
+            # Excel ends lines with as many empty cells as the longest has.
+            while bare and not bare[-1]:
+                bare.pop()
+            if bare and not bare[0].startswith("#"):
                 yield reader.line_num, bare
     except csv.Error as error:
         raise InputError([Problem(file, reader.line_num, 1, f"not CSV: {error}")]) from None
@@ -154,7 +179,7 @@ def _cables(
 
 def _length(row: Mapping[str, str], columns: Columns) -> int | None:
     text = row.get("length", "")
-    if text in ("", "-", "—"):
+    if text.lower() in _NOTHING:
         return None
     unit = next((name.removeprefix("length in ") for name in columns if name.startswith("length in ")), "")
     return parse_cable_length(text, row.get("length unit", "") or unit)
@@ -162,7 +187,7 @@ def _length(row: Mapping[str, str], columns: Columns) -> int | None:
 
 def _speed(row: Mapping[str, str], columns: Columns) -> int | None:
     text = row.get("speed", "")
-    if text in ("", "-", "—"):
+    if text.lower() in _NOTHING:
         return None
     unit = next((name.removeprefix("speed in ") for name in columns if name.startswith("speed in ")), "")
     if _RATE_UNITS.get(unit) == "K" and text.isdecimal():
@@ -171,17 +196,22 @@ def _speed(row: Mapping[str, str], columns: Columns) -> int | None:
 
 
 def _interfaces(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> Found:
-    speeds, problems = [], []
+    speeds, rated, problems = [], [], []
     for number, cells in lines:
         row = {name: cells[at] for name, at in columns.items() if at < len(cells)}
         try:
-            speed_bps = _speed(row, columns) or interface_bps(row.get("type", ""))
+            speed_bps = _speed(row, columns)
         except QuantityError as error:
             problems.append(Place(file, number).problem(str(error)))
             continue
-        if speed_bps is not None and row.get("a device") and row.get("name"):
-            speeds.append((End(row["a device"], row["name"]), speed_bps))
-    return Found(speeds=tuple(speeds), problems=tuple(problems))
+        if not row.get("a device") or not row.get("name"):
+            continue
+        end, rated_bps = End(row["a device"], row["name"]), interface_bps(row.get("type", ""))
+        if speed_bps is not None:
+            speeds.append((end, speed_bps))
+        elif rated_bps is not None:
+            rated.append((end, rated_bps))
+    return Found(speeds=tuple(speeds), rated=tuple(rated), problems=tuple(problems))
 
 
 def _devices(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> Found:

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, Problem
-from lossless.importing.cables import PORT_NAME, Cable, Found, Place, joined
-from lossless.importing.lldp import Heard, read_lldp
+from lossless.importing.cables import PORT_NAME, joined, sonic_spelling
+from lossless.importing.gathered import gather
 from lossless.importing.model import End
-from lossless.importing.netbox import is_netbox, read_netbox
-from lossless.importing.sheets import read_sheet
+from lossless.importing.names import folded
 from lossless.records import NamedTuple
 from lossless.sonic.read import natural_key
-from lossless.source import load_text
 from lossless.source.yaml_scalars import text_scalar
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.source.document import Document
+    from lossless.importing.cables import Cable, Found, Place
+    from lossless.importing.gathered import Gathered
 
 ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")
+_NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")
+"""What is made of ports and has no cable of its own."""
 _MANY = 5
 
 
@@ -65,9 +64,10 @@ def read_wiring(texts: Mapping[str, str], stated: Stated) -> WiredDevices:
     Raises:
         InputError: files of no kind we know, contradictions, and devices or links of which too little is known.
     """
-    found, problems = _read_all(texts)
-    speed_of = {end: speed_bps for one in found for end, speed_bps in one.speeds}
-    cables = joined((c for one in found for c in one.cables if not _left_out(c, stated)), problems)
+    gathered = gather(texts)
+    found, problems = _by_one_name(gathered), list(gathered.problems)
+    speed_of = {end: speed_bps for one in found for end, speed_bps in (*one.rated, *one.speeds)}
+    cables = joined((c for one in found for c in one.cables if not left_out(c, stated.without)), problems)
     roles = _roles(cables, found, stated, problems)
     known = [cable for cable in cables if cable.a.device in roles and cable.b.device in roles]
     links = list(_links(known, roles, speed_of, stated, problems))
@@ -76,69 +76,42 @@ def read_wiring(texts: Mapping[str, str], stated: Stated) -> WiredDevices:
     return WiredDevices(roles, tuple(sorted(links, key=_order)))
 
 
-def _read_all(texts: Mapping[str, str]) -> tuple[list[Found], list[Problem]]:
-    found: list[Found] = []
-    problems: list[Problem] = []
-    heard: list[tuple[str, tuple[Heard, ...]]] = []
-    for file, text in texts.items():
-        try:
-            kind = _kind(text, file)
-            if kind == "lldp":
-                heard.append((file, read_lldp(text, file)))
-            else:
-                found.append(
-                    read_sheet(text, file) if kind == "sheet" else read_netbox(_document(text, file))
-                )
-        except InputError as error:
-            problems += error.problems
-    problems += [problem for one in found for problem in one.problems]
-    known = {one.neighbor for _, all_heard in heard for one in all_heard}
-    known |= {end.device for one in found for cable in one.cables for end in (cable.a, cable.b)}
-    for file, all_heard in heard:
-        device = _device_of(file, known)
-        cables = (
-            Cable(
-                End(device, h.port),
-                End(h.neighbor, next(iter(h.ports), None)),
-                None,
-                None,
-                Place(file, h.line),
-                h.ports,
-            )
-            for h in all_heard
+def _by_one_name(gathered: Gathered) -> tuple[Found, ...]:
+    """Return what files say with one name for each device and port, however they spell it."""
+    cables = gathered.cables
+    names = {end.device for cable in cables for end in (cable.a, cable.b)} | gathered.listed
+    called = folded(names, gathered.listed)
+    ports = _port_names(called, cables)
+
+    def end(said: End) -> End:
+        device = called.get(said.device, said.device)
+        return End(device, ports.get((device, (said.port or "").lower()), said.port))
+
+    return tuple(
+        one._replace(
+            cables=tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in one.cables),
+            roles=tuple((called.get(name, name), role, place) for name, role, place in one.roles),
+            speeds=tuple((end(at), speed_bps) for at, speed_bps in one.speeds),
+            rated=tuple((end(at), speed_bps) for at, speed_bps in one.rated),
         )
-        found.append(Found(cables=tuple(cables)))
-    return found, problems
+        for one in gathered.found
+    )
 
 
-def _document(text: str, file: str) -> Document:
-    return load_text(text, file if file.lower().endswith(".json") else f"{file}.json", lists=True)
+def _port_names(called: Mapping[str, str], cables: Iterable[Cable]) -> dict[tuple[str, str], str]:
+    """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
+    found: dict[tuple[str, str], str] = {}
+    for cable in cables:
+        for end in (cable.a, cable.b):
+            if end.port is not None:
+                key = (called[end.device], end.port.lower())
+                found.setdefault(key, sonic_spelling(end.port))
+    return found
 
 
-def _kind(text: str, file: str) -> str:
-    """Return what a file is, by what is in it."""
-    if text.lstrip().startswith(("{", "[")):
-        data = _document(text, file).data
-        if "lldp" in data:
-            return "lldp"
-        if is_netbox(data):
-            return "netbox"
-        message = "JSON of no kind that is known here: expected that of lldpctl, or of NetBox's API"
-        raise InputError([Problem(file, 1, 1, message)])
-    return "lldp" if text.lstrip().startswith(("Capability codes", "LocalPort")) else "sheet"
-
-
-def _device_of(file: str, known: set[str]) -> str:
-    """Return the device that a file is of: the one whose name the file or its folder has."""
-    path = PurePath(file)
-    for candidate in (path.name, path.stem, path.parent.name):
-        if candidate in known:
-            return candidate
-    return path.parent.name if _LLDP_NAMES.fullmatch(path.stem) and path.parent.name else path.stem
-
-
-def _left_out(cable: Cable, stated: Stated) -> bool:
-    return any(fnmatchcase(end.device, one) for end in (cable.a, cable.b) for one in stated.without)
+def left_out(cable: Cable, without: Sequence[str]) -> bool:
+    """Return whether an end of a cable is a device that fits one of some patterns."""
+    return any(fnmatchcase(end.device.lower(), one.lower()) for end in (cable.a, cable.b) for one in without)
 
 
 def _roles(
@@ -167,7 +140,11 @@ def _roles(
 def _role(name: str, exported: str, stated: Stated) -> str | None:
     for pattern, role in stated.roles:
         kind, colon, word = pattern.partition(":")
-        if (exported.lower() == word.lower()) if colon and kind == "role" else fnmatchcase(name, pattern):
+        if (
+            (exported.lower() == word.lower())
+            if colon and kind == "role"
+            else fnmatchcase(name.lower(), pattern.lower())
+        ):
             return role
     word = exported.strip().lower().replace(" ", "-").replace("_", "-")
     return word if word in ROLES else None
@@ -176,7 +153,7 @@ def _role(name: str, exported: str, stated: Stated) -> str | None:
 def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
     named = ", ".join(unknown[:_MANY]) + (f" and {len(unknown) - _MANY} more" if len(unknown) > _MANY else "")
     own = exported.get(unknown[0])
-    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0])}*"
+    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0]) or unknown[0]}*"
     verb = "is" if len(unknown) == 1 else "are"
     return (
         f"nothing says what {named} {verb}; state it: --role ROLE='{example}', with one of {', '.join(ROLES)}"
@@ -235,6 +212,10 @@ def _speed(cable: Cable, speed_of: Mapping[End, int], problems: list[Problem]) -
 
 
 def _can_be_named(end: End, cable: Cable, problems: list[Problem]) -> bool:
+    if end.port is not None and _NO_PORT.fullmatch(end.port):
+        message = f"{_text(end)} is made of ports, and no port; write a line for each of its members"
+        problems.append(cable.place.problem(message))
+        return False
     if end.port is None or PORT_NAME.fullmatch(end.port):
         return True
     message = f"{_text(end)}: no name that an intent can give a port of a switch; write it as SONiC calls it, Ethernet0"

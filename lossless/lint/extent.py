@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
-from lossless.rules.table import ACROSS, INTENDED, SIMULATED
+from lossless.rules.apart_table import SIMULATED
+from lossless.rules.table import ACROSS, INTENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -45,7 +45,8 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
         yielded = list(rule.check(subject))
         for hit in _merged(item for item in yielded if isinstance(item, Hit)):
             findings.append(_finding(rule.rule, hit, form))
-            superseded.update((code, hit.origin) for code in hit.supersedes)
+            places = (hit.origin, *(one.origin for one in hit.related))
+            superseded.update((code, place) for code in hit.supersedes for place in places)
         gaps += (NotJudged(rule.rule.code, g.reason, g.times) for g in yielded if isinstance(g, Gap))
     return Verdicts(tuple(findings), _added_up(gaps), frozenset(superseded))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def links_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Link]:
     """Yield every link between devices that are declared here."""
-    for bundle, (near, near_port), (far, far_port) in _ends(wiring, devices):
+    for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
         if near_port is not None and far_port is not None:
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
 
@@ -30,7 +30,7 @@ def wires_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Wire]:
 
     The port of one of several ASICs has the name of the ASIC before its own.
     """
-    for bundle, near, far in _ends(wiring, devices):
+    for bundle, near, far in ends_of(wiring, devices):
         yield Wire(
             bundle.a,
             _port(bundle.a, near),
@@ -47,7 +47,7 @@ def _port(device: str, end: End) -> str | None:
     return port if unit == device or port is None else f"{unit.removeprefix(f'{device}:')}:{port}"
 
 
-def _ends(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
+def ends_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
     """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _host_port_numbers(wiring)

@@ -20,7 +20,8 @@ class Hit(NamedTuple):
     """One cause. ``places`` is on how many elements it shows; hits of one cause and message are added up.
 
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
-    ``supersedes`` names rules whose finding at the same origin this one replaces: it knows more of the cause.
+    ``supersedes`` names rules whose finding at the same origin, or at a related one, this one replaces: it knows more
+    of the cause.
     ``fix`` are edits that mend it in every place it shows; its rule says whether they are safe.
     """
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from lossless.fabric.across import LinkEnd, Priorities, Summary
 from lossless.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
 from lossless.records import NamedTuple
+from lossless.rules.attachment import raw_rows
 from lossless.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
 from lossless.rules.settings import settings_of
+from lossless.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.rules.watchdog.rows import dead_ms
+from lossless.sonic.tables import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +42,7 @@ _SILENT = _OnTheWire()
 def summary_of(device: Device) -> Summary:
     """Return the summary of a device."""
     switch, wire = device.switch, _on_the_wire(device)
-    lossless = bool(switch.classes.lossless)
+    lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
     return Summary(
         name=switch.name,
         role=_role(device),
@@ -49,7 +52,17 @@ def summary_of(device: Device) -> Summary:
         settings=settings_of(device),
         intended=device.intended is not None,
         origin=device.tables.origin("DEVICE_METADATA"),
+        beyond=_beyond(device),
+        asn=whole_number(device.metadata.get("bgp_asn", "")),
+        bounce=tunnel,
+        moved=tunnel is not None and not kept_priorities(device),
     )
+
+
+def _beyond(device: Device) -> tuple[tuple[str, str], ...]:
+    """Return the types of neighbors, by name, as they are written."""
+    rows = raw_rows(device, "DEVICE_NEIGHBOR_METADATA")
+    return tuple((name, kind) for name, row in rows if isinstance(kind := row.get("type"), str))
 
 
 def _role(device: Device) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.errors import LosslessError
 from lossless.records import NamedTuple
+from lossless.rules.apart_table import CABLED, KEPT, SIMULATED
 from lossless.rules.host_table import ATTACHED_HOSTS, HOSTS, INTENDED_HOSTS, OF_HOSTS
 from lossless.rules.subnet_table import ACROSS_SUBNETS, SUBNET
 
@@ -218,25 +219,14 @@ ACROSS: dict[str, str] = {
     "PFC003": "pfc.pfc003_pfc_one_sided",
     "PFC004": "pfc.pfc004_priority_changes_on_the_wire",
     "PFC013": "pfc.pfc013_macsec_drops_pauses",
+    "TOP004": "topology.top004_up_again_after_down",
+    "TOP005": "topology.top005_buffers_wait_in_circle",
     "WD018": "watchdog.wd018_watchdog_tiers_inverted",
 }
 """Rules that are given all deployed devices together: both ends of every link, all switches of a role.
 
 They judge by their function ``across``; one that stands in another dict too has a ``check`` beside it.
 """
-
-SIMULATED: dict[str, str] = {
-    "SIM001": "simulation.sim001_simulated_unsafe",
-    "SIM002": "simulation.sim002_simulated_edge",
-}
-"""Rules that are given what runs of the packet-level model showed."""
-
-KEPT: dict[str, str] = {
-    "SUP001": "suppressions.sup001_suppression_unused",
-    "SUP002": "suppressions.sup002_suppression_expired",
-    "SUP003": "suppressions.sup003_baseline_stale",
-}
-"""Rules that are given what keeps findings back: suppressions and baselines."""
 
 _KINDS = (
     FABRIC,
@@ -251,6 +241,7 @@ _KINDS = (
     ACROSS,
     SUBNET,
     ACROSS_SUBNETS,
+    CABLED,
     SIMULATED,
     KEPT,
 )
@@ -350,6 +341,12 @@ def for_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
 def for_all_subnets(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
     """Return the rules that are given all InfiniBand subnets of a run together."""
     return _loaded(ACROSS_SUBNETS, chosen)
+
+
+@cache
+def for_cabling(chosen: Codes | None = None) -> tuple[LoadedRule, ...]:
+    """Return the rules that are given the cables of an intent against those that files tell of."""
+    return _loaded(CABLED, chosen)
 
 
 @cache

@@ -141,6 +141,10 @@ class Lines:
         """Return the span from offset ``start`` to offset ``end``, exclusive."""
         return Span(*self.place(start), *self.place(end))
 
+    def start(self, number: int) -> int:
+        """Return the offset at which line ``number`` begins; IndexError when the text has no such line."""
+        return self._table()[number - 1]
+
     def line_text(self, number: int) -> str:
         """Return line ``number`` without its line break; IndexError when the text has no such line."""
         starts = self._starts

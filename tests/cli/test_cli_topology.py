@@ -134,7 +134,20 @@ def test_devices_outside_are_named_and_their_links_count(cli: Cli) -> None:
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing": ((), "name an intent, or files with --from"),
-    "both": (("fabric.yaml", "--from", "cables.csv"), "name an intent, or files with --from"),
+    "no-such-file": (("fabric.yaml", "--from", "cables.csv"), "cables.csv: no such file"),
+    "picture-of-a-comparison": (
+        ("fabric.yaml", "--from", "cables.csv", "--svg", "x.svg"),
+        "--svg and --against are for an intent alone; leave --from out",
+    ),
+    "cables-against-two": (
+        ("fabric.yaml", "--from", "cables.csv", "--against", "fabric.yaml"),
+        "--svg and --against are for an intent alone; leave --from out",
+    ),
+    "role-in-a-comparison": (
+        ("fabric.yaml", "--from", "cables.csv", "--role", "leaf=*"),
+        "--role is for --from without an intent",
+    ),
+    "left-out-of-an-intent": (("fabric.yaml", "--without", "x*"), "--without is for --from"),
     "role-of-an-intent": (("fabric.yaml", "--role", "leaf=*"), "--role is for --from"),
     "picture-of-cables": (
         ("--from", "cables.csv", "--svg", "x.svg"),
@@ -371,3 +384,56 @@ def test_an_intent_to_compare_with_that_is_none_is_located(cli: Cli) -> None:
     outcome = cli("topology", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert "old.yaml:1:1: fabric is missing" in outcome.err
+
+
+CABLED = "leaf1,Ethernet32,spine1,Ethernet0\nleaf1,Ethernet40,spine1,Ethernet8\n"
+
+
+def test_cables_as_they_are_declared_give_0_and_what_is_not_seen_is_said(cli: Cli) -> None:
+    Path("cables.csv").write_text(CABLED)
+    outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err.splitlines() == [
+        "not judged: LNK006: links of host1, host2, host3, host4, host5 and 5 more: no file tells of them (22 times)",
+        "0 errors, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 22 not judged)",
+    ]
+
+
+def test_cables_otherwise_than_declared_give_1_in_both_forms(cli: Cli) -> None:
+    Path("cables.csv").write_text(
+        CABLED.replace("Ethernet0", "x").replace("Ethernet8", "Ethernet0").replace("x", "Ethernet8")
+    )
+    outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv")
+    assert outcome.code == 1
+    assert outcome.out.startswith("cables.csv:1:1: LNK008 cables-crossed: two cables are swapped: ")
+    (line,) = (
+        n for n, text in enumerate(Path("fabric.yaml").read_text().splitlines(), 1) if "uplinks" in text
+    )
+    assert f"= also: fabric.yaml:{line}:" in outcome.out
+    told = cli("topology", "fabric.yaml", "--from", "cables.csv", "--format", "json")
+    data = json.loads(told.out)
+    assert told.code == 1
+    (found,) = data["findings"]
+    assert (found["code"], found["file"], found["line"], found["count"]) == ("LNK008", "cables.csv", 1, 2)
+    assert found["data"]["declared"] == [
+        "leaf1:Ethernet32 - spine1:Ethernet0",
+        "leaf1:Ethernet40 - spine1:Ethernet8",
+    ]
+    assert [place["file"] for place in found["related"]] == ["fabric.yaml"]
+    assert data["summary"]["not_judged"] == 22
+
+
+def test_a_shorter_cable_is_worth_knowing_and_no_failure(cli: Cli) -> None:
+    Path("cables.csv").write_text("".join(f"{line},5m\n" for line in CABLED.splitlines()))
+    outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv")
+    assert (outcome.code, outcome.out.count("LNK009")) == (0, 1)
+
+
+def test_files_that_contradict_each_other_give_2_and_are_located(cli: Cli) -> None:
+    Path("cables.csv").write_text(CABLED)
+    Path("other.csv").write_text("leaf1,Ethernet32,spine2,Ethernet0\n")
+    outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv", "--from", "other.csv")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "other.csv:1:1: leaf1 Ethernet32 is joined to spine2 Ethernet0 here, and to spine1 Ethernet0 in cables.csv:1\n"
+    )

@@ -292,7 +292,7 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
         ["4:1: leaf1 Ethernet0 is joined to gpu2 eth0 here, and to gpu1 eth0 in cables.csv:2"],
     ),
     "cable-twice": (
-        SHEET + "gpu1,eth0,leaf1,Ethernet0,400G,3m\n",
+        SHEET + "leaf1,Ethernet0,gpu1,eth0,400G,3m\n",
         ["4:1: gpu1 eth0 already has a cable in line 2"],
     ),
     "to-itself": (

@@ -12,12 +12,15 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml facts file=nics.yaml beside=leaf-spine.yaml
     ```conf opensm base=none beside=partitions.conf
     ```conf partitions base=none beside=opensm.conf
+    ```csv cabling beside=leaf-spine.yaml
+    ```yaml intent base=leaf-spine beside=cables.csv
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
 null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
 judged but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
-companions for the other files there. Facts are a file of host1, of the name that ``file`` gives, and are never merged.
+companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
+file. Facts are a file of host1, of the name that ``file`` gives, and are never merged.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
 point; ``at`` names the last key of what is meant where a line has several.
 """
@@ -31,6 +34,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint, lint_documents
+from lossless.api.cabling import compare_cabling
 from lossless.infiniband.read import SubnetFile, document_of, kind_of
 from lossless.source import load_text
 
@@ -39,7 +43,9 @@ if TYPE_CHECKING:
     from lossless.source.document import Document
 
 BASES = Path(__file__).parent / "bases"
-_KINDS = "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions"
+_KINDS = (
+    "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|csv cabling"
+)
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
 
@@ -61,7 +67,9 @@ class Snippet(NamedTuple):
     @property
     def suffix(self) -> str:
         """The suffix of the file it stands for."""
-        return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt"}[self.kind.split()[0]]
+        return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt", "csv": ".csv"}[
+            self.kind.split()[0]
+        ]
 
     @property
     def file(self) -> str:
@@ -90,6 +98,8 @@ class Snippet(NamedTuple):
 
     def marked_path(self) -> tuple[str | int, ...]:
         """Return the path that the marked line writes."""
+        if self.suffix == ".csv":
+            return (f"line {self.marked_line}",)
         own = self._own()
         at_line = [path for path in _paths(own.data) if own.locate(path, "key").line == self.marked_line]
         if self.at:
@@ -162,6 +172,12 @@ def judge(snippet: Snippet) -> Report:
             return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
     if snippet.is_facts:
         return _judge_facts(snippet, options)
+    cables = [name for name in snippet.beside if name.endswith(".csv")]
+    if snippet.suffix == ".csv":
+        (intent,) = snippet.companions()
+        return compare_cabling(intent, {snippet.file: snippet.text})
+    if cables:
+        return compare_cabling(snippet.document(), {name: (BASES / name).read_text() for name in cables})
     return lint_documents([snippet.document(), *snippet.companions()], options)
 
 

@@ -41,7 +41,9 @@ def test_good_draws_nothing(_code: str, snippet: Snippet) -> None:
     assert [f"{f.code}: {f.message}" for f in report.findings] == []
 
 
-@pytest.mark.parametrize("base", sorted(BASES.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "base", sorted(base for base in BASES.iterdir() if base.suffix != ".csv"), ids=lambda path: path.name
+)
 def test_bases_are_clean(base: Path) -> None:
     report = lint_documents([read_text(base.read_text(), base.name)])
     assert report.errors == ()

@@ -6,6 +6,8 @@ failures that must be borne (`failures`: any one link or any one switch, where n
 `policy: shortest-path` it looks for switches that send up again what came to them from above. With `policy: up-down`,
 where that is forbidden, it looks for switches that are joined and have no way left. Where that closes a circle of
 buffers, TOP005 says so instead. Without `topology.routing` packets go up and then down: nothing is looked for.
+Configurations of several switches are not judged: where those above a switch have ASNs of their own, BGP alone does not
+keep it from sending up again, and CONFIG_DB does not tell of route maps.
 
 ## Why it breaks a lossless fabric
 As long as all packets go up first and then down, no two buffers can wait for each other. Every way that leads up again
@@ -40,6 +42,7 @@ Keep switches from announcing upwards what they learned from above, and have lin
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (routes that go up and then down have no
   circle of buffers)
+- RFC 7938, section 5.2.2 (switches above that share an ASN refuse each other's routes)
 - S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (routes after
   a failure can close a circle)
 """
@@ -49,11 +52,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.topology.deployed import deployed, unlike_above
 from lossless.rules.topology.waiting import after, routed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.fabric.across import Across
     from lossless.fabric.view import View
     from lossless.findings import Origin
     from lossless.routing.failures import Seen
@@ -65,6 +70,7 @@ RULE = Rule(
     summary="Lossless packets must not go up again after they went down",
     sources=(
         "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
+        "RFC 7938, section 5.2.2",
         "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
     ),
 )
@@ -79,6 +85,21 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield _turns(routing.origin.at("policy"), found.outcome.valley)
     elif routing.policy == "up-down" and found.outcome.lost:
         yield _lost(routing.origin, found.outcome.lost)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
+    found = deployed(devices)
+    if found is None or not found.joined or found.roleless:
+        return
+    names = unlike_above(found)
+    if names:
+        many = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+        yield Gap(
+            f"whether {many} send{'s' if len(names) == 1 else ''} up again what came from above: switches above have "
+            "ASNs of their own, and route maps are not in CONFIG_DB; an intent with topology.routing says it",
+            len(names),
+        )
 
 
 def _turns(origin: Origin, seen: Seen) -> Hit:

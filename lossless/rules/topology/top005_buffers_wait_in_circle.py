@@ -9,6 +9,10 @@ link. Bounces of dual ToRs count in their second priority.
 Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
 torus, nothing is judged.
 
+Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the type of
+each switch (ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the same priority. Where who is joined
+to whom or the type of a switch is not known, nothing is judged.
+
 ## Why it breaks a lossless fabric
 A switch that pauses waits until the next one takes what it holds. If those that wait form a circle and their queues
 are full, each waits for itself: nothing moves, on these links and soon on all that lead there, and nothing moves again
@@ -59,7 +63,9 @@ from typing import TYPE_CHECKING
 
 from lossless.findings import Related
 from lossless.routing.failures import DRAWN
+from lossless.routing.judge import judge
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.topology.deployed import UNJOINED, deployed, nowhere, roleless
 from lossless.rules.topology.waiting import (
     UNSTATED,
     after,
@@ -71,11 +77,14 @@ from lossless.rules.topology.waiting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from lossless.fabric.across import Across
     from lossless.fabric.routing import Named, Routing
     from lossless.fabric.view import View
     from lossless.routing.failures import Seen
+    from lossless.routing.judge import Hop
+    from lossless.rules.topology.deployed import Deployed
 
 RULE = Rule(
     code="TOP005",
@@ -104,6 +113,40 @@ def check(view: View) -> Iterator[Hit | Gap]:
             f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
             f"most {3 * 100 / DRAWN:g} in 100 do"
         )
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
+    found = deployed(devices)
+    if found is None:
+        return
+    if not found.joined:
+        yield Gap(UNJOINED)
+    elif found.roleless:
+        yield Gap(roleless(found.roleless))
+    else:
+        verdict = judge(found.wires, found.question)
+        if verdict.circle:
+            yield _deployed_hit(found, verdict.circle)
+        elif verdict.lost:
+            yield Gap(nowhere(*verdict.lost))
+
+
+def _deployed_hit(found: Deployed, circle: Sequence[Hop]) -> Hit:
+    up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
+    places = [place for name in up if (place := found.devices[name].bounce) is not None]
+    return Hit(
+        origin=places[0],
+        message=f"buffers wait for each other in a circle of {len(circle)} links: {circle_in_words(circle)}",
+        note=ports_in_words(circle),
+        help="enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
+        elements=buffers(circle),
+        places=len(circle),
+        data={"links": [f"{hop.from_port} {hop.to_port}" for hop in circle], "failed": []},
+        related=tuple(Related(place, "it bounces too") for place in places[1:]),
+        confidence="medium",
+        supersedes=("TOP006",),
+    )
 
 
 def _hit(view: View, routing: Routing, seen: Seen) -> Hit:

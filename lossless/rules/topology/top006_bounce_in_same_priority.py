@@ -41,15 +41,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.fabric.view import View
-from lossless.findings import Origin
-from lossless.rules.attachment import raw_rows
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.rules.topology.waiting import joined, priorities, routed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.fabric.qos import TunnelMaps
     from lossless.rules.device import Device
 
 RULE = Rule(
@@ -70,7 +68,7 @@ def check(subject: View | Device) -> Iterator[Hit | Gap]:
     """Yield a hit per switch of an intent that bounces alone, and for a dual ToR that remaps nothing."""
     if isinstance(subject, View):
         yield from _declared(subject)
-    elif subject.metadata.get("subtype") == "DualToR" and subject.view.lossless_sets:
+    else:
         yield from _deployed(subject)
 
 
@@ -93,28 +91,15 @@ def _declared(view: View) -> Iterator[Hit]:
 
 
 def _deployed(device: Device) -> Iterator[Hit]:
-    tunnel = device.switch.qos.tunnel
-    names = [name for name, _ in raw_rows(device, "TUNNEL")]
-    if not names or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
-        return  # muxorch makes a tunnel to a peer that is named, and no other
-    paused = {p for ports in device.view.lossless_sets for p in ports.qos.pfc.priorities}
-    kept = sorted(p for p in paused if _stays(tunnel, p, paused))
-    if kept:
+    tunnel = tunnel_to_peer(device)
+    kept = kept_priorities(device) if tunnel is not None else []
+    if tunnel is not None and kept:
         spoken = joined([str(p) for p in kept])
         yield Hit(
-            origin=Origin(device.tables.file, ("TUNNEL", names[0])),
+            origin=tunnel,
             message=f"what a dual ToR sends back through its tunnel stays in priority {spoken}",
             note="its peer does so too: between them and a spine, pauses can wait for each other for ever",
             help="enable tunnel_qos_remap: 3 comes back in 2, and 4 in 6",
             elements=(device.switch.name,),
             data={"priorities": list(kept)},
         )
-
-
-def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
-    """Return whether a priority has no second one: those that are second themselves have none, and need none."""
-    queues = tunnel.tc_to_queue if tunnel is not None else None
-    if queues is None:
-        return True
-    second = {queues.targets[p] for p in paused if p < len(queues.targets) and queues.targets[p] != p}
-    return queues.targets[priority] in (priority, None) and priority not in second

@@ -1,0 +1,79 @@
+"""One device by several names: in capitals here and small letters there, with its domain here and without there.
+
+LLDP tells the name a system gives itself, which is with its domain on most hosts; sheets and intents have it bare.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+
+class Names:
+    """Which of the known devices a name means: that of the same letters, else one that differs by a domain.
+
+    What could be either of two is neither.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = frozenset(known)
+        self._whole: dict[str, set[str]] = {}
+        self._beginning: dict[str, set[str]] = {}
+        for name in self._known:
+            self._whole.setdefault(name.lower(), set()).add(name)
+            for part in _without_domain(name.lower()):
+                self._beginning.setdefault(part, set()).add(name)
+
+    def find(self, word: str) -> str | None:
+        """Return the device that is meant, None where none or more than one may be."""
+        if word in self._known:
+            return word
+        low = word.lower()
+        for found in (
+            self._whole.get(low),
+            next((self._whole[part] for part in _without_domain(low) if part in self._whole), None),
+            self._beginning.get(low),
+        ):
+            if found:
+                return next(iter(found)) if len(found) == 1 else None
+        return None
+
+
+def _without_domain(name: str) -> Iterator[str]:
+    """Yield a name without the last word of its domain, without the last two, and so on."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        if name:
+            yield name
+
+
+def folded(names: Collection[str], preferred: Collection[str] = ()) -> dict[str, str]:
+    """Return for each name the one its device is called by: of equal letters a preferred one, without its domain.
+
+    A name is cut only to one that is among them, and only where no other name would be cut to that.
+    """
+    alike: dict[str, list[str]] = {}
+    # Of two spellings the one in small letters is taken.
+    for name in sorted(names, key=lambda name: (name not in preferred, name.swapcase())):
+        alike.setdefault(name.lower(), []).append(name)
+    shorter = {low: next((part for part in _without_domain(low) if part in alike), low) for low in alike}
+    longer: dict[str, int] = {}
+    for low, short in shorter.items():
+        longer[short] = longer.get(short, 0) + (low != short)
+    chosen = {low: short if longer[short] == 1 else low for low, short in shorter.items()}
+    return {name: alike[chosen[name.lower()]][0] for name in names}
+
+
+def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield a device that two names mean which cannot be those of one: they have different domains."""
+    by_device: dict[str, list[str]] = {}
+    for word, device in meant.items():
+        by_device.setdefault(device, []).append(word)
+    for device, words in by_device.items():
+        longest = max(words, key=len)
+        for word in words:
+            if word.lower() != longest.lower() and not longest.lower().startswith(f"{word.lower()}."):
+                yield device, *sorted((word, longest))  # type: ignore[misc]
+                break
