@@ -1,29 +1,33 @@
-"""What is left of a fabric when something fails: every case once, or as many as there is time for.
+"""What is left of a fabric when something fails: every case that could matter once, or as many as there is time for.
 
 So many links fail, or so many switches, never both: that is what an intent says must be borne.
 
-Two cases that differ only in which of several switches of one kind they strike leave the same fabric behind, with
-other names. So of each kind one is struck, and of each two kinds one pair. That holds again for what is left, and so
-for a second failure after the first.
+Two cases that differ only in which of several blocks that are alike they strike leave the same fabric behind, with
+other names. So one is looked at of all that blocks that change places bring to each other. And a failure that ways
+have enough others beside shows nothing that was not seen without it. Both hold again for what is left, and so for a
+second failure after the first.
 """
 
 from __future__ import annotations
 
+from heapq import merge
 from random import Random
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
-from lossless.routing.judge import MEMBERS, judge, reduced, told_apart
-from lossless.routing.wires import few_of, kinds, without
+from lossless.routing.alike import Orbits, few_of, folded, twins
+from lossless.routing.judge import MEMBERS, judge, moves_of, only_up_down, reduced, told_apart
+from lossless.routing.spare import needed
+from lossless.routing.wires import without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.routing.judge import Question, Verdict
     from lossless.routing.wires import Wires
 
 MOST_WORK = 3_000_000
-"""Pairs of switches looked at, over all cases, before cases are drawn instead: about a minute."""
+"""Pairs of switches looked at, over all cases, before cases are drawn instead: about half a minute."""
 DRAWN = 300
 """Cases drawn. Where a share p of all cases shows something, n drawn at random show nothing with probability (1 - p)^n.
 That is 5 % where p is 1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred."""
@@ -69,7 +73,8 @@ class Seen(NamedTuple):
 class Outcome(NamedTuple):
     """What was seen first of each kind, with as few failures as it takes.
 
-    ``cases`` is how many fabrics were looked at; ``drawn``: there are more of them, and these were drawn at random.
+    ``cases`` is how many fabrics were looked at; unless some of them were ``drawn`` at random because there are more,
+    they show what all show.
     """
 
     circle: Seen | None = None
@@ -81,17 +86,15 @@ class Outcome(NamedTuple):
 
 def after_failures(wires: Wires, question: Question, borne: Borne) -> Outcome:
     """Return what up to so many failures lead to, beginning with none."""
-    base = reduced(wires, question, MEMBERS + 2 * max(borne))
+    base = reduced(wires, question, MEMBERS + max(borne)) if any(borne) else wires
     outcome = _looked_at(iter((Case((), base),)), question, Outcome())
-    if not any(borne) or (outcome.circle and outcome.valley):
+    if _settled(outcome, question):
         return outcome
-    kinds_of = ((_switches, borne.switches), (_links, borne.links))
-    found = [(of, most, _all_cases(base, of, most)) for of, most in kinds_of]
-    known = [case for _, _, cases in found for case in cases or ()]
-    outcome = _looked_at(iter(sorted(known, key=lambda case: case.cost)), question, outcome)
-    for of, most, cases in found:
-        if cases is None:
-            drawn = _some_cases(wires, question, list(of(wires)), most)
+    failing = [_Cases(base, question, of, most) for of, most in zip(_KINDS, borne, strict=True) if most]
+    outcome = _looked_at(merge(*failing, key=_cost), question, outcome)
+    for cases in failing:
+        if cases.too_many and not _settled(outcome, question):
+            drawn = _some_cases(wires, question, list(cases.of(wires)), cases.most)
             outcome = _looked_at(drawn, question, outcome)._replace(drawn=True)
     return outcome
 
@@ -108,26 +111,9 @@ def _looked_at(cases: Iterator[Case], question: Question, outcome: Outcome) -> O
             outcome.cases + 1,
             outcome.drawn,
         )
-        if outcome.circle and (outcome.valley or question.policy == "up-down"):
+        if _settled(outcome, question):
             break
     return outcome
-
-
-def _all_cases(wires: Wires, of: Callable[[Wires], Iterable[Strike]], most: int) -> list[Case] | None:
-    """Return one case of each kind of one to ``most`` failures, fewer first; None where they are too many."""
-    by_cost: list[dict[frozenset[Strike], Case]] = [{frozenset(): Case((), wires)}]
-    work, pairs = 0, sum(map(len, wires.links)) // 2
-    for cost in range(1, most + 1):
-        by_cost.append({})
-        for before in range(cost):
-            for case in by_cost[before].values():
-                for strike in _one_of_each(case.wires, of, cost - before):
-                    failed = (*case.failed, strike)
-                    by_cost[cost].setdefault(frozenset(failed), Case(failed, struck(case.wires, strike)))
-                    work += pairs
-                if work > MOST_WORK:
-                    return None
-    return [case for found in by_cost[1:] for case in found.values()]
 
 
 def _switches(wires: Wires) -> Iterator[Strike]:
@@ -143,15 +129,79 @@ def _links(wires: Wires) -> Iterator[Strike]:
         yield Strike((wires.names[near], wires.names[far]), count)
 
 
-def _one_of_each(wires: Wires, of: Callable[[Wires], Iterable[Strike]], cost: int) -> Iterator[Strike]:
-    """Yield what can fail at a cost, one of each kind."""
-    kind = {wires.names[switch]: alike[0] for alike in kinds(wires) for switch in alike}
-    seen = set()
-    for strike in of(wires):
-        ends = tuple(kind[name] for name in strike.ends)
-        if strike.links == cost and ends not in seen:
-            seen.add(ends)
-            yield strike
+_KINDS: tuple[Callable[[Wires], Iterator[Strike]], ...] = (_links, _switches)
+"""What can fail, in the order of :class:`Borne`."""
+
+
+def _cost(case: Case) -> int:
+    return case.cost
+
+
+def _settled(outcome: Outcome, question: Question) -> bool:
+    """Return whether further failures can show nothing that has not been seen."""
+    if only_up_down(question):
+        return outcome.lost is not None
+    return outcome.circle is not None and (outcome.valley is not None or question.policy == "up-down")
+
+
+class _Cases:
+    """One case of each kind of one to ``most`` failures that could matter, fewer first; ``of`` says what can fail.
+
+    Where a failure could not change anything, the cases without it show what those with it would. ``too_many``: there
+    was no time for all.
+    """
+
+    def __init__(
+        self, wires: Wires, question: Question, of: Callable[[Wires], Iterator[Strike]], most: int
+    ) -> None:
+        self.of, self.most, self.too_many = of, most, False
+        self._question, self._work = question, 0
+        self._by_cost: list[dict[frozenset[Strike], Case]] = [{} for _ in range(most + 1)]
+        self._by_cost[0][frozenset()] = Case((), wires)
+
+    def __iter__(self) -> Iterator[Case]:
+        last = self.most - 1
+        for cost in range(self.most):
+            yield from self._by_cost[cost].values() if cost else ()
+            # With all cases of fewer failures looked at, there is no need to find the rest of the last ones first.
+            yield from self._by_cost[self.most].values() if cost == last else ()
+            for case in self._by_cost[cost].values():
+                yield from (after for after in self._after(case, cost) if cost == last)
+                if self.too_many:
+                    return
+
+    def _after(self, case: Case, cost: int) -> Iterator[Case]:
+        """Yield the cases with one failure more; stop when there is no time for more."""
+        remaining, size = self.most - cost, sum(map(len, case.wires.links)) // 2
+        few = folded(case.wires, MEMBERS + remaining)
+        for strike in self._strikes(few, remaining):
+            failed, found = (*case.failed, strike), self._by_cost[cost + strike.links]
+            self._work += size
+            self.too_many = self._work > MOST_WORK
+            if self.too_many:
+                return
+            if frozenset(failed) not in found:
+                after = found[frozenset(failed)] = Case(failed, struck(few, strike))
+                yield after
+
+    def _strikes(self, wires: Wires, failures: int) -> Iterator[Strike]:
+        """Yield what can fail, one of each kind.
+
+        Only what must fail, or some of it, for up to so many ``failures`` to change anything.
+        """
+        switches, pairs = needed(wires, moves_of(wires, self._question), failures)
+        if not pairs:
+            return
+        number = {name: place for place, name in enumerate(wires.names)}
+        orbits, seen = Orbits(wires), set[object]()
+        for strike in self.of(wires):
+            ends = tuple(sorted(number[name] for name in strike.ends))
+            if strike.links > failures or not (ends in pairs or (len(ends) == 1 and ends[0] in switches)):
+                continue
+            kind = orbits.of(ends)
+            if kind not in seen:
+                seen.add(kind)
+                yield strike
 
 
 def struck(wires: Wires, strike: Strike) -> Wires:
@@ -165,7 +215,7 @@ def struck(wires: Wires, strike: Strike) -> Wires:
 def _some_cases(wires: Wires, question: Question, possible: Sequence[Strike], most: int) -> Iterator[Case]:
     """Yield cases of so many failures, drawn from all there are; few switches of a kind stand by what is struck."""
     marked_apart = told_apart(wires, question)
-    alike = kinds(marked_apart)
+    alike = twins(marked_apart)
     number = {name: place for place, name in enumerate(wires.names)}
     random = Random(_SEED)
     for _ in range(DRAWN):

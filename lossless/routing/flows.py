@@ -6,14 +6,35 @@ a pass does for a thousand destinations is one operation on numbers of a thousan
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from lossless.routing.moves import Moves
+    from lossless.routing.wires import Wires
+
+
+class Ways(NamedTuple):
+    """All shortest ways to all destinations, which are bits in the order of ``destinations``.
+
+    ``layers`` has by hops, of each state, the destinations that are so far away; ``hops`` of each move those that it
+    leads nearer to; ``reached`` of each state all that it has a way to. ``own`` is the bit of each destination.
+    """
+
+    destinations: Sequence[int]
+    own: dict[int, int]
+    layers: Sequence[dict[int, int]]
+    hops: Sequence[int]
+    reached: Sequence[int]
+
+    def others(self, switch: int) -> int:
+        """Return what a switch with hosts has a way to, beside itself."""
+        return self.reached[switch] & ~self.own[switch]
 
 
 class Flows(NamedTuple):
@@ -28,26 +49,66 @@ class Flows(NamedTuple):
 
 def flows(moves: Moves, attached: Sequence[bool]) -> Flows:
     """Return what is carried where all hosts send to all others by all shortest ways."""
-    ends = [switch for switch, here in enumerate(attached) if here]
-    own = {switch: 1 << place for place, switch in enumerate(ends)}
-    layers, hops, reached = _ways(moves, [own.get(switch, 0) for switch in moves.at])
-    everything = (1 << len(ends)) - 1
-    waiting = [0] * len(moves.at)
-    lost = {}
-    for switch in ends:
-        waiting[switch] = reached[switch] & ~own[switch]
-        missing = everything & ~reached[switch]
-        if missing:
-            lost[switch] = missing
-    return Flows(_carried(moves, layers, hops, waiting), lost, ends)
+    found = ways(moves, attached)
+    sent = {switch: found.others(switch) for switch in found.destinations}
+    return Flows(carried(moves, found, sent), _lost(found.destinations, found.reached), found.destinations)
 
 
-def _ways(moves: Moves, reached: list[int]) -> tuple[list[dict[int, int]], list[int], list[int]]:
-    """Return the destinations of each state by how many hops they are away, and by each move those it leads to."""
+def lost_up_down(wires: Wires) -> dict[int, int]:
+    """Return, of switches with hosts, the destinations that no way up, level at most once, and down leads to.
+
+    Where only that is asked, ways need not be told by their hops, nor by their moves.
+    """
+    destinations, own = _bits(wires.attached)
+    links, tiers = wires.links, wires.tiers
+    order = sorted(range(len(tiers)), key=tiers.__getitem__)
+    reached = [own.get(switch, 0) for switch in range(len(order))]
+    for switch in order:
+        for other in links[switch]:
+            if tiers[other] < tiers[switch]:
+                reached[switch] |= reached[other]
+    down, everything = reached[:], (1 << len(destinations)) - 1
+    for switch in reversed(order):
+        found = reached[switch]
+        for other in links[switch]:
+            if found == everything:
+                break
+            if tiers[other] >= tiers[switch]:
+                found |= down[other] if tiers[other] == tiers[switch] else reached[other]
+        reached[switch] = everything if found == everything else found
+    return _lost(destinations, reached)
+
+
+def _lost(destinations: Sequence[int], reached: Sequence[int]) -> dict[int, int]:
+    everything = (1 << len(destinations)) - 1
+    return {s: missing for s in destinations if (missing := everything & ~reached[s])}
+
+
+def _bits(attached: Sequence[bool]) -> tuple[list[int], dict[int, int]]:
+    """Return the destinations, and the bit of each."""
+    destinations = [switch for switch, here in enumerate(attached) if here]
+    return destinations, {switch: 1 << place for place, switch in enumerate(destinations)}
+
+
+def ways(moves: Moves, attached: Sequence[bool], ends: Collection[int] = ()) -> Ways:
+    """Return the shortest ways between switches with hosts; nothing goes on from ``ends``."""
+    destinations, own = _bits(attached)
     into: list[list[int]] = [[] for _ in moves.at]
-    for move, head in enumerate(moves.heads):
-        into[head].append(move)
+    for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
+        if moves.at[tail] not in ends:
+            into[head].append(move)
+    reached = [own.get(switch, 0) for switch in moves.at]
+    layers, hops = _layered(moves, into, reached)
+    return Ways(destinations, own, layers, hops, reached)
+
+
+def _layered(
+    moves: Moves, into: Sequence[Sequence[int]], reached: list[int]
+) -> tuple[list[dict[int, int]], list[int]]:
+    """Walk from all destinations at once; return what each state finds at each distance, and by which moves."""
     tails, hops = moves.tails, [0] * len(moves.tails)
+    everything = reduce(or_, reached, 0)
+    missing = [everything ^ found for found in reached]
     layer = {state: found for state, found in enumerate(reached) if found}
     layers = [layer]
     while layer:
@@ -55,31 +116,34 @@ def _ways(moves: Moves, reached: list[int]) -> tuple[list[dict[int, int]], list[
         for state, found in layer.items():
             for move in into[state]:
                 tail = tails[move]
-                if fresh := found & ~reached[tail]:
+                if fresh := found & missing[tail]:
                     new[tail] = new.get(tail, 0) | fresh
                     hops[move] |= fresh
         for state, found in new.items():
             reached[state] |= found
+            missing[state] ^= found
         layers.append(new)
         layer = new
-    return layers, hops, reached
+    return layers, hops
 
 
-def _carried(
-    moves: Moves, layers: Sequence[dict[int, int]], hops: Sequence[int], waiting: list[int]
-) -> list[int]:
-    """Send what waits on its way, from the farthest states on; return what each move carries."""
+def carried(moves: Moves, found: Ways, sent: dict[int, int]) -> list[int]:
+    """Return what each move carries of what is ``sent`` by switches, to which destinations.
+
+    It goes on from the farthest states first.
+    """
     out: list[list[int]] = [[] for _ in moves.at]
     for move, tail in enumerate(moves.tails):
         out[tail].append(move)
-    carried = [0] * len(hops)
-    for layer in reversed(layers[1:]):
+    waiting = [sent.get(state, 0) for state in range(len(out))]
+    by_move = [0] * len(moves.tails)
+    for layer in reversed(found.layers[1:]):
         for state, far in layer.items():
             here = waiting[state] & far
             if not here:
                 continue
             for move in out[state]:
-                if sent := here & hops[move]:
-                    carried[move] |= sent
-                    waiting[moves.heads[move]] |= sent
-    return carried
+                if going := here & found.hops[move]:
+                    by_move[move] |= going
+                    waiting[moves.heads[move]] |= going
+    return by_move

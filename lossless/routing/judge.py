@@ -7,17 +7,21 @@ Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a nec
 
 from __future__ import annotations
 
+from array import array
+from itertools import permutations
 from typing import TYPE_CHECKING, Literal
 
-from lossless.graphs.cycles import cycle
+from lossless.graphs.cycles import cycle, knots
+from lossless.graphs.graph import NODE, from_edges
 from lossless.records import NamedTuple
-from lossless.routing.flows import flows
+from lossless.routing.alike import folded
+from lossless.routing.flows import flows, lost_up_down
 from lossless.routing.moves import shortest_path, up_down
 from lossless.routing.turns import TurnSet, Waits, turns
-from lossless.routing.wires import few_of, kinds, marked
+from lossless.routing.wires import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from lossless.routing.flows import Flows
     from lossless.routing.moves import Moves
@@ -73,28 +77,47 @@ class Verdict(NamedTuple):
 
 def judge(wires: Wires, question: Question) -> Verdict:
     """Return what can be said of wires as they are."""
+    if only_up_down(question):
+        return Verdict(lost=_lost(wires, lost_up_down(wires)))
     few = reduced(wires, question, MEMBERS)
-    return judge_moves(few, up_down(few) if question.policy == "up-down" else shortest_path(few), question)
+    return judge_moves(few, moves_of(few, question), question)
+
+
+def moves_of(wires: Wires, question: Question) -> Moves:
+    """Return the moves that the policy of a question allows."""
+    return up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+
+
+def only_up_down(question: Question) -> bool:
+    """Return whether packets go up, then down, and nothing bounces.
+
+    Each channel on such a way ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
+    circle can close and nothing turns up again; ways can only be lost.
+    """
+    return question.policy == "up-down" and not _bouncing(question)
+
+
+def _bouncing(question: Question) -> frozenset[str]:
+    return question.bounces | question.moved
 
 
 def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
     found = flows(moves, wires.attached)
-    sets = list(turns(moves, found))
-    circle = _circle(wires, moves, sets, _bounces(wires, moves, found, question))
-    return Verdict(circle, _valley(wires, moves, sets), _lost(wires, found))
+    rising = _all_rise(wires, moves, found.carried)
+    circle = () if rising and not _bouncing(question) else _circle(wires, moves, found, question)
+    return Verdict(circle, None if rising else _valley(wires, moves, found), _lost(wires, found.lost))
 
 
 def reduced(wires: Wires, question: Question, most: int) -> Wires:
-    """Return wires with at most ``most`` switches of each kind; those that bounce are of kinds of their own."""
-    apart = told_apart(wires, question)
-    return few_of(apart, kinds(apart), most)
+    """Return wires with at most ``most`` of what is alike; switches that bounce are told apart from others."""
+    return folded(told_apart(wires, question), most)
 
 
 def told_apart(wires: Wires, question: Question) -> Wires:
-    """Return wires in which switches that bounce have a mark."""
-    apart = question.bounces | question.moved
-    return marked(wires, [number for number, name in enumerate(wires.names) if name in apart])
+    """Return wires in which switches that bounce have a mark, and those that do so in a second priority another."""
+    marks = [1 if name in question.bounces else 2 * (name in question.moved) for name in wires.names]
+    return wires._replace(marks=marks)
 
 
 class _Bounce(NamedTuple):
@@ -106,7 +129,7 @@ class _Bounce(NamedTuple):
 
 def _bounces(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[_Bounce]:
     """Return the turns of switches that bounce, between channels that carry anything."""
-    apart = question.bounces | question.moved
+    apart = _bouncing(question)
     ins, outs = dict[int, set[int]](), dict[int, set[int]]()
     for over, carried in zip(moves.over, found.carried, strict=True):
         near, far = moves.channels[over]
@@ -120,37 +143,128 @@ def _bounces(wires: Wires, moves: Moves, found: Flows, question: Question) -> li
     ]
 
 
-def _circle(
-    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounces: Sequence[_Bounce]
-) -> tuple[Hop, ...]:
+def _circle(wires: Wires, moves: Moves, found: Flows, question: Question) -> tuple[Hop, ...]:
     """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
-    if not bounces and _all_rise(wires, moves, sets):
+    found = found._replace(carried=_coming_back(wires, moves, found, question))
+    if not any(found.carried):
         return ()
+    bounces = _bounces(wires, moves, found, question)
     channels = len(moves.channels)
     waits = Waits(2 * channels if any(bounce.moved for bounce in bounces) else channels)
+    sets = list(turns(moves, found))
     for shift in range(0, waits.channels, channels or 1):
         for one in sets:
             waits.add(list(_paused(wires, moves, one, shift, shift)))
     for bounce in bounces:
         waits.add(list(_paused(wires, moves, [bounce.turn], 0, channels if bounce.moved else 0)))
-    found = [node for node in cycle(waits.graph()) if node < waits.channels]
-    return tuple(
-        _hop(wires, moves, before, node) for before, node in zip(found[-1:] + found, found, strict=False)
-    )
+    circle = [node for node in cycle(waits.graph()) if node < waits.channels]
+    return _hops(wires, moves, circle)
 
 
-def _all_rise(wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]]) -> bool:
+def _coming_back(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[int]:
+    """Return what is carried by channels that lead back to where they come from, by others and by bounces.
+
+    Whatever waits for itself in the end waits by these. What has bounced into a second priority never comes back from
+    there, so such bounces close no circle.
+    """
+    states, mixed = len(moves.at), _mixed(moves)
+    tails, heads = array(NODE), array(NODE)
+    for carried, tail, head, over in zip(found.carried, moves.tails, moves.heads, moves.over, strict=True):
+        if carried and over in mixed:
+            tails.extend((tail, states + over))
+            heads.extend((states + over, head))
+        elif carried:
+            tails.append(tail)
+            heads.append(head)
+    for here in _states_of(wires, moves, question.bounces):
+        for one, other in permutations(here, 2):
+            tails.append(one)
+            heads.append(other)
+    part = [-1] * (states + (len(moves.channels) if mixed else 0))
+    for number, knot in enumerate(knots(from_edges(len(part), tails, heads))):
+        for node in knot:
+            part[node] = number
+    back = {
+        over
+        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        if part[head] >= 0 and (over in mixed or part[tail] == part[head])
+    }
+    return [carried if over in back else 0 for carried, over in zip(found.carried, moves.over, strict=True)]
+
+
+def _mixed(moves: Moves) -> set[int]:
+    """Return the channels that lead to several states: what comes from one of their tails goes on from all heads."""
+    head_of: dict[int, int] = {}
+    return {
+        over
+        for head, over in zip(moves.heads, moves.over, strict=True)
+        if head_of.setdefault(over, head) != head
+    }
+
+
+def _states_of(wires: Wires, moves: Moves, names: Collection[str]) -> Iterable[list[int]]:
+    """Return the states of each switch of these names."""
+    states: dict[int, list[int]] = {n: [] for n, name in enumerate(wires.names) if name in names}
+    for state, switch in enumerate(moves.at):
+        if switch in states:
+            states[switch].append(state)
+    return states.values()
+
+
+def _all_rise(wires: Wires, moves: Moves, carried: Sequence[int]) -> bool:
     """Return whether every turn leads to a channel of a higher rank, which no circle could do all the way round.
 
-    Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin.
+    Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin. So
+    none turns up again that came down.
     """
     tiers, top = wires.tiers, 2 * max(wires.tiers, default=0) + 2
     ranks = [
         tiers[near] if tiers[far] > tiers[near] else top - tiers[near] - (tiers[far] == tiers[near])
         for near, far in moves.channels
     ]
-    of = ranks.__getitem__
-    return all(max(map(of, ins)) < min(map(of, outs)) for turns_there in sets for ins, outs in turns_there)
+    return next(_falling(moves, carried, ranks, ranks), None) is None
+
+
+def _falling(moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]) -> Iterator[int]:
+    """Yield the states where something that comes by a channel leaves by one that ranks no higher.
+
+    Channels have one rank for coming and one for leaving. What they carry is put together by rank, so that this takes
+    a step a move, and not one a turn.
+    """
+    states = _perhaps_falling(moves, carried, ins, outs)
+    coming: dict[int, dict[int, int]] = {}
+    leaving: dict[int, dict[int, int]] = {}
+    for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True) if states else ()):
+        here = carried[move]
+        if here and head in states:
+            by_rank, rank = coming.setdefault(head, {}), ins[moves.over[move]]
+            by_rank[rank] = by_rank.get(rank, 0) | here
+        if here and tail in states:
+            by_rank, rank = leaving.setdefault(tail, {}), outs[moves.over[move]]
+            by_rank[rank] = by_rank.get(rank, 0) | here
+    for state, by_rank in coming.items():
+        onward = leaving[state].items()
+        if any(rank >= other and here & there for rank, here in by_rank.items() for other, there in onward):
+            yield state
+
+
+def _perhaps_falling(
+    moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
+) -> set[int]:
+    """Return the states where anything comes by a channel that ranks as high as one that anything leaves by."""
+    never = max(outs, default=0) + 1
+    highest, lowest = [-1] * len(moves.at), [never] * len(moves.at)
+    for here, tail, head, over in zip(carried, moves.tails, moves.heads, moves.over, strict=True):
+        if here:
+            if ins[over] > highest[head]:
+                highest[head] = ins[over]
+            if outs[over] < lowest[tail]:
+                lowest[tail] = outs[over]
+    return {
+        state
+        for state, (high, low) in enumerate(zip(highest, lowest, strict=True))
+        if -1 < high >= low < never
+    }
 
 
 def _paused(
@@ -164,26 +278,44 @@ def _paused(
         )
 
 
-def _hop(wires: Wires, moves: Moves, before: int, node: int) -> Hop:
-    channels, tiers = moves.channels, wires.tiers
-    (above, _), (near, far) = channels[before % len(channels)], channels[node % len(channels)]
-    from_port, to_port = wires.ports[near, far]
-    up_again = tiers[above] > tiers[near] < tiers[far]
-    return Hop(wires.names[near], wires.names[far], from_port, to_port, node >= len(channels), up_again)
+def _hops(wires: Wires, moves: Moves, circle: Sequence[int]) -> tuple[Hop, ...]:
+    """Return a circle of channels in names, with what comes before each of them."""
+    if not circle:
+        return ()
+    names, tiers = wires.names, wires.tiers
+    channels = [moves.channels[node % len(moves.channels)] for node in circle]
+    ports = wires.ports((names[near], names[far]) for near, far in channels)
+    return tuple(
+        Hop(
+            names[near],
+            names[far],
+            *ports[names[near], names[far]],
+            second=node >= len(moves.channels),
+            up_again=tiers[above] > tiers[near] < tiers[far],
+        )
+        for node, (near, far), (above, _) in zip(circle, channels, channels[-1:] + channels[:-1], strict=True)
+    )
 
 
-def _valley(wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]]) -> tuple[str, str, str] | None:
+def _valley(wires: Wires, moves: Moves, found: Flows) -> tuple[str, str, str] | None:
     """Return a turn up of what came from above, the first of those that routes make."""
-    channels = moves.channels
-    up = [_above(wires, far, near) for near, far in channels]
-    down = [_above(wires, near, far) for near, far in channels]
-    for ins, outs in (turn for one in sets for turn in one):
-        leaving = next((channel for channel in outs if up[channel]), None)
-        coming = None if leaving is None else next((channel for channel in ins if down[channel]), None)
-        if leaving is not None and coming is not None:
-            (above, _), (at, beyond) = channels[coming], channels[leaving]
-            return wires.names[above], wires.names[at], wires.names[beyond]
+    state = _turning_up(wires, moves, found.carried)
+    if state is None:
+        return None
+    names, channels = wires.names, moves.channels
+    for ins, outs in (turn for one in turns(moves, found, {state}) for turn in one):
+        leaving = [channels[c] for c in outs if _above(wires, *reversed(channels[c]))]
+        coming = [channels[c] for c in ins if _above(wires, *channels[c])]
+        if leaving and coming:
+            return names[coming[0][0]], names[coming[0][1]], names[leaving[0][1]]
     return None
+
+
+def _turning_up(wires: Wires, moves: Moves, carried: Sequence[int]) -> int | None:
+    """Return the first state where something that comes from above goes up, None where there is none."""
+    down = [int(_above(wires, near, far)) for near, far in moves.channels]
+    up = [2 - _above(wires, far, near) for near, far in moves.channels]
+    return next(_falling(moves, carried, down, up), None)
 
 
 def _above(wires: Wires, one: int, other: int) -> bool:
@@ -191,26 +323,15 @@ def _above(wires: Wires, one: int, other: int) -> bool:
     return wires.tiers[one] > wires.tiers[other] > 0
 
 
-def _lost(wires: Wires, found: Flows) -> tuple[str, str] | None:
+def _lost(wires: Wires, lost: dict[int, int]) -> tuple[str, str] | None:
     """Return two switches that links join, and that no way leads between."""
-    if not found.lost:
+    if not lost:
         return None
-    part = _parts(wires)
-    for near, missing in found.lost.items():
-        for place, far in enumerate(found.destinations):
-            if missing >> place & 1 and part[near] == part[far]:
-                return wires.names[near], wires.names[far]
+    part, destinations = parts(wires), [switch for switch, here in enumerate(wires.attached) if here]
+    joined: dict[int, int] = {}
+    for place, switch in enumerate(destinations):
+        joined[part[switch]] = joined.get(part[switch], 0) | 1 << place
+    for near, missing in lost.items():
+        if unjoined := missing & joined[part[near]]:
+            return wires.names[near], wires.names[destinations[(unjoined & -unjoined).bit_length() - 1]]
     return None
-
-
-def _parts(wires: Wires) -> list[int]:
-    """Return of each switch a number that it shares with all that links join it to."""
-    part = [-1] * len(wires.names)
-    for root in range(len(part)):
-        waiting = [root] if part[root] < 0 else []
-        while waiting:
-            switch = waiting.pop()
-            if part[switch] < 0:
-                part[switch] = root
-                waiting += wires.links[switch]
-    return part

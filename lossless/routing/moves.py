@@ -48,16 +48,12 @@ def up_down(wires: Wires) -> Moves:
     tails, heads, over = list[int](), list[int](), list[int]()
     for number, (near, far) in enumerate(channels):
         rise = wires.tiers[far] - wires.tiers[near]
-        ways = (
-            ((near, far),)
-            if rise > 0
-            else ((near, far + switches),)
-            if rise == 0
-            else ((near, far + switches), (near + switches, far + switches))
-        )
-        for tail, head in ways:
-            tails.append(tail)
-            heads.append(head)
+        tails.append(near)
+        heads.append(far if rise > 0 else far + switches)
+        over.append(number)
+        if rise < 0:
+            tails.append(near + switches)
+            heads.append(far + switches)
             over.append(number)
     return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
 

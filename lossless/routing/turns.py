@@ -14,7 +14,7 @@ from lossless.graphs.graph import NODE, Graph, from_edges
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from lossless.routing.flows import Flows
     from lossless.routing.moves import Moves
@@ -30,21 +30,23 @@ class TurnSet(NamedTuple):
     outs: Sequence[int]
 
 
-def turns(moves: Moves, found: Flows) -> Iterator[list[TurnSet]]:
-    """Yield the turns of each state: traffic comes by a channel, and some of it may leave by another."""
-    ins, outs = _by_state(moves, moves.heads, found), _by_state(moves, moves.tails, found)
+def turns(moves: Moves, found: Flows, states: Collection[int] | None = None) -> Iterator[list[TurnSet]]:
+    """Yield the turns of each state, or of some: traffic comes by a channel, and some of it may leave by another."""
+    ins, outs = _by_state(moves, moves.heads, found, states), _by_state(moves, moves.tails, found, states)
     for state, coming in ins.items():
         leaving = outs.get(state)
         if leaving:
             yield list(_sets(coming, leaving))
 
 
-def _by_state(moves: Moves, states: Sequence[int], found: Flows) -> dict[int, dict[int, list[int]]]:
+def _by_state(
+    moves: Moves, at: Sequence[int], found: Flows, states: Collection[int] | None
+) -> dict[int, dict[int, list[int]]]:
     """Return the channels of moves that carry anything, by state and by what they carry."""
     by_state: dict[int, dict[int, list[int]]] = {}
     for move, carried in enumerate(found.carried):
-        if carried:
-            by_state.setdefault(states[move], {}).setdefault(carried, []).append(moves.over[move])
+        if carried and (states is None or at[move] in states):
+            by_state.setdefault(at[move], {}).setdefault(carried, []).append(moves.over[move])
     return by_state
 
 

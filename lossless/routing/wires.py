@@ -7,14 +7,17 @@ no circle goes through one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from lossless.fabric.model import Fabric
+
+    Pair = tuple[str, str]
 
 TIERS = {"leaf": 1, "spine": 2, "super-spine": 3}
 """How high a switch stands, by its role; hosts hang on any of them."""
@@ -25,8 +28,8 @@ class Wires(NamedTuple):
     """Switches by number. ``links`` says of each switch how many links lead to which other ones.
 
     ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
-    tell switches apart that are else alike. ``ports`` are the first link of each pair, port by port. What comes from
-    the first to the second of a ``lossy`` pair is never paused.
+    tell switches apart that are else alike. ``ports`` looks up the first link from one switch to another, port by
+    port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused.
     """
 
     names: Sequence[str]
@@ -34,7 +37,7 @@ class Wires(NamedTuple):
     attached: Sequence[bool]
     links: Sequence[dict[int, int]]
     marks: Sequence[int]
-    ports: dict[tuple[int, int], tuple[str, str]]
+    ports: Callable[[Iterable[Pair]], dict[Pair, Pair]]
     lossy: frozenset[tuple[int, int]] = frozenset()
 
     def pairs(self) -> Iterator[tuple[int, int, int]]:
@@ -52,23 +55,42 @@ class Wires(NamedTuple):
 
 def wires_of(fabric: Fabric) -> Wires:
     """Return the wires of a fabric; a device of several ASICs is one switch."""
-    number: dict[str, int] = {}
+    names: dict[str, int] = {}
     tiers: list[int] = []
     for switch in fabric.switches:
-        if number.setdefault(switch.device, len(number)) == len(tiers):
+        if names.setdefault(switch.device, len(names)) == len(tiers):
             tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
-    attached, links = [False] * len(number), [dict[int, int]() for _ in number]
-    ports: dict[tuple[int, int], tuple[str, str]] = {}
+    number = {**names, **{switch.name: names[switch.device] for switch in fabric.switches}}
+    attached, links = [False] * len(names), [dict[int, int]() for _ in names]
     for link in fabric.links:
-        near, far = number.get(link.a.partition(":")[0]), number.get(link.b.partition(":")[0])
-        if link.to_host and near is not None:
+        near = number.get(link.a)
+        if near is None:
+            continue
+        if link.to_host:
             attached[near] = True
-        elif near is not None and far is not None and near != far:
+            continue
+        far = number.get(link.b)
+        if far is not None and near != far:
             links[near][far] = links[far][near] = links[near].get(far, 0) + 1
-            ports.setdefault((near, far), (f"{link.a}:{link.a_port}", f"{link.b}:{link.b_port}"))
-            ports.setdefault((far, near), (f"{link.b}:{link.b_port}", f"{link.a}:{link.a_port}"))
-    wires = Wires(tuple(number), tiers, attached, links, [0] * len(number), ports)
+    ports = partial(_ports_between, fabric)
+    wires = Wires(tuple(names), tiers, attached, links, [0] * len(number), ports)
     return wires._replace(lossy=_lossy(wires, fabric.pfc_tiers))
+
+
+def _device(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
+    """Return the ports of the first link of each pair; looked up when a person is shown them, and not before."""
+    asked, found = set(pairs), dict[tuple[str, str], tuple[str, str]]()
+    for link in fabric.links:
+        near, far = _device(link.a), _device(link.b)
+        if (near, far) in asked or (far, near) in asked:
+            ports = (f"{link.a}:{link.a_port}", f"{link.b}:{link.b_port}")
+            found.setdefault((near, far), ports)
+            found.setdefault((far, near), ports[::-1])
+    return found
 
 
 def _lossy(wires: Wires, pfc_tiers: tuple[str, ...] | None) -> frozenset[tuple[int, int]]:
@@ -100,53 +122,31 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
     return wires._replace(links=links, attached=attached)
 
 
-def marked(wires: Wires, switches: Iterable[int]) -> Wires:
-    """Return the wires with some switches told apart from the others."""
-    marks = list(wires.marks)
-    for switch in switches:
-        marks[switch] = 1
-    return wires._replace(marks=marks)
+def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
+    """Return of each switch a number that it shares with all that links join it to, by ways past those ``beside``.
 
-
-def kinds(wires: Wires) -> list[list[int]]:
-    """Return the switches by kind: those of a kind have the same links to the same others, and no link to each other.
-
-    Any two of a kind can change places without a link being drawn anew. So whatever follows from the wires alone is
-    as true of one as of the other.
+    These themselves have -1.
     """
-    found: dict[tuple[object, ...], list[int]] = {}
-    for switch, others in enumerate(wires.links):
-        paused = frozenset(_pauses(wires, switch)) if wires.lossy else None
-        own = (wires.tiers[switch], wires.attached[switch], wires.marks[switch], paused)
-        found.setdefault((*own, frozenset(others.items())), []).append(switch)
-    return list(found.values())
+    found: list[int | None] = [None] * len(wires.names)
+    for switch in beside:
+        found[switch] = -1
+    for root, known in enumerate(found):
+        if known is not None:
+            continue
+        found[root], waiting = root, [root]
+        while waiting:
+            for other in wires.links[waiting.pop()]:
+                if found[other] is None:
+                    found[other] = root
+                    waiting.append(other)
+    return [-1 if part is None else part for part in found]
 
 
-def _pauses(wires: Wires, switch: int) -> Iterator[tuple[int, bool, bool]]:
-    """Yield the neighbours of a switch, and in which directions what passes between them is never paused."""
-    for other in wires.links[switch]:
-        yield other, (switch, other) in wires.lossy, (other, switch) in wires.lossy
-
-
-def few_of(
-    wires: Wires, alike: Iterable[Sequence[int]], most: int, kept: Collection[int] = frozenset()
-) -> Wires:
-    """Return the wires with ``most`` switches of each kind left, and those that are to be ``kept`` beside them."""
-    surplus = {switch for members in alike for switch in [m for m in members if m not in kept][most:]}
-    return _compact(wires, surplus) if surplus else wires
-
-
-def _compact(wires: Wires, surplus: set[int]) -> Wires:
+def compact(wires: Wires, surplus: Collection[int]) -> Wires:
     """Leave switches out, and number the rest anew in their order."""
     kept = [switch for switch in range(len(wires.names)) if switch not in surplus]
     number = {switch: place for place, switch in enumerate(kept)}
     links = [{number[o]: n for o, n in wires.links[s].items() if o in number} for s in kept]
-    ports = {
-        (number[near], number[far]): wires.ports[near, far]
-        for near in kept
-        for far in wires.links[near]
-        if far in number and (near, far) in wires.ports
-    }
     lossy = ((number.get(near), number.get(far)) for near, far in wires.lossy)
     return Wires(
         [wires.names[s] for s in kept],
@@ -154,6 +154,6 @@ def _compact(wires: Wires, surplus: set[int]) -> Wires:
         [wires.attached[s] for s in kept],
         links,
         [wires.marks[s] for s in kept],
-        ports,
+        wires.ports,
         frozenset((near, far) for near, far in lossy if near is not None and far is not None),
     )

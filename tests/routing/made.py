@@ -29,13 +29,12 @@ def wires(
     for one, other in pairs:
         a, b = number[one], number[other]
         links[a][b] = links[b][a] = links[a].get(b, 0) + 1
-    ports = {
-        (a, b): (f"{names[a]}:to-{names[b]}", f"{names[b]}:to-{names[a]}")
-        for a, far in enumerate(links)
-        for b in far
-    }
     with_hosts = [tier <= 1 for tier in tiers] if attached is None else attached
-    return Wires(names, tiers, with_hosts, links, [0] * len(names), ports)
+    return Wires(names, tiers, with_hosts, links, [0] * len(names), _ports)
+
+
+def _ports(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, str]]:
+    return {(near, far): (f"{near}:to-{far}", f"{far}:to-{near}") for near, far in pairs}
 
 
 def leaf_spine(leaves: int, spines: int) -> Wires:
@@ -133,6 +132,38 @@ def worn_clos(draw: st.DrawFn) -> Wires:
     pairs = [(whole.names[a], whole.names[b]) for a, b, _ in whole.pairs()]
     gone = draw(st.sets(st.sampled_from(pairs), max_size=3))
     return wires(whole.names, whole.tiers, [pair for pair in pairs if pair not in gone])
+
+
+@st.composite
+def pods(draw: st.DrawFn, most: int = 6) -> Wires:
+    """Draw a Clos of small pods or leaves, nearly all alike: with peers, parallel links, odd switches, lossy ways."""
+    whole = draw(
+        st.one_of(
+            st.builds(leaf_spine, st.integers(2, most + 2), st.integers(1, most)),
+            st.builds(
+                three_tier, st.integers(2, most), st.integers(1, 2), st.integers(1, 3), st.integers(1, 2)
+            ),
+        )
+    )
+    names, tiers = [*whole.names, "border"], [*whole.tiers, 1]
+    pairs = [(names[a], names[b]) for a, b, _ in whole.pairs()]
+    if draw(st.booleans()):
+        pairs += [
+            (n, f"{n[:-1]}1")
+            for n in names
+            if n.startswith("leaf") and n.endswith("-0") and n[:-1] + "1" in names
+        ]
+    if draw(st.booleans()):
+        pairs += [("border", name) for name, tier in zip(names, tiers, strict=True) if tier == max(tiers)]
+    parallel = draw(st.sets(st.sampled_from(pairs), max_size=2))
+    gone = draw(st.sets(st.sampled_from(pairs), max_size=3))
+    hosts = draw(st.sets(st.sampled_from(names), max_size=2))
+    attached = [tier <= 1 or name in hosts for name, tier in zip(names, tiers, strict=True)]
+    found = wires(names, tiers, [*(pair for pair in pairs if pair not in gone), *parallel], attached)
+    one_way = [way for a, b, _ in found.pairs() for way in ((a, b), (b, a))]
+    return found._replace(
+        lossy=frozenset(draw(st.sets(st.sampled_from(one_way), max_size=4))) if one_way else frozenset()
+    )
 
 
 def turns_of_all_ways(found: Wires, *, up_down: bool) -> set[Turn]:

@@ -7,6 +7,7 @@ up and then down, as in an intent that says nothing, and dual ToRs send back to 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.records import NamedTuple
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.fabric.across import Across, LinkEnd, Summary
-
+    from lossless.routing.wires import Pair
 
 UNJOINED = (
     "nothing says who is joined to whom: no DEVICE_NEIGHBOR of these switches names another of them by the name and a "
@@ -134,20 +135,28 @@ def _links(devices: Across, own: dict[str, Summary], roles: dict[str, str]) -> I
 
 def _wires(own: dict[str, Summary], roles: dict[str, str], links: list[_Link]) -> Wires:
     number = {name: place for place, name in enumerate(sorted(roles))}
-    joined, ports = [dict[int, int]() for _ in number], dict[tuple[int, int], tuple[str, str]]()
-    pausing = set[tuple[int, int]]()
+    joined = [dict[int, int]() for _ in number]
+    ports: dict[Pair, Pair] = {}
+    pausing, all_pairs = set[tuple[int, int]](), set[tuple[int, int]]()
     for link in links:
         near, far = number[link.near[0]], number[link.far[0]]
         joined[near][far] = joined[far][near] = joined[near].get(far, 0) + 1
         names = ":".join(link.near), ":".join(link.far)
-        ports.setdefault((near, far), names)
-        ports.setdefault((far, near), names[::-1])
+        ports.setdefault((link.near[0], link.far[0]), names)
+        ports.setdefault((link.far[0], link.near[0]), names[::-1])
+        all_pairs |= {(near, far), (far, near)}
         pausing |= {(near, far)} if link.far_pauses else set()
         pausing |= {(far, near)} if link.near_pauses else set()
     tiers = [TIERS.get(roles[name], UNKNOWN_TIER) for name in number]
     attached = [_has_hosts(own.get(name), roles[name], roles) for name in number]
-    lossy = frozenset(ports.keys() - pausing)
-    return Wires(tuple(number), tiers, attached, joined, [0] * len(number), ports, lossy)
+    asked = partial(_of_pairs, ports)
+    return Wires(
+        tuple(number), tiers, attached, joined, [0] * len(number), asked, frozenset(all_pairs - pausing)
+    )
+
+
+def _of_pairs(ports: dict[Pair, Pair], pairs: Iterable[Pair]) -> dict[Pair, Pair]:
+    return {pair: ports[pair] for pair in pairs}
 
 
 def _has_hosts(one: Summary | None, role: str, roles: dict[str, str]) -> bool:
