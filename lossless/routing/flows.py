@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.routing.moves import Moves
 
@@ -40,6 +40,16 @@ def flows(moves: Moves, attached: Sequence[bool]) -> Flows:
         if missing:
             lost[switch] = missing
     return Flows(_carried(moves, layers, hops, waiting), lost, ends)
+
+
+def flows_of(moves: Moves, destinations: Sequence[int], sent: Mapping[int, int]) -> Flows:
+    """Return what is carried where some switches alone send, each to some of the destinations."""
+    own = {switch: 1 << place for place, switch in enumerate(destinations)}
+    layers, hops, reached = _ways(moves, [own.get(switch, 0) for switch in moves.at])
+    waiting = [0] * len(moves.at)
+    for switch, wanted in sent.items():
+        waiting[switch] = wanted & reached[switch] & ~own.get(switch, 0)
+    return Flows(_carried(moves, layers, hops, waiting), {}, destinations)
 
 
 def _ways(moves: Moves, reached: list[int]) -> tuple[list[dict[int, int]], list[int], list[int]]:

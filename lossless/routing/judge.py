@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.graphs.cycles import cycle
 from lossless.records import NamedTuple
+from lossless.routing.bounces import detours, first_turns, smallest
 from lossless.routing.flows import flows
 from lossless.routing.moves import shortest_path, up_down
-from lossless.routing.turns import TurnSet, Waits, turns
+from lossless.routing.turns import TurnSet, Waits, meetings, turns
+from lossless.routing.valleys import valley
 from lossless.routing.wires import few_of, kinds, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.routing.bounces import Detour
     from lossless.routing.flows import Flows
     from lossless.routing.moves import Moves
     from lossless.routing.wires import Wires
@@ -60,13 +63,13 @@ class Hop(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """``circle`` is empty where there is none. ``valley`` names three switches of which the middle one sends up
-    again what came from above, by the policy alone. ``lost`` are two switches with hosts that are joined and have no
-    way between them.
+    """``circle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
+    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no way
+    between them.
     """
 
     circle: tuple[Hop, ...] = ()
-    valley: tuple[str, str, str] | None = None
+    valley: tuple[str, ...] | None = None
     lost: tuple[str, str] | None = None
 
 
@@ -80,8 +83,8 @@ def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
     found = flows(moves, wires.attached)
     sets = list(turns(moves, found))
-    circle = _circle(wires, moves, sets, _bounces(wires, moves, found, question))
-    return Verdict(circle, _valley(wires, moves, sets), _lost(wires, found))
+    circle = _smallest(wires, moves, found, sets, _bouncing(wires, question))
+    return Verdict(circle, valley(wires, moves, found), _lost(wires, found))
 
 
 def reduced(wires: Wires, question: Question, most: int) -> Wires:
@@ -91,47 +94,42 @@ def reduced(wires: Wires, question: Question, most: int) -> Wires:
 
 
 def told_apart(wires: Wires, question: Question) -> Wires:
-    """Return wires in which switches that bounce have a mark."""
+    """Return wires in which switches that bounce have a mark, by how they do."""
+    return marked(wires, {switch: 1 + second for switch, second in _bouncing(wires, question).items()})
+
+
+def _bouncing(wires: Wires, question: Question) -> dict[int, bool]:
+    """Return the switches that bounce, and whether in a second priority."""
     apart = question.bounces | question.moved
-    return marked(wires, [number for number, name in enumerate(wires.names) if name in apart])
+    return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
 
 
-class _Bounce(NamedTuple):
-    """What comes by ``ins`` from above may leave by ``outs`` upwards; ``moved``: in a second priority."""
-
-    turn: TurnSet
-    moved: bool
-
-
-def _bounces(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[_Bounce]:
-    """Return the turns of switches that bounce, between channels that carry anything."""
-    apart = question.bounces | question.moved
-    ins, outs = dict[int, set[int]](), dict[int, set[int]]()
-    for over, carried in zip(moves.over, found.carried, strict=True):
-        near, far = moves.channels[over]
-        if carried and wires.names[far] in apart and wires.tiers[near] > wires.tiers[far]:
-            ins.setdefault(far, set()).add(over)
-        if carried and wires.names[near] in apart and wires.tiers[near] < wires.tiers[far]:
-            outs.setdefault(near, set()).add(over)
-    return [
-        _Bounce(TurnSet(sorted(ins[s]), sorted(outs[s])), wires.names[s] not in question.bounces)
-        for s in sorted(ins.keys() & outs.keys())
-    ]
+def _smallest(
+    wires: Wires, moves: Moves, found: Flows, sets: Sequence[Sequence[TurnSet]], bouncing: Mapping[int, bool]
+) -> tuple[Hop, ...]:
+    """Return a shortest circle. What leads from the first priority to the second never leads back."""
+    if all(bouncing.values()) and _all_rise(wires, moves, [meetings(moves)]):
+        return ()
+    circle = _circle(wires, moves, sets, first_turns(wires, moves, found, bouncing))
+    if bouncing and len(circle) != smallest(wires, moves):
+        circle = _circle(wires, moves, sets, detours(wires, moves, found, bouncing))
+    return circle
 
 
 def _circle(
-    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounces: Sequence[_Bounce]
+    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
 ) -> tuple[Hop, ...]:
     """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
-    if not bounces and _all_rise(wires, moves, sets):
+    if not bounced and _all_rise(wires, moves, sets):
         return ()
     channels = len(moves.channels)
-    waits = Waits(2 * channels if any(bounce.moved for bounce in bounces) else channels)
-    for shift in range(0, waits.channels, channels or 1):
-        for one in sets:
-            waits.add(list(_paused(wires, moves, one, shift, shift)))
-    for bounce in bounces:
-        waits.add(list(_paused(wires, moves, [bounce.turn], 0, channels if bounce.moved else 0)))
+    waits = Waits(2 * channels if any(detour.after for detour in bounced) else channels)
+    for one in sets:
+        waits.add(list(_paused(wires, moves, one, 0, 0)))
+    for detour in bounced:
+        waits.add(
+            list(_paused(wires, moves, detour.turns, detour.before * channels, detour.after * channels))
+        )
     found = [node for node in cycle(waits.graph()) if node < waits.channels]
     return tuple(
         _hop(wires, moves, before, node) for before, node in zip(found[-1:] + found, found, strict=False)
@@ -169,25 +167,6 @@ def _hop(wires: Wires, moves: Moves, before: int, node: int) -> Hop:
     from_port, to_port = wires.ports[near, far]
     up_again = tiers[above] > tiers[near] < tiers[far]
     return Hop(wires.names[near], wires.names[far], from_port, to_port, node >= len(channels), up_again)
-
-
-def _valley(wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]]) -> tuple[str, str, str] | None:
-    """Return a turn up of what came from above, the first of those that routes make."""
-    channels = moves.channels
-    up = [_above(wires, far, near) for near, far in channels]
-    down = [_above(wires, near, far) for near, far in channels]
-    for ins, outs in (turn for one in sets for turn in one):
-        leaving = next((channel for channel in outs if up[channel]), None)
-        coming = None if leaving is None else next((channel for channel in ins if down[channel]), None)
-        if leaving is not None and coming is not None:
-            (above, _), (at, beyond) = channels[coming], channels[leaving]
-            return wires.names[above], wires.names[at], wires.names[beyond]
-    return None
-
-
-def _above(wires: Wires, one: int, other: int) -> bool:
-    """Return whether one switch stands above the other, as far as their tiers are known."""
-    return wires.tiers[one] > wires.tiers[other] > 0
 
 
 def _lost(wires: Wires, found: Flows) -> tuple[str, str] | None:

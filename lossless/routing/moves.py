@@ -62,5 +62,16 @@ def up_down(wires: Wires) -> Moves:
     return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
 
 
+def avoiding(moves: Moves, switch: int) -> Moves:
+    """Return the moves that neither lead to a switch nor begin there; states and channels keep their numbers."""
+    kept = [
+        (tail, head, over)
+        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        if switch not in (moves.at[tail], moves.at[head])
+    ]
+    tails, heads, over = zip(*kept, strict=True) if kept else ((), (), ())
+    return moves._replace(tails=tails, heads=heads, over=over)
+
+
 def _channels(wires: Wires) -> list[tuple[int, int]]:
     return [(near, far) for near, others in enumerate(wires.links) for far in others]

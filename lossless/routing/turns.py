@@ -39,6 +39,15 @@ def turns(moves: Moves, found: Flows) -> Iterator[list[TurnSet]]:
             yield list(_sets(coming, leaving))
 
 
+def meetings(moves: Moves) -> list[TurnSet]:
+    """Return all turns that moves allow, whether anything turns so or not: one set for each state."""
+    ins, outs = dict[int, list[int]](), dict[int, list[int]]()
+    for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True):
+        outs.setdefault(tail, []).append(over)
+        ins.setdefault(head, []).append(over)
+    return [TurnSet(coming, outs[state]) for state, coming in ins.items() if state in outs]
+
+
 def _by_state(moves: Moves, states: Sequence[int], found: Flows) -> dict[int, dict[int, list[int]]]:
     """Return the channels of moves that carry anything, by state and by what they carry."""
     by_state: dict[int, dict[int, list[int]]] = {}

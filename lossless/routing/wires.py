@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from lossless.fabric.model import Fabric
 
@@ -100,12 +100,9 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
     return wires._replace(links=links, attached=attached)
 
 
-def marked(wires: Wires, switches: Iterable[int]) -> Wires:
-    """Return the wires with some switches told apart from the others."""
-    marks = list(wires.marks)
-    for switch in switches:
-        marks[switch] = 1
-    return wires._replace(marks=marks)
+def marked(wires: Wires, marks: Mapping[int, int]) -> Wires:
+    """Return the wires with some switches told apart from the others, and from those that have another mark."""
+    return wires._replace(marks=[marks.get(switch, mark) for switch, mark in enumerate(wires.marks)])
 
 
 def kinds(wires: Wires) -> list[list[int]]:
