@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.errors import InputError, ProfileError
-from lossless.fabric.model import Capacity, Fabric, Host, Link, Network, Switch, Telemetry, Uplinks
+from lossless.fabric.model import Beyond, Capacity, Fabric, Host, Link, Network, Switch, Telemetry, Uplinks
 from lossless.records import NamedTuple
 from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from lossless.intent.load import LoadedIntent
     from lossless.topology.shapes import Bundle, Node, Plan, Role
 
-_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
+_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
+"""A ``switch`` has none: links to it, as those for management or to another site, lead neither up nor down."""
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -78,6 +79,7 @@ class _Resolver:
         own = [node for node in inside if node.role != "host"]
         devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
         switches = tuple(self._switch(node, unit) for node in own for unit in devices[node.name].units)
+        beyond: list[Beyond] = []
         return Fabric(
             name=self.loaded.intent.fabric,
             door="intent",
@@ -85,7 +87,7 @@ class _Resolver:
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
             hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
-            links=tuple(_links(self.plan, devices)),
+            links=tuple(_links(self.plan, devices, beyond)),
             networks=tuple(self._networks()),
             capacities=tuple(self._capacities(bundles, devices)),
             sources=(self.loaded.document.file,),
@@ -97,6 +99,7 @@ class _Resolver:
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
+            beyond=tuple(beyond),
         )
 
     def _telemetry(self) -> Telemetry:
@@ -207,9 +210,9 @@ class _Resolver:
                 alike.setdefault((node.role, wiring), []).append(node)
         for nodes in alike.values():
             found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
-            down = [b for b in found if _RANKS[self._far(nodes[0], b)] < own]
+            down = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) < own]
             # A link between two leaves carries no traffic up.
-            up = [b for b in found if _RANKS[self._far(nodes[0], b)] > own]
+            up = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) > own]
             if down and up:
                 found_here = self._capacity(nodes, down, up)
                 yield found_here._replace(leaf=_with_uplinks(devices[nodes[0].name]))
@@ -252,29 +255,29 @@ def _with_uplinks(device: Device) -> str:
     return next(found, device.units[0].name)
 
 
-def _links(wiring: Plan, devices: dict[str, Device]) -> Iterator[Link]:
+def _links(wiring: Plan, devices: dict[str, Device], beyond: list[Beyond]) -> Iterator[Link]:
     """Yield every link between devices that are declared; ports of a switch are used up in the order its layout was
-    asked for them, those to devices outside among them.
+    asked for them. Those to devices outside are added to ``beyond``.
     """
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _host_port_numbers(wiring)
-    outside = {node.name for node in wiring.nodes if node.outside}
+    outside = {node.name: node.role for node in wiring.nodes if node.outside}
     for bundle in wiring.bundles:
-        if outside & {bundle.a, bundle.b}:
-            for name in {bundle.a, bundle.b} - outside & unused.keys():
-                for _ in range(bundle.links):
-                    next(unused[name])
+        if outside.keys() & {bundle.a, bundle.b}:
+            for near, far in ((bundle.a, bundle.b), (bundle.b, bundle.a)):
+                if near in unused:
+                    beyond += [Beyond(*next(unused[near]), far, outside[far]) for _ in range(bundle.links)]
             continue
         to_host = bundle.to_host
         for _ in range(bundle.links):
-            near = next(unused[bundle.a])
+            near_end = next(unused[bundle.a])
             if not to_host:
-                far = next(unused[bundle.b])
+                far_end = next(unused[bundle.b])
             elif bundle.b_port is not None:
-                far = (bundle.b, bundle.b_port)
+                far_end = (bundle.b, bundle.b_port)
             else:
-                far = (bundle.b, f"port{next(numbers[bundle.b])}")
-            yield Link(*near, *far, bundle.speed_bps, to_host)
+                far_end = (bundle.b, f"port{next(numbers[bundle.b])}")
+            yield Link(*near_end, *far_end, bundle.speed_bps, to_host)
 
 
 def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:

@@ -18,7 +18,7 @@ from lossless.routing.moves import avoiding
 from lossless.routing.turns import TurnSet, turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.routing.flows import Flows
     from lossless.routing.moves import Moves
@@ -73,22 +73,32 @@ def detours(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, boo
         for place in places:
             here = arrived[place.before]
             ins = [channel for channel in place.ins if here[channel]]
-            wanted = reduce(or_, (here[channel] for channel in ins), 0)
+            wanted = _all(here, ins)
             if ins and (place not in made or made[place][:2] != (wanted, ins)):
-                made[place], news = (wanted, ins, _detour(moves, found, place, ins, wanted, arrived)), True
+                made[place], news = (wanted, ins, _detour(wires, moves, found, place, ins, arrived)), True
     return [detour for _, _, both in made.values() for detour in both]
 
 
 def _detour(
-    moves: Moves, found: Flows, place: _Bounce, ins: Sequence[int], wanted: int, arrived: Sequence[list[int]]
+    wires: Wires,
+    moves: Moves,
+    found: Flows,
+    place: _Bounce,
+    ins: Sequence[int],
+    arrived: Sequence[list[int]],
 ) -> list[Detour]:
-    """Send on what comes by ``ins`` and is for some destinations, and note where it arrives."""
-    goes_by, gone = _beyond(moves, found, place, wanted)
+    """Send on what comes by ``ins``, and note where it arrives."""
+    goes_by, gone = _beyond(wires, moves, found, place, _all(arrived[place.before], ins))
     _add(arrived[place.after], goes_by, gone)
     return [
         Detour([TurnSet(ins, place.outs)], place.before, place.after),
         Detour(list(_turned(goes_by, gone, place)), place.after, place.after),
     ]
+
+
+def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
+    """Return the destinations of all that comes by some channels."""
+    return reduce(or_, (arrived[channel] for channel in channels), 0)
 
 
 def _places(wires: Wires, moves: Moves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
@@ -105,12 +115,13 @@ def _places(wires: Wires, moves: Moves, bouncing: Mapping[int, bool]) -> Iterato
             yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)
 
 
-def _beyond(moves: Moves, found: Flows, place: _Bounce, wanted: int) -> tuple[Moves, Flows]:
+def _beyond(wires: Wires, moves: Moves, found: Flows, place: _Bounce, wanted: int) -> tuple[Moves, Flows]:
     """Return the moves of packets that were bounced, and which of them those take that want some destinations."""
     own = sum(1 << number for number, end in enumerate(found.destinations) if end == place.switch)
     goals = ((1 << len(found.destinations)) - 1 if wanted & own else wanted) & ~own
     goes_by = avoiding(moves, place.switch)
-    above = {moves.channels[channel][1]: goals for channel in place.outs}
+    tops = (moves.channels[channel][1] for channel in place.outs)
+    above = {top: goals for top in tops if top not in wires.outside}
     return goes_by, flows_of(goes_by, found.destinations, above)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from lossless.routing.moves import Moves
 
@@ -26,16 +26,20 @@ class Flows(NamedTuple):
     destinations: Sequence[int]
 
 
-def flows(moves: Moves, attached: Sequence[bool]) -> Flows:
-    """Return what is carried where all hosts send to all others by all shortest ways."""
+def flows(moves: Moves, attached: Sequence[bool], outside: Collection[int] = ()) -> Flows:
+    """Return what is carried where all hosts send to all others by all shortest ways.
+
+    Switches outside send to all but each other: they have ways of their own for that.
+    """
     ends = [switch for switch, here in enumerate(attached) if here]
     own = {switch: 1 << place for place, switch in enumerate(ends)}
     layers, hops, reached = _ways(moves, [own.get(switch, 0) for switch in moves.at])
     everything = (1 << len(ends)) - 1
+    apart = sum(own[switch] for switch in outside if switch in own)
     waiting = [0] * len(moves.at)
     lost = {}
     for switch in ends:
-        waiting[switch] = reached[switch] & ~own[switch]
+        waiting[switch] = reached[switch] & ~(apart if switch in outside else own[switch])
         missing = everything & ~reached[switch]
         if missing:
             lost[switch] = missing

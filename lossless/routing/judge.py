@@ -12,7 +12,7 @@ from lossless.graphs.cycles import cycle
 from lossless.records import NamedTuple
 from lossless.routing.bounces import detours, first_turns, smallest
 from lossless.routing.flows import flows
-from lossless.routing.moves import shortest_path, up_down
+from lossless.routing.moves import ending, shortest_path, up_down
 from lossless.routing.turns import TurnSet, Waits, meetings, turns
 from lossless.routing.valleys import valley
 from lossless.routing.wires import few_of, kinds, marked
@@ -76,15 +76,39 @@ class Verdict(NamedTuple):
 def judge(wires: Wires, question: Question) -> Verdict:
     """Return what can be said of wires as they are."""
     few = reduced(wires, question, MEMBERS)
-    return judge_moves(few, up_down(few) if question.policy == "up-down" else shortest_path(few), question)
+    return judge_moves(few, _moves(few, question), question)
 
 
 def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
-    found = flows(moves, wires.attached)
+    found = flows(moves, wires.attached, wires.outside)
     sets = list(turns(moves, found))
     circle = _smallest(wires, moves, found, sets, _bouncing(wires, question))
     return Verdict(circle, valley(wires, moves, found), _lost(wires, found))
+
+
+def circle_beyond(wires: Wires, question: Question) -> tuple[Hop, ...]:
+    """Return a circle that closes where switches outside forward all to all, but nothing back to where it came from."""
+    few = reduced(wires, question, MEMBERS)
+    moves = _moves(few, question)
+    found = flows(moves, few.attached, few.outside)
+    sets = [*turns(moves, found), list(_through(few, moves))]
+    return _circle(few, moves, sets, detours(few, moves, found, _bouncing(few, question)))
+
+
+def _through(wires: Wires, moves: Moves) -> Iterator[TurnSet]:
+    """Yield all turns at switches outside."""
+    for came, (near, here) in enumerate(moves.channels):
+        if here in wires.outside:
+            outs = [over for over, (at, far) in enumerate(moves.channels) if at == here and far != near]
+            if outs:
+                yield TurnSet([came], outs)
+
+
+def _moves(wires: Wires, question: Question) -> Moves:
+    """Return the moves that a policy allows. What comes to a switch outside ends there."""
+    moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+    return ending(moves, wires.outside) if wires.outside else moves
 
 
 def reduced(wires: Wires, question: Question, most: int) -> Wires:
@@ -170,19 +194,32 @@ def _hop(wires: Wires, moves: Moves, before: int, node: int) -> Hop:
 
 
 def _lost(wires: Wires, found: Flows) -> tuple[str, str] | None:
-    """Return two switches that links join, and that no way leads between."""
+    """Return two switches that links join, and that no way leads between.
+
+    Where one can send to a switch outside that stands above, and such a one to the other, there may be a way.
+    """
     if not found.lost:
         return None
     part = _parts(wires)
+    tops = {end: place for place, end in enumerate(found.destinations) if _tops(wires, end)}
+    bits = sum(1 << place for place in tops.values())
     for near, missing in found.lost.items():
+        around = set(tops) if bits & ~missing else set()
         for place, far in enumerate(found.destinations):
-            if missing >> place & 1 and part[near] == part[far]:
+            reached = any(not found.lost.get(top, 0) >> place & 1 for top in around)
+            if missing >> place & 1 and part[near] == part[far] and not reached:
                 return wires.names[near], wires.names[far]
     return None
 
 
+def _tops(wires: Wires, switch: int) -> bool:
+    """Return whether a switch is outside and stands above those it has links to."""
+    below = wires.links[switch]
+    return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)
+
+
 def _parts(wires: Wires) -> list[int]:
-    """Return of each switch a number that it shares with all that links join it to."""
+    """Return of each switch a number that it shares with all that links join it to, none of them to the outside."""
     part = [-1] * len(wires.names)
     for root in range(len(part)):
         waiting = [root] if part[root] < 0 else []
@@ -190,5 +227,12 @@ def _parts(wires: Wires) -> list[int]:
             switch = waiting.pop()
             if part[switch] < 0:
                 part[switch] = root
-                waiting += wires.links[switch]
+                waiting += _inside(wires, switch)
     return part
+
+
+def _inside(wires: Wires, switch: int) -> list[int]:
+    """Return the switches that links join to one, none where it or they are outside."""
+    if switch in wires.outside:
+        return []
+    return [other for other in wires.links[switch] if other not in wires.outside]

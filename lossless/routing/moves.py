@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from lossless.routing.wires import Wires
 
@@ -60,6 +60,15 @@ def up_down(wires: Wires) -> Moves:
             heads.append(head)
             over.append(number)
     return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
+
+
+def ending(moves: Moves, switches: Collection[int]) -> Moves:
+    """Return moves by which nothing leaves some switches that did not begin there: they lead to states of their own."""
+    at, last = list(moves.at), dict[int, int]()
+    for switch in sorted(switches):
+        last[switch] = len(at)
+        at.append(switch)
+    return moves._replace(at=at, heads=[last.get(moves.at[head], head) for head in moves.heads])
 
 
 def avoiding(moves: Moves, switch: int) -> Moves:

@@ -29,9 +29,10 @@ def valley(wires: Wires, moves: Moves, found: Flows) -> tuple[str, ...] | None:
 
 
 def _slope(wires: Wires, near: int, far: int) -> int | None:
-    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier; None where that is unknown."""
+    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier; None where nobody can say."""
     below, above = wires.tiers[near], wires.tiers[far]
-    return (above > below) - (above < below) if below and above else None
+    known = below and above and not {near, far} & wires.outside
+    return (above > below) - (above < below) if known else None
 
 
 def _came_down(moves: Moves, found: Flows, slopes: Sequence[int | None]) -> list[int]:

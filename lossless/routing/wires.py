@@ -26,7 +26,8 @@ class Wires(NamedTuple):
 
     ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
     tell switches apart that are else alike. ``ports`` are the first link of each pair, port by port. What comes from
-    the first to the second of a ``lossy`` pair is never paused.
+    the first to the second of a ``lossy`` pair is never paused. Switches ``outside`` send and take packets like
+    others with hosts; how they forward is not known.
     """
 
     names: Sequence[str]
@@ -36,6 +37,7 @@ class Wires(NamedTuple):
     marks: Sequence[int]
     ports: dict[tuple[int, int], tuple[str, str]]
     lossy: frozenset[tuple[int, int]] = frozenset()
+    outside: frozenset[int] = frozenset()
 
     def pairs(self) -> Iterator[tuple[int, int, int]]:
         """Yield pairs of switches that are joined, the lower number first, and how many links join them."""
@@ -57,30 +59,56 @@ def wires_of(fabric: Fabric) -> Wires:
     for switch in fabric.switches:
         if number.setdefault(switch.device, len(number)) == len(tiers):
             tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
-    attached, links = [False] * len(number), [dict[int, int]() for _ in number]
+    inside = len(number)
+    for link in fabric.beyond:
+        if link.role != "host" and number.setdefault(link.far, len(number)) == len(tiers):
+            tiers.append(TIERS.get(link.role, UNKNOWN_TIER))
+    links = [dict[int, int]() for _ in number]
     ports: dict[tuple[int, int], tuple[str, str]] = {}
-    for link in fabric.links:
-        near, far = number.get(link.a.partition(":")[0]), number.get(link.b.partition(":")[0])
-        if link.to_host and near is not None:
+    attached = [here >= inside for here in number.values()]
+    for near_end, far_end, to_host in _ends(fabric):
+        near, far = (number.get(end.partition(":")[0]) for end, _ in (near_end, far_end))
+        if to_host and near is not None:
             attached[near] = True
         elif near is not None and far is not None and near != far:
             links[near][far] = links[far][near] = links[near].get(far, 0) + 1
-            ports.setdefault((near, far), (f"{link.a}:{link.a_port}", f"{link.b}:{link.b_port}"))
-            ports.setdefault((far, near), (f"{link.b}:{link.b_port}", f"{link.a}:{link.a_port}"))
-    wires = Wires(tuple(number), tiers, attached, links, [0] * len(number), ports)
-    return wires._replace(lossy=_lossy(wires, fabric.pfc_tiers))
+            ports.setdefault((near, far), (":".join(near_end), ":".join(far_end)))
+            ports.setdefault((far, near), (":".join(far_end), ":".join(near_end)))
+    outside = frozenset(range(inside, len(number)))
+    return Wires(
+        tuple(number), tiers, attached, links, [0] * len(number), ports, _lossy(fabric, number), outside
+    )
 
 
-def _lossy(wires: Wires, pfc_tiers: tuple[str, ...] | None) -> frozenset[tuple[int, int]]:
-    """Return the pairs, both ways, of tiers of links that an intent says have no PFC."""
-    if pfc_tiers is None:
+def _ends(fabric: Fabric) -> Iterator[tuple[tuple[str, str], tuple[str, str], bool]]:
+    """Yield both ends of all links, by device and port, and whether the second is a host's."""
+    for link in fabric.links:
+        yield (link.a, link.a_port), (link.b, link.b_port), link.to_host
+    for way in fabric.beyond:
+        yield (way.switch, way.port), (way.far, ""), way.role == "host"
+
+
+def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
+    """Return the pairs whose second switch does not pause what comes from the first.
+
+    Outside nobody pauses what nobody here would.
+    """
+    if fabric.pfc_tiers is None:
         return frozenset()
-    found = set()
-    for near, far, _ in wires.pairs():
-        lower = min(wires.tiers[near], wires.tiers[far])
-        if ("uplinks" if lower == TIERS["leaf"] else "spine_uplinks") not in pfc_tiers:
-            found |= {(near, far), (far, near)}
-    return frozenset(found)
+    made: dict[int, set[str]] = {}
+    for switch in fabric.switches:
+        made.setdefault(id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted})
+    unwanted = {switch.name: made[id(switch.ports)] for switch in fabric.switches}
+    found = set[tuple[str, str]]()
+    for link in fabric.links:
+        if not link.to_host:
+            found |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
+            found |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
+    for way in fabric.beyond:
+        if way.port in unwanted[way.switch]:
+            found |= {(way.far, way.switch), (way.switch, way.far)}
+    pairs = ((number.get(near.partition(":")[0]), number.get(far.partition(":")[0])) for near, far in found)
+    return frozenset((near, far) for near, far in pairs if near is not None and far is not None)
 
 
 def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tuple[int, int]] = ()) -> Wires:
@@ -114,7 +142,8 @@ def kinds(wires: Wires) -> list[list[int]]:
     found: dict[tuple[object, ...], list[int]] = {}
     for switch, others in enumerate(wires.links):
         paused = frozenset(_pauses(wires, switch)) if wires.lossy else None
-        own = (wires.tiers[switch], wires.attached[switch], wires.marks[switch], paused)
+        seen = switch in wires.outside
+        own = (wires.tiers[switch], wires.attached[switch], seen, wires.marks[switch], paused)
         found.setdefault((*own, frozenset(others.items())), []).append(switch)
     return list(found.values())
 
@@ -153,4 +182,5 @@ def _compact(wires: Wires, surplus: set[int]) -> Wires:
         [wires.marks[s] for s in kept],
         ports,
         frozenset((near, far) for near, far in lossy if near is not None and far is not None),
+        frozenset(number[switch] for switch in wires.outside if switch in number),
     )

@@ -30,11 +30,17 @@ class Plain(NamedTuple):
     bounces: frozenset[int] = frozenset()
     moved: frozenset[int] = frozenset()
     lossy: frozenset[Channel] = frozenset()
+    outside: frozenset[int] = frozenset()
 
     @property
     def ends(self) -> list[int]:
         """The switches with hosts."""
         return [switch for switch, here in enumerate(self.hosts) if here]
+
+    @property
+    def talks(self) -> list[Channel]:
+        """Who sends to whom: all switches with hosts to all others, but those outside not to each other."""
+        return [(a, b) for a, b in product(self.ends, self.ends) if a != b and not {a, b} <= self.outside]
 
     def near(self, switch: int) -> list[int]:
         """Return the switches that links join to one."""
@@ -54,7 +60,9 @@ def plain(wires: Wires, policy: str, bounces: Iterable[str] = (), moved: Iterabl
     joined = [(a, b) for a, b, links in wires.pairs() for _ in range(links)]
     numbers = {name: number for number, name in enumerate(wires.names)}
     again, apart = (frozenset(numbers[name] for name in names) for names in (bounces, moved))
-    return Plain(tuple(wires.tiers), tuple(wires.attached), joined, policy, again, apart, wires.lossy)
+    return Plain(
+        tuple(wires.tiers), tuple(wires.attached), joined, policy, again, apart, wires.lossy, wires.outside
+    )
 
 
 def ways(fabric: Plain, start: int, end: int, avoided: int | None = None) -> list[list[int]]:
@@ -66,6 +74,7 @@ def ways(fabric: Plain, start: int, end: int, avoided: int | None = None) -> lis
         growing = [
             [*way, step]
             for way in growing
+            if len(way) == 1 or way[-1] not in fabric.outside
             for step in fabric.near(way[-1])
             if step not in way and step != avoided and _allowed(fabric, [*way, step])
         ]
@@ -94,8 +103,7 @@ def waits(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
     seen: set[Walk] = set()
     walks = [
         Walk(tuple((a, b, 0) for a, b in pairwise(way)), end)
-        for start, end in product(fabric.ends, fabric.ends)
-        if start != end
+        for start, end in fabric.talks
         for way in ways(fabric, start, end)
     ]
     while walks:
@@ -118,7 +126,7 @@ def _bounces(fabric: Plain, taken: Buffer, end: int) -> Iterator[Walk]:
     after = priority if same else 1
     for up in fabric.above(here):
         yield Walk(((here, up, after),), up, (taken,))
-        for goal in wanted:
+        for goal in wanted if up not in fabric.outside else ():
             for way in ways(fabric, up, goal, avoided=here):
                 yield Walk(tuple((a, b, after) for a, b in pairwise([here, *way])), goal, (taken,))
 
@@ -146,20 +154,15 @@ def _back(after: dict[Buffer, set[Buffer]], start: Buffer) -> int:
 def has_valley(fabric: Plain) -> bool:
     """Return whether packets, none of them bounced, go up anywhere after they came down.
 
-    Where a tier is not known nobody can say what is up.
+    Where a tier is not known, or is that of a switch outside, nobody can say what is up.
     """
-    return any(
-        _dips(fabric, way)
-        for start, end in product(fabric.ends, fabric.ends)
-        if start != end
-        for way in ways(fabric, start, end)
-    )
+    return any(_dips(fabric, way) for start, end in fabric.talks for way in ways(fabric, start, end))
 
 
 def _dips(fabric: Plain, way: Sequence[int]) -> bool:
     down = False
     for a, b in pairwise(way):
-        if not (fabric.tiers[a] and fabric.tiers[b]):
+        if not (fabric.tiers[a] and fabric.tiers[b]) or {a, b} & fabric.outside:
             down = False
         elif fabric.tiers[b] < fabric.tiers[a]:
             down = True

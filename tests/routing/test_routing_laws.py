@@ -76,6 +76,22 @@ def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packe
     assert (found.lost is not None) == naive.has_lost(expected)
 
 
+@given(st.one_of(tiered(6), pods()), POLICIES, st.data())
+def test_switches_outside_send_and_take_and_never_forward(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    outside = data.draw(st.frozensets(st.sampled_from(range(len(wires.names))), max_size=2))
+    attached = [here or switch in outside for switch, here in enumerate(wires.attached)]
+    with_others = wires._replace(outside=outside, attached=attached)
+    question = bouncing(data, wires, policy)
+    names = {wires.names[switch] for switch in outside}
+    question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
+    expected = naive.plain(with_others, policy, question.bounces, question.moved)
+    found = judge(with_others, question)
+    assert len(found.circle) == naive.shortest_circle(expected)
+    assert (found.valley is not None) == naive.has_valley(expected)
+
+
 @settings(max_examples=40)
 @given(st.one_of(tiered(5), worn_clos(4)), POLICIES, st.integers(1, 2), st.data())
 def test_what_failures_lead_to_is_what_following_each_packet_finds(

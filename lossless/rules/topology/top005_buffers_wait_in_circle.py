@@ -6,7 +6,8 @@ for which other. Then it looks for a circle: with what is out of service (`faile
 after up to `survive` more failures of links and switches, of which it looks at every kind or, where they are too many,
 at 300 drawn at random. The smallest circle is shown link by link. Bounces of dual ToRs count in their second priority.
 Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
-torus, nothing is judged.
+torus, nothing is judged. Devices that are configured elsewhere (`outside`) send and take packets; how they forward is
+not known, and where that could close a circle it is counted as not judged.
 
 ## Why it breaks a lossless fabric
 A switch that pauses waits until the next one takes what it holds. If those that wait form a circle and their queues
@@ -97,6 +98,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield Gap(UNSTATED)
     elif found.outcome.circle and routing:
         yield _hit(view, routing, found.outcome.circle)
+    elif beyond := found.beyond:
+        yield Gap(beyond)
     elif found.outcome.drawn:
         yield Gap(
             f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
