@@ -221,6 +221,15 @@ class Link(NamedTuple):
     to_host: bool
 
 
+class Beyond(NamedTuple):
+    """One link from a port of a switch to a device that is configured elsewhere, and what that device is."""
+
+    switch: str
+    port: str
+    far: str
+    role: str
+
+
 class Network(NamedTuple):
     """A network beside or on the fabric, with its prefixes as text.
 
@@ -292,7 +301,8 @@ class Fabric(NamedTuple):
     are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
     ``failures`` what it must bear, None where it was read from devices. ``routing`` and ``bridging`` are None where an
     intent says nothing of them. ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster.
-    ``managed`` is what is known of a fabric that a cloud runs: it has no switches and hosts of its own then.
+    ``managed`` is what is known of a fabric that a cloud runs: it has no switches and hosts of its own then. ``beyond``
+    are the links to devices that are configured elsewhere, which ``links`` leaves out.
     """
 
     name: str
@@ -316,6 +326,7 @@ class Fabric(NamedTuple):
     bridging: Bridging | None = None
     kubernetes: KubernetesPolicy | None = None
     managed: Managed | None = None
+    beyond: tuple[Beyond, ...] = ()
 
     @property
     def declared(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lossless.fabric.model import Link
+from lossless.fabric.model import Beyond, Link
 from lossless.topology.moves import Wire
 
 if TYPE_CHECKING:
@@ -23,6 +23,17 @@ def links_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Link]:
     for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
         if near_port is not None and far_port is not None:
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
+
+
+def beyond_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Beyond]:
+    """Yield every link from a port of a switch to a device that is configured elsewhere."""
+    outside = {node.name: node.role for node in wiring.nodes if node.outside}
+    if not outside:
+        return
+    for bundle, near, far in ends_of(wiring, devices):
+        for (unit, port), other in ((near, bundle.b), (far, bundle.a)):
+            if other in outside and port is not None:
+                yield Beyond(unit, port, other, outside[other])
 
 
 def wires_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Wire]:

@@ -10,7 +10,7 @@ from lossless.records import NamedTuple
 from lossless.resolve.asics import Device, Splitter, Unit
 from lossless.resolve.classes import class_set
 from lossless.resolve.cluster import cluster
-from lossless.resolve.ends import links_of, wires_of
+from lossless.resolve.ends import beyond_of, links_of, wires_of
 from lossless.resolve.hardware import find_hardware
 from lossless.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.resolve.kinds import PortUse, SwitchKind
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from lossless.topology.moves import Wire
     from lossless.topology.shapes import Bundle, Node, Plan, Role
 
-_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
+_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
+"""A ``switch`` has none: links to it, as those for management or to another site, lead neither up nor down."""
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -105,6 +106,7 @@ class _Resolver:
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
+            beyond=tuple(beyond_of(self.plan, self.devices)),
         )
 
     def _telemetry(self) -> Telemetry:
@@ -215,9 +217,9 @@ class _Resolver:
                 alike.setdefault((node.role, wiring), []).append(node)
         for nodes in alike.values():
             found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
-            down = [b for b in found if _RANKS[self._far(nodes[0], b)] < own]
+            down = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) < own]
             # A link between two leaves carries no traffic up.
-            up = [b for b in found if _RANKS[self._far(nodes[0], b)] > own]
+            up = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) > own]
             if down and up:
                 found_here = self._capacity(nodes, down, up, bundles)
                 yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))

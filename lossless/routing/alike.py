@@ -65,8 +65,8 @@ def twins(wires: Wires) -> list[Family]:
     return [family for family in found.values() if len(family) > 1]
 
 
-def _own(wires: Wires, switch: int) -> tuple[int, bool, int]:
-    return wires.tiers[switch], wires.attached[switch], wires.marks[switch]
+def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
+    return wires.tiers[switch], wires.attached[switch], switch in wires.outside, wires.marks[switch]
 
 
 def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, int]]:

@@ -189,19 +189,29 @@ class _Cases:
 
         Only what must fail, or some of it, for up to so many ``failures`` to change anything.
         """
-        switches, pairs = needed(wires, moves_of(wires, self._question), failures)
-        if not pairs:
-            return
+        matters = self._that_matter(wires, failures)
         number = {name: place for place, name in enumerate(wires.names)}
+        if matters is not None and not matters:
+            return
         orbits, seen = Orbits(wires), set[object]()
         for strike in self.of(wires):
             ends = tuple(sorted(number[name] for name in strike.ends))
-            if strike.links > failures or not (ends in pairs or (len(ends) == 1 and ends[0] in switches)):
+            if strike.links > failures or not (matters is None or ends in matters):
                 continue
             kind = orbits.of(ends)
             if kind not in seen:
                 seen.add(kind)
                 yield strike
+
+    def _that_matter(self, wires: Wires, failures: int) -> frozenset[tuple[int, ...]] | None:
+        """Return the ends that could change anything by failing; None where any could.
+
+        What is bounced goes on from switches above, which may have fewer ways than hosts have.
+        """
+        if self._question.bounces or self._question.moved:
+            return None
+        switches, pairs = needed(wires, moves_of(wires, self._question), failures)
+        return frozenset((*((switch,) for switch in switches), *pairs))
 
 
 def struck(wires: Wires, strike: Strike) -> Wires:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from lossless.routing.moves import Moves
     from lossless.routing.wires import Wires
@@ -47,11 +47,22 @@ class Flows(NamedTuple):
     destinations: Sequence[int]
 
 
-def flows(moves: Moves, attached: Sequence[bool]) -> Flows:
-    """Return what is carried where all hosts send to all others by all shortest ways."""
+def flows(moves: Moves, attached: Sequence[bool], outside: Collection[int] = ()) -> Flows:
+    """Return what is carried where all hosts send to all others by all shortest ways.
+
+    Switches outside send to all but each other: they have ways of their own for that.
+    """
     found = ways(moves, attached)
-    sent = {switch: found.others(switch) for switch in found.destinations}
+    apart = sum(found.own[switch] for switch in outside if switch in found.own)
+    sent = {s: found.others(s) & ~(apart if s in outside else 0) for s in found.destinations}
     return Flows(carried(moves, found, sent), _lost(found.destinations, found.reached), found.destinations)
+
+
+def flows_of(moves: Moves, attached: Sequence[bool], sent: Mapping[int, int]) -> Flows:
+    """Return what is carried where some switches alone send, each to some of the switches with hosts."""
+    found = ways(moves, attached)
+    wanted = {s: bits & found.reached[s] & ~found.own.get(s, 0) for s, bits in sent.items()}
+    return Flows(carried(moves, found, wanted), {}, found.destinations)
 
 
 def lost_up_down(wires: Wires) -> dict[int, int]:

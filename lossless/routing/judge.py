@@ -8,21 +8,23 @@ Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a nec
 from __future__ import annotations
 
 from array import array
-from itertools import permutations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.graphs.cycles import cycle, knots
 from lossless.graphs.graph import NODE, from_edges
 from lossless.records import NamedTuple
 from lossless.routing.alike import folded
+from lossless.routing.bounces import detours, first_turns, smallest
 from lossless.routing.flows import flows, lost_up_down
-from lossless.routing.moves import shortest_path, up_down
+from lossless.routing.moves import ending, shortest_path, up_down
 from lossless.routing.turns import TurnSet, Waits, turns
+from lossless.routing.valleys import valley
 from lossless.routing.wires import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.routing.bounces import Detour
     from lossless.routing.flows import Flows
     from lossless.routing.moves import Moves
     from lossless.routing.wires import Wires
@@ -65,27 +67,28 @@ class Hop(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """``circle`` is empty where there is none. ``valley`` names three switches of which the middle one sends up
-    again what came from above, by the policy alone. ``lost`` are two switches with hosts that are joined and have no
-    way between them.
+    """``circle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
+    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no way
+    between them.
     """
 
     circle: tuple[Hop, ...] = ()
-    valley: tuple[str, str, str] | None = None
+    valley: tuple[str, ...] | None = None
     lost: tuple[str, str] | None = None
 
 
 def judge(wires: Wires, question: Question) -> Verdict:
     """Return what can be said of wires as they are."""
-    if only_up_down(question):
+    if only_up_down(question) and not wires.outside:
         return Verdict(lost=_lost(wires, lost_up_down(wires)))
     few = reduced(wires, question, MEMBERS)
     return judge_moves(few, moves_of(few, question), question)
 
 
 def moves_of(wires: Wires, question: Question) -> Moves:
-    """Return the moves that the policy of a question allows."""
-    return up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+    """Return the moves that the policy of a question allows. What comes to a switch outside ends there."""
+    moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+    return ending(moves, wires.outside) if wires.outside else moves
 
 
 def only_up_down(question: Question) -> bool:
@@ -94,19 +97,36 @@ def only_up_down(question: Question) -> bool:
     Each channel on such a way ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
     circle can close and nothing turns up again; ways can only be lost.
     """
-    return question.policy == "up-down" and not _bouncing(question)
-
-
-def _bouncing(question: Question) -> frozenset[str]:
-    return question.bounces | question.moved
+    return question.policy == "up-down" and not (question.bounces or question.moved)
 
 
 def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
-    found = flows(moves, wires.attached)
-    rising = _all_rise(wires, moves, found.carried)
-    circle = () if rising and not _bouncing(question) else _circle(wires, moves, found, question)
-    return Verdict(circle, None if rising else _valley(wires, moves, found), _lost(wires, found.lost))
+    found = flows(moves, wires.attached, wires.outside)
+    rising, bouncing = _all_rise(wires, moves, found.carried), _bouncing(wires, question)
+    circle = () if rising and not bouncing else _smallest(wires, moves, found, bouncing)
+    return Verdict(circle, None if rising else valley(wires, moves, found), _lost(wires, found.lost))
+
+
+def circle_beyond(wires: Wires, question: Question) -> tuple[Hop, ...]:
+    """Return a circle that closes where switches outside forward all to all, but nothing back to where it came from."""
+    few = reduced(wires, question, MEMBERS)
+    moves = moves_of(few, question)
+    found = flows(moves, few.attached, few.outside)
+    sets = [*turns(moves, found), list(_through(few, moves))]
+    return _circle(few, moves, sets, detours(few, moves, found, _bouncing(few, question)))
+
+
+def _through(wires: Wires, moves: Moves) -> Iterator[TurnSet]:
+    """Yield all turns at switches outside."""
+    leaving: dict[int, list[int]] = {}
+    for over, (at, _) in enumerate(moves.channels):
+        if at in wires.outside:
+            leaving.setdefault(at, []).append(over)
+    for came, (near, here) in enumerate(moves.channels):
+        outs = [over for over in leaving.get(here, ()) if moves.channels[over][1] != near]
+        if outs:
+            yield TurnSet([came], outs)
 
 
 def reduced(wires: Wires, question: Question, most: int) -> Wires:
@@ -120,52 +140,45 @@ def told_apart(wires: Wires, question: Question) -> Wires:
     return wires._replace(marks=marks)
 
 
-class _Bounce(NamedTuple):
-    """What comes by ``ins`` from above may leave by ``outs`` upwards; ``moved``: in a second priority."""
-
-    turn: TurnSet
-    moved: bool
-
-
-def _bounces(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[_Bounce]:
-    """Return the turns of switches that bounce, between channels that carry anything."""
-    apart = _bouncing(question)
-    ins, outs = dict[int, set[int]](), dict[int, set[int]]()
-    for over, carried in zip(moves.over, found.carried, strict=True):
-        near, far = moves.channels[over]
-        if carried and wires.names[far] in apart and wires.tiers[near] > wires.tiers[far]:
-            ins.setdefault(far, set()).add(over)
-        if carried and wires.names[near] in apart and wires.tiers[near] < wires.tiers[far]:
-            outs.setdefault(near, set()).add(over)
-    return [
-        _Bounce(TurnSet(sorted(ins[s]), sorted(outs[s])), wires.names[s] not in question.bounces)
-        for s in sorted(ins.keys() & outs.keys())
-    ]
+def _bouncing(wires: Wires, question: Question) -> dict[int, bool]:
+    """Return the switches that bounce, and whether in a second priority."""
+    apart = question.bounces | question.moved
+    return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
 
 
-def _circle(wires: Wires, moves: Moves, found: Flows, question: Question) -> tuple[Hop, ...]:
-    """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
-    found = found._replace(carried=_coming_back(wires, moves, found, question))
-    if not any(found.carried):
+def _smallest(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> tuple[Hop, ...]:
+    """Return a shortest circle. What leads from the first priority to the second never leads back."""
+    if not bouncing:
+        found = found._replace(carried=_coming_back(moves, found))
+        return _circle(wires, moves, list(turns(moves, found)), ()) if any(found.carried) else ()
+    if all(bouncing.values()) and _all_rise(wires, moves, [1] * len(moves.over)):
         return ()
-    bounces = _bounces(wires, moves, found, question)
-    channels = len(moves.channels)
-    waits = Waits(2 * channels if any(bounce.moved for bounce in bounces) else channels)
     sets = list(turns(moves, found))
-    for shift in range(0, waits.channels, channels or 1):
-        for one in sets:
-            waits.add(list(_paused(wires, moves, one, shift, shift)))
-    for bounce in bounces:
-        waits.add(list(_paused(wires, moves, [bounce.turn], 0, channels if bounce.moved else 0)))
-    circle = [node for node in cycle(waits.graph()) if node < waits.channels]
-    return _hops(wires, moves, circle)
+    circle = _circle(wires, moves, sets, first_turns(wires, moves, found, bouncing))
+    if len(circle) == smallest(wires, moves):
+        return circle
+    return _circle(wires, moves, sets, detours(wires, moves, found, bouncing))
 
 
-def _coming_back(wires: Wires, moves: Moves, found: Flows, question: Question) -> list[int]:
-    """Return what is carried by channels that lead back to where they come from, by others and by bounces.
+def _circle(
+    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
+) -> tuple[Hop, ...]:
+    """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
+    channels = len(moves.channels)
+    waits = Waits(2 * channels if any(detour.after for detour in bounced) else channels)
+    for one in sets:
+        waits.add(list(_paused(wires, moves, one, 0, 0)))
+    for detour in bounced:
+        waits.add(
+            list(_paused(wires, moves, detour.turns, detour.before * channels, detour.after * channels))
+        )
+    return _hops(wires, moves, [node for node in cycle(waits.graph()) if node < waits.channels])
 
-    Whatever waits for itself in the end waits by these. What has bounced into a second priority never comes back from
-    there, so such bounces close no circle.
+
+def _coming_back(moves: Moves, found: Flows) -> list[int]:
+    """Return what is carried by channels that lead back to where they come from, by others.
+
+    Whatever waits for itself in the end waits by these.
     """
     states, mixed = len(moves.at), _mixed(moves)
     tails, heads = array(NODE), array(NODE)
@@ -176,10 +189,6 @@ def _coming_back(wires: Wires, moves: Moves, found: Flows, question: Question) -
         elif carried:
             tails.append(tail)
             heads.append(head)
-    for here in _states_of(wires, moves, question.bounces):
-        for one, other in permutations(here, 2):
-            tails.append(one)
-            heads.append(other)
     part = [-1] * (states + (len(moves.channels) if mixed else 0))
     for number, knot in enumerate(knots(from_edges(len(part), tails, heads))):
         for node in knot:
@@ -200,15 +209,6 @@ def _mixed(moves: Moves) -> set[int]:
         for head, over in zip(moves.heads, moves.over, strict=True)
         if head_of.setdefault(over, head) != head
     }
-
-
-def _states_of(wires: Wires, moves: Moves, names: Collection[str]) -> Iterable[list[int]]:
-    """Return the states of each switch of these names."""
-    states: dict[int, list[int]] = {n: [] for n, name in enumerate(wires.names) if name in names}
-    for state, switch in enumerate(moves.at):
-        if switch in states:
-            states[switch].append(state)
-    return states.values()
 
 
 def _all_rise(wires: Wires, moves: Moves, carried: Sequence[int]) -> bool:
@@ -297,41 +297,31 @@ def _hops(wires: Wires, moves: Moves, circle: Sequence[int]) -> tuple[Hop, ...]:
     )
 
 
-def _valley(wires: Wires, moves: Moves, found: Flows) -> tuple[str, str, str] | None:
-    """Return a turn up of what came from above, the first of those that routes make."""
-    state = _turning_up(wires, moves, found.carried)
-    if state is None:
-        return None
-    names, channels = wires.names, moves.channels
-    for ins, outs in (turn for one in turns(moves, found, {state}) for turn in one):
-        leaving = [channels[c] for c in outs if _above(wires, *reversed(channels[c]))]
-        coming = [channels[c] for c in ins if _above(wires, *channels[c])]
-        if leaving and coming:
-            return names[coming[0][0]], names[coming[0][1]], names[leaving[0][1]]
-    return None
+def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
+    """Return two switches that links join, and that no way leads between.
 
-
-def _turning_up(wires: Wires, moves: Moves, carried: Sequence[int]) -> int | None:
-    """Return the first state where something that comes from above goes up, None where there is none."""
-    down = [int(_above(wires, near, far)) for near, far in moves.channels]
-    up = [2 - _above(wires, far, near) for near, far in moves.channels]
-    return next(_falling(moves, carried, down, up), None)
-
-
-def _above(wires: Wires, one: int, other: int) -> bool:
-    """Return whether one switch stands above the other, as far as their tiers are known."""
-    return wires.tiers[one] > wires.tiers[other] > 0
-
-
-def _lost(wires: Wires, lost: dict[int, int]) -> tuple[str, str] | None:
-    """Return two switches that links join, and that no way leads between."""
+    Where one can send to a switch outside that stands above, and such a one to the other, there may be a way.
+    """
     if not lost:
         return None
-    part, destinations = parts(wires), [switch for switch, here in enumerate(wires.attached) if here]
+    part, destinations = parts(wires, wires.outside), [s for s, here in enumerate(wires.attached) if here]
     joined: dict[int, int] = {}
     for place, switch in enumerate(destinations):
-        joined[part[switch]] = joined.get(part[switch], 0) | 1 << place
+        if part[switch] >= 0:
+            joined[part[switch]] = joined.get(part[switch], 0) | 1 << place
+    tops, around = 0, 0
+    for place, switch in enumerate(destinations):
+        if _tops(wires, switch):
+            tops |= 1 << place
+            around |= ~lost.get(switch, 0)
     for near, missing in lost.items():
-        if unjoined := missing & joined[part[near]]:
+        unjoined = missing & joined.get(part[near], 0) & ~(around if tops & ~missing else 0)
+        if unjoined:
             return wires.names[near], wires.names[destinations[(unjoined & -unjoined).bit_length() - 1]]
     return None
+
+
+def _tops(wires: Wires, switch: int) -> bool:
+    """Return whether a switch is outside and stands above those it has links to."""
+    below = wires.links[switch]
+    return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)

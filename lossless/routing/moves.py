@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from lossless.routing.wires import Wires
 
@@ -56,6 +56,26 @@ def up_down(wires: Wires) -> Moves:
             heads.append(far + switches)
             over.append(number)
     return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
+
+
+def ending(moves: Moves, switches: Collection[int]) -> Moves:
+    """Return moves by which nothing leaves some switches that did not begin there: they lead to states of their own."""
+    at, last = list(moves.at), dict[int, int]()
+    for switch in sorted(switches):
+        last[switch] = len(at)
+        at.append(switch)
+    return moves._replace(at=at, heads=[last.get(moves.at[head], head) for head in moves.heads])
+
+
+def avoiding(moves: Moves, switch: int) -> Moves:
+    """Return the moves that neither lead to a switch nor begin there; states and channels keep their numbers."""
+    kept = [
+        (tail, head, over)
+        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        if switch not in (moves.at[tail], moves.at[head])
+    ]
+    tails, heads, over = zip(*kept, strict=True) if kept else ((), (), ())
+    return moves._replace(tails=tails, heads=heads, over=over)
 
 
 def _channels(wires: Wires) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lossless.fabric.model import Fabric
 
@@ -29,7 +29,8 @@ class Wires(NamedTuple):
 
     ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
     tell switches apart that are else alike. ``ports`` looks up the first link from one switch to another, port by
-    port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused.
+    port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused. Switches
+    ``outside`` send and take packets like others with hosts; how they forward is not known.
     """
 
     names: Sequence[str]
@@ -39,6 +40,7 @@ class Wires(NamedTuple):
     marks: Sequence[int]
     ports: Callable[[Iterable[Pair]], dict[Pair, Pair]]
     lossy: frozenset[tuple[int, int]] = frozenset()
+    outside: frozenset[int] = frozenset()
 
     def pairs(self) -> Iterator[tuple[int, int, int]]:
         """Yield pairs of switches that are joined, the lower number first, and how many links join them."""
@@ -60,21 +62,34 @@ def wires_of(fabric: Fabric) -> Wires:
     for switch in fabric.switches:
         if names.setdefault(switch.device, len(names)) == len(tiers):
             tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
+    inside = len(names)
+    for way in fabric.beyond:
+        if way.role != "host" and names.setdefault(way.far, len(names)) == len(tiers):
+            tiers.append(TIERS.get(way.role, UNKNOWN_TIER))
     number = {**names, **{switch.name: names[switch.device] for switch in fabric.switches}}
-    attached, links = [False] * len(names), [dict[int, int]() for _ in names]
-    for link in fabric.links:
-        near = number.get(link.a)
+    attached = [here >= inside for here in names.values()]
+    links = [dict[int, int]() for _ in names]
+    for (one, _), (other, _), to_host in _ends(fabric):
+        near = number.get(one)
         if near is None:
             continue
-        if link.to_host:
+        if to_host:
             attached[near] = True
             continue
-        far = number.get(link.b)
+        far = number.get(other)
         if far is not None and near != far:
             links[near][far] = links[far][near] = links[near].get(far, 0) + 1
-    ports = partial(_ports_between, fabric)
-    wires = Wires(tuple(names), tiers, attached, links, [0] * len(number), ports)
-    return wires._replace(lossy=_lossy(wires, fabric.pfc_tiers))
+    ports, outside = partial(_ports_between, fabric), frozenset(range(inside, len(names)))
+    lossy = _lossy(fabric, number)
+    return Wires(tuple(names), tiers, attached, links, [0] * len(names), ports, lossy, outside)
+
+
+def _ends(fabric: Fabric) -> Iterator[tuple[Pair, Pair, bool]]:
+    """Yield both ends of all links, by switch and port, and whether the second is a host's."""
+    for link in fabric.links:
+        yield (link.a, link.a_port), (link.b, link.b_port), link.to_host
+    for way in fabric.beyond:
+        yield (way.switch, way.port), (way.far, ""), way.role == "host"
 
 
 def _device(name: str) -> str:
@@ -84,25 +99,36 @@ def _device(name: str) -> str:
 def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
     """Return the ports of the first link of each pair; looked up when a person is shown them, and not before."""
     asked, found = set(pairs), dict[tuple[str, str], tuple[str, str]]()
-    for link in fabric.links:
-        near, far = _device(link.a), _device(link.b)
+    for one, other, _ in _ends(fabric):
+        near, far = _device(one[0]), _device(other[0])
         if (near, far) in asked or (far, near) in asked:
-            ports = (f"{link.a}:{link.a_port}", f"{link.b}:{link.b_port}")
+            ports = (":".join(one), ":".join(other))
             found.setdefault((near, far), ports)
             found.setdefault((far, near), ports[::-1])
     return found
 
 
-def _lossy(wires: Wires, pfc_tiers: tuple[str, ...] | None) -> frozenset[tuple[int, int]]:
-    """Return the pairs, both ways, of tiers of links that an intent says have no PFC."""
-    if pfc_tiers is None:
+def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
+    """Return the pairs whose second switch does not pause what comes from the first.
+
+    Outside nobody pauses what nobody here would.
+    """
+    if fabric.pfc_tiers is None:
         return frozenset()
-    found = set()
-    for near, far, _ in wires.pairs():
-        lower = min(wires.tiers[near], wires.tiers[far])
-        if ("uplinks" if lower == TIERS["leaf"] else "spine_uplinks") not in pfc_tiers:
-            found |= {(near, far), (far, near)}
-    return frozenset(found)
+    made: dict[int, set[str]] = {}
+    for switch in fabric.switches:
+        made.setdefault(id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted})
+    unwanted = {switch.name: made[id(switch.ports)] for switch in fabric.switches}
+    found = set[Pair]()
+    for link in fabric.links:
+        if not link.to_host:
+            found |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
+            found |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
+    for way in fabric.beyond:
+        if way.port in unwanted[way.switch]:
+            found |= {(way.far, way.switch), (way.switch, way.far)}
+    pairs = ((number.get(near), number.get(far)) for near, far in found)
+    return frozenset((near, far) for near, far in pairs if near is not None and far is not None)
 
 
 def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tuple[int, int]] = ()) -> Wires:
@@ -156,4 +182,5 @@ def compact(wires: Wires, surplus: Collection[int]) -> Wires:
         [wires.marks[s] for s in kept],
         wires.ports,
         frozenset((near, far) for near, far in lossy if near is not None and far is not None),
+        frozenset(number[switch] for switch in wires.outside if switch in number),
     )

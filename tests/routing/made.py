@@ -1,9 +1,8 @@
-"""Wires made by hand, and what is true of them found the slow way."""
+"""Wires made by hand, and drawn."""
 
 from __future__ import annotations
 
-from collections import deque
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -12,9 +11,7 @@ from lossless.routing.moves import Moves
 from lossless.routing.wires import Wires
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    Turn = tuple[tuple[int, int], tuple[int, int]]
+    from collections.abc import Iterable, Sequence
 
 
 def wires(
@@ -110,25 +107,52 @@ def dimension_order(sides: tuple[int, ...], *, datelines: bool) -> Moves:
 
 @st.composite
 def tiered(draw: st.DrawFn, most: int = 7) -> Wires:
-    """Draw switches in tiers with any links between them, those of one tier among them."""
+    """Draw switches in tiers, or in none, with any links between them, those of one tier among them.
+
+    Pairs have one link or two; some are lossy, one way or both.
+    """
     count = draw(st.integers(2, most))
-    tiers = draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
+    tiers = draw(st.lists(st.sampled_from([1, 1, 2, 3, 0]), min_size=count, max_size=count))
     pairs = [(a, b) for a in range(count) for b in range(a)]
     chosen = draw(st.lists(st.sampled_from(pairs), unique=True))
+    twice = draw(st.sets(st.sampled_from(chosen))) if chosen else set()
     attached = draw(st.lists(st.booleans(), min_size=count, max_size=count))
     names = [f"s{n}" for n in range(count)]
-    return wires(names, tiers, [(names[a], names[b]) for a, b in chosen], attached)
+    made = wires(names, tiers, [(names[a], names[b]) for a, b in (*chosen, *twice)], attached)
+    ways = [way for a, b in chosen for way in ((a, b), (b, a))]
+    return made._replace(
+        lossy=draw(st.frozensets(st.sampled_from(ways), max_size=3)) if ways else frozenset()
+    )
 
 
 @st.composite
-def worn_clos(draw: st.DrawFn) -> Wires:
+def odd_pods(draw: st.DrawFn) -> Wires:
+    """Draw pods whose spines all reach all super-spines, with a few links too many and too few, and hosts anywhere."""
+    sizes = st.integers(1, 2)
+    number, leaves, spines, supers = draw(sizes), draw(sizes), draw(sizes), draw(sizes)
+    top = [f"super{n}" for n in range(supers)]
+    spine = [f"spine{pod}-{n}" for pod in range(number) for n in range(spines)]
+    leaf = [f"leaf{pod}-{n}" for pod in range(number) for n in range(leaves)]
+    pairs = [(low, high) for low, high in product(leaf, spine) if low[4] == high[5]]
+    pairs += product(spine, top)
+    names = [*leaf, *spine, *top]
+    for _ in range(draw(st.integers(0, 2))):
+        pairs.remove(draw(st.sampled_from(pairs)))
+    odd = st.tuples(st.sampled_from(names), st.sampled_from(names)).filter(lambda pair: pair[0] != pair[1])
+    pairs += draw(st.lists(odd, max_size=2))
+    hosts = {*leaf} ^ draw(st.sets(st.sampled_from(names), max_size=1))
+    tiers = [1] * len(leaf) + [2] * len(spine) + [3] * len(top)
+    return wires(names, tiers, pairs, [name in hosts for name in names])
+
+
+@st.composite
+def worn_clos(draw: st.DrawFn, most: int = 6) -> Wires:
     """Draw a small Clos of two or three tiers from which some links are gone."""
-    whole = draw(
-        st.one_of(
-            st.builds(leaf_spine, st.integers(2, 6), st.integers(1, 4)),
-            st.builds(three_tier, st.integers(2, 3), st.integers(1, 4), st.integers(1, 2), st.integers(1, 2)),
-        )
+    two = st.builds(leaf_spine, st.integers(2, most), st.integers(1, most - 2))
+    three = st.builds(
+        three_tier, st.integers(2, 3), st.integers(1, most - 2), st.integers(1, 2), st.integers(1, 2)
     )
+    whole = draw(st.one_of(two, three) if most > 4 else two)
     pairs = [(whole.names[a], whole.names[b]) for a, b, _ in whole.pairs()]
     gone = draw(st.sets(st.sampled_from(pairs), max_size=3))
     return wires(whole.names, whole.tiers, [pair for pair in pairs if pair not in gone])
@@ -164,54 +188,3 @@ def pods(draw: st.DrawFn, most: int = 6) -> Wires:
     return found._replace(
         lossy=frozenset(draw(st.sets(st.sampled_from(one_way), max_size=4))) if one_way else frozenset()
     )
-
-
-def turns_of_all_ways(found: Wires, *, up_down: bool) -> set[Turn]:
-    """Return every turn of every shortest way between switches with hosts, way by way."""
-    ends = [switch for switch, here in enumerate(found.attached) if here]
-    return {
-        turn
-        for start, end in product(ends, ends)
-        if start != end
-        for way in _shortest_ways(found, start, end, up_down=up_down)
-        for turn in pairwise(pairwise(way))
-    }
-
-
-def _shortest_ways(found: Wires, start: int, end: int, *, up_down: bool) -> Iterator[list[int]]:
-    """Yield ways by growing them hop by hop, all ways of one length before the next."""
-    layer = deque([[start]])
-    for _ in range(len(found.names)):
-        ends = [way for way in layer if way[-1] == end]
-        if ends:
-            yield from ends
-            return
-        longer = ([*way, other] for way in layer for other in found.links[way[-1]] if other not in way)
-        layer = deque(way for way in longer if not up_down or _goes_up_and_down(found, way))
-
-
-def _goes_up_and_down(found: Wires, way: Sequence[int]) -> bool:
-    """Return whether a way goes up, then level at most once, then down."""
-    steps = [found.tiers[b] - found.tiers[a] for a, b in pairwise(way)]
-    signs = [(step > 0) - (step < 0) for step in steps]
-    return signs == sorted(signs, reverse=True) and signs.count(0) <= 1
-
-
-def shortest_circle(turns: set[Turn]) -> int:
-    """Return how many channels the shortest circle of turns has, 0 where there is none; by trying each."""
-    after: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    for before, following in turns:
-        after.setdefault(before, set()).add(following)
-    lengths = [length for channel in after if (length := _back(after, channel))]
-    return min(lengths, default=0)
-
-
-def _back(after: dict[tuple[int, int], set[tuple[int, int]]], start: tuple[int, int]) -> int:
-    seen, layer, length = set[tuple[int, int]](), {start}, 0
-    while layer:
-        length += 1
-        layer = {following for channel in layer for following in after.get(channel, ())} - seen
-        if start in layer:
-            return length
-        seen |= layer
-    return 0

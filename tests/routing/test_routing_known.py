@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from lossless.routing.alike import folded
 from lossless.routing.failures import Borne, after_failures
 from lossless.routing.judge import Question, judge, judge_moves
 from lossless.routing.wires import without
-from tests.routing.made import dimension_order, leaf_spine, ring, three_tier, torus
+from tests.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
 
 if TYPE_CHECKING:
     from lossless.routing.judge import Policy
@@ -64,9 +65,17 @@ def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
 @pytest.mark.parametrize("survive", [1, 2])
 def test_a_clos_of_1_024_hosts_with_ways_enough_bears_every_failure(policy: Policy, survive: int) -> None:
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
-    for question in (Question(policy), Question(policy, frozenset(["leaf3-2"]))):
-        found = after_failures(clos, question, Borne(survive, survive))
-        assert (found.circle, found.valley, found.lost, found.drawn) == (None, None, None, False)
+    found = after_failures(clos, Question(policy), Borne(survive, survive))
+    assert (found.circle, found.valley, found.lost, found.drawn) == (None, None, None, False)
+
+
+def test_one_leaf_that_bounces_and_one_failure_close_a_circle_only_where_ways_may_turn_up_again() -> None:
+    """What is bounced into a plane must stay there, whatever has failed in it; hosts choose another."""
+    clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
+    assert after_failures(clos, bouncing("leaf3-2"), Borne(1, 1)).circle is None
+    circle = after_failures(clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), Borne(1, 1)).circle
+    assert circle is not None
+    assert [strike.links for strike in circle.failed] == [1]
 
 
 def test_a_clos_of_two_planes_needs_few_cases_for_every_two_failures() -> None:
@@ -75,6 +84,41 @@ def test_a_clos_of_two_planes_needs_few_cases_for_every_two_failures() -> None:
     assert found.circle is not None
     assert not found.drawn
     assert found.cases < 100
+
+
+def test_plain_bounces_are_not_taken_for_those_in_a_second_priority_beside_them() -> None:
+    mixed = Question("up-down", frozenset(["leaf1", "leaf3"]), frozenset(["leaf0", "leaf2"]))
+    assert len(judge(leaf_spine(4, 1), mixed).circle) == 4
+
+
+def test_two_spines_of_one_pod_that_bounce_wait_for_each_other_by_way_of_super_spines() -> None:
+    """What one sends up comes down to the other, a way that no traffic takes that was never bounced."""
+    names = ["leaf1", "leaf2", "spine1", "spine2", "super1", "super2", "spine3", "leaf3"]
+    pairs = [("leaf1", "spine1"), ("leaf1", "spine2"), ("leaf2", "spine1"), ("leaf2", "spine2")]
+    pairs += [(spine, top) for spine in ("spine1", "spine2", "spine3") for top in ("super1", "super2")]
+    whole = wires(names, [1, 1, 2, 2, 3, 3, 2, 1], [*pairs, ("leaf3", "spine3")])
+    circle = judge(whole, bouncing("spine1", "spine2")).circle
+    assert {hop.near for hop in circle if hop.up_again} == {"spine1", "spine2"}
+    assert len(circle) == 4
+    assert judge(whole, bouncing("spine1")).circle == ()
+    planes = three_tier(pods=2, leaves=2, spines=2, supers=2)
+    assert judge(planes, bouncing("spine0-0", "spine0-1")).circle == (), "nothing joins the planes up there"
+    assert judge(planes, bouncing("spine0-0", "spine1-0")).circle
+
+
+def test_bounces_among_neighbors_close_a_circle_of_three_beside_one_of_four() -> None:
+    names = ["leaf", "spine1", "super1", "spine2", "super2"]
+    pairs = [("leaf", "spine1"), ("leaf", "super1"), ("spine1", "super1")]
+    pairs += [("spine2", "super1"), ("leaf", "super2"), ("spine2", "super2")]
+    joined = wires(names, [1, 2, 3, 2, 3], pairs, [True] * 5)
+    again = Question("shortest-path", frozenset(["leaf", "spine1"]))
+    assert sorted(hop.near for hop in judge(joined, again).circle) == ["leaf", "spine1", "super1"]
+
+
+def test_a_valley_may_cross_from_one_leaf_to_its_peer() -> None:
+    names = ["spine1", "leaf1", "leaf2", "spine2"]
+    chain = wires(names, [2, 1, 1, 2], pairwise(names), [True, False, False, True])
+    assert judge(chain, SHORTEST).valley == ("spine2", "leaf2", "leaf1", "spine1")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -18,7 +18,8 @@ from lossless.routing.moves import shortest_path, up_down
 from lossless.routing.spare import needed
 from lossless.routing.turns import TurnSet, Waits, turns
 from lossless.routing.wires import without
-from tests.routing.made import pods, shortest_circle, three_tier, tiered, turns_of_all_ways, worn_clos
+from tests.routing import naive
+from tests.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,35 +27,15 @@ if TYPE_CHECKING:
     from lossless.routing.failures import Seen
     from lossless.routing.judge import Policy
     from lossless.routing.wires import Wires
-    from tests.routing.made import Turn
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
-BORNE = st.sampled_from([Borne(2, 2), Borne(2, 0), Borne(0, 2), Borne(1, 2)])
+BORNE = st.sampled_from([Borne(1, 1), Borne(2, 2), Borne(2, 0), Borne(0, 2), Borne(1, 2)])
 
 
 def whole(wires: Wires, question: Question) -> Verdict:
     """Return the verdict on all switches, none of them left out as another's like."""
     moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
     return judge_moves(wires, moves, question)
-
-
-def bounced(wires: Wires, turns: set[Turn], switches: set[str]) -> set[Turn]:
-    """Return turns with those that bounces add: between channels that anything goes by."""
-    used = {channel for turn in turns for channel in turn} | _single_hops(wires)
-    more = {
-        ((above, here), (here, beyond))
-        for above, here in used
-        if wires.names[here] in switches and wires.tiers[above] > wires.tiers[here]
-        for start, beyond in used
-        if start == here and wires.tiers[beyond] > wires.tiers[here]
-    }
-    return turns | more
-
-
-def _single_hops(wires: Wires) -> set[tuple[int, int]]:
-    return {
-        (a, b) for a, far in enumerate(wires.links) for b in far if wires.attached[a] and wires.attached[b]
-    }
 
 
 @given(tiered())
@@ -69,33 +50,79 @@ def test_fewer_links_close_no_circle_where_packets_go_up_and_down(wires: Wires, 
     assert judge(without(wires, pairs=gone), Question("up-down")).circle == ()
 
 
+def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> Question:
+    """Draw which switches bounce, and which do so in a second priority."""
+    some = st.frozensets(st.sampled_from(list(wires.names)), max_size=3)
+    again = data.draw(some)
+    return Question(policy, again, data.draw(some) - again)
+
+
 @given(tiered(6), POLICIES)
 def test_turns_are_those_of_all_shortest_ways(wires: Wires, policy: Policy) -> None:
     moves = up_down(wires) if policy == "up-down" else shortest_path(wires)
     found = {
-        (moves.channels[before], moves.channels[following])
+        ((*moves.channels[before], 0), (*moves.channels[following], 0))
         for sets in turns(moves, flows(moves, wires.attached))
         for one in sets
         for before in one.ins
         for following in one.outs
     }
-    assert found == turns_of_all_ways(wires, up_down=policy == "up-down")
+    assert found == naive.waits(naive.plain(wires._replace(lossy=frozenset()), policy))
 
 
-@given(tiered(6), POLICIES, st.sets(st.sampled_from(["s0", "s1", "s2", "s3"]), max_size=3))
-def test_the_circle_is_as_short_as_any_that_is_found_by_trying(
-    wires: Wires, policy: Policy, bounce: set[str]
+@settings(max_examples=300)
+@given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
+def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
+    wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
-    expected = bounced(wires, turns_of_all_ways(wires, up_down=policy == "up-down"), bounce)
-    found = whole(wires, Question(policy, frozenset(bounce)))
-    assert len(found.circle) == shortest_circle(expected)
+    question = bouncing(data, wires, policy)
+    expected = naive.plain(wires, policy, question.bounces, question.moved)
+    found = judge(wires, question)
+    assert len(found.circle) == naive.shortest_circle(expected)
+    assert (found.valley is not None) == naive.has_valley(expected)
+    assert (found.lost is not None) == naive.has_lost(expected)
 
 
-def asked(data: st.DataObject, wires: Wires, policy: Policy) -> Question:
-    """Draw switches that bounce, and others that do so in a second priority."""
-    names = st.sets(st.sampled_from(list(wires.names)), max_size=2)
-    bounces = frozenset(data.draw(names))
-    return Question(policy, bounces, frozenset(data.draw(names)) - bounces)
+@given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
+def test_switches_outside_send_and_take_and_never_forward(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    outside = data.draw(st.frozensets(st.sampled_from(range(len(wires.names))), max_size=2))
+    attached = [here or switch in outside for switch, here in enumerate(wires.attached)]
+    with_others = wires._replace(outside=outside, attached=attached)
+    question = bouncing(data, wires, policy)
+    names = {wires.names[switch] for switch in outside}
+    question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
+    expected = naive.plain(with_others, policy, question.bounces, question.moved)
+    found = judge(with_others, question)
+    assert len(found.circle) == naive.shortest_circle(expected)
+    assert (found.valley is not None) == naive.has_valley(expected)
+
+
+@settings(max_examples=40)
+@given(st.one_of(tiered(5), worn_clos(4)), POLICIES, BORNE, st.data())
+def test_what_failures_lead_to_is_what_following_each_packet_finds(
+    wires: Wires, policy: Policy, borne: Borne, data: st.DataObject
+) -> None:
+    question = bouncing(data, wires, policy)
+    found = after_failures(wires, question, borne)
+    fabric = naive.plain(wires, policy, question.bounces, question.moved)
+    cases = list(naive.left(fabric, borne.links, borne.switches))
+    assert not found.drawn
+    assert (found.circle is not None) == any(map(naive.shortest_circle, cases))
+    if found.circle is None:
+        assert (found.valley is not None) == any(map(naive.has_valley, cases))
+        assert (found.lost is not None) == any(map(naive.has_lost, cases))
+
+
+@given(tiered(6), POLICIES)
+def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None:
+    found = judge(wires, Question(policy)).valley
+    if found is not None:
+        tiers = [wires.tiers[wires.names.index(name)] for name in found]
+        assert all(wires.names.index(b) in wires.links[wires.names.index(a)] for a, b in pairwise(found))
+        assert tiers[0] > tiers[1] == tiers[-2] < tiers[-1]
+        assert len(set(tiers[1:-1])) == 1
 
 
 @given(tiered())
@@ -105,7 +132,7 @@ def test_what_no_way_up_and_down_leads_to_is_found_with_and_without_moves(wires:
 
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
 def test_few_of_what_is_alike_show_what_all_show(wires: Wires, policy: Policy, data: st.DataObject) -> None:
-    question = asked(data, wires, policy)
+    question = bouncing(data, wires, policy)
     few, every = judge(wires, question), whole(wires, question)
     assert len(few.circle) == len(every.circle)
     assert (few.valley is None, few.lost is None) == (every.valley is None, every.lost is None)
@@ -152,7 +179,7 @@ def held_against_every_case(wires: Wires, question: Question, borne: Borne) -> N
 def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
     wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
-    held_against_every_case(wires, asked(data, wires, policy), Borne(1, 1))
+    held_against_every_case(wires, bouncing(data, wires, policy), Borne(1, 1))
 
 
 @settings(max_examples=30)
@@ -160,7 +187,7 @@ def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
 def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
     wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
-    held_against_every_case(wires, asked(data, wires, policy), data.draw(BORNE))
+    held_against_every_case(wires, bouncing(data, wires, policy), data.draw(BORNE))
 
 
 @given(st.one_of(worn_clos(), pods(), tiered()), POLICIES, st.integers(1, 2))

@@ -182,7 +182,7 @@ class TestCluster:
                 "nvlink": {"generation": 4, "domain": 8},
             },
             {"nics_per_host": 1},
-            {"gpus_per_host": 4, "nvlink": {"generation": 5, "domain": 72}},
+            {"gpus_per_host": 9, "nvlink": {"generation": 5, "domain": 72}},
             {"nvlink": {"generation": 4, "domain": 4}},
             {"rails": 1},
         ],

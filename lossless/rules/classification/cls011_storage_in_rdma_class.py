@@ -4,7 +4,8 @@
 Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
 without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
 the hosts' own traffic uses. A lossless class of its own is well, and so is a lossy one. Other networks may be the jobs'
-own and are not judged; management is ISO001's.
+own and are not judged; management is ISO001's. Where the jobs are elsewhere, in that a network with `purpose: compute`
+is `on: separate`, the fabric is storage's own.
 
 ## Why it breaks a lossless fabric
 Storage comes in bursts of many readers at once. In the class of the collectives its pauses hit the collectives, and
@@ -30,6 +31,12 @@ networks:
 ```yaml intent base=leaf-spine
 networks:
   storage: {on: separate}
+```
+
+```yaml intent base=leaf-spine
+networks:
+  storage: {on: fabric, class: rdma}
+  jobs: {on: separate, purpose: compute}
 ```
 
 ## Fix
@@ -70,6 +77,8 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per storage network in a lossless class that the hosts mark."""
+    if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
+        return
     by_name = {cls.name: cls for cls in view.fabric.classes.lossless}
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
@@ -90,6 +99,7 @@ def _hit(network: Network, cls: TrafficClass) -> Hit:
         origin=network.origin.at("class"),
         message=f"network {network.name} shares lossless class {cls.name} with the jobs' own traffic",
         note="the bursts of one pause the other, and both are marked and slowed down alike",
-        help="give it a class of its own, or on: separate",
+        help="give it a class of its own, or on: separate; where the fabric is for storage alone, state a network of "
+        "the jobs: purpose: compute, on: separate",
         data={"network": network.name, "class": cls.name},
     )

@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
-from lossless.rules.pfc.masks import spell
+from lossless.rules.pfc.masks import gathered, spell
 from lossless.units import format_capacity
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ PAUSED_MOST_OF_THE_TIME = 4
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of leaf whose oversubscribed uplinks pause without marking."""
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
     for capacity in view.fabric.capacities:
         leaf = capacity.role == "leaf"
         unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()

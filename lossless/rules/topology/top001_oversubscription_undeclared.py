@@ -38,6 +38,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.pfc.masks import gathered
 from lossless.units import format_capacity
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ RULE = Rule(
 
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of leaf or spine whose oversubscription exceeds what is declared."""
-    for capacity in view.fabric.capacities:
-        if capacity.down_bps > capacity.up_bps * capacity.accepted:
-            yield _hit(capacity)
+    yield from gathered(
+        _hit(capacity)
+        for capacity in view.fabric.capacities
+        if capacity.down_bps > capacity.up_bps * capacity.accepted
+    )
 
 
 def _hit(capacity: Capacity) -> Hit:

@@ -40,6 +40,7 @@ from lossless.findings import Related
 from lossless.hardware.capacity import cages_needed, cages_per_port, fabric_cages, ports_per_cage
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.pfc.masks import gathered
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -71,10 +72,14 @@ class SpeedDemand(NamedTuple):
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per kind of switch that lacks ports."""
     for switch, names in view.alike:
-        if not switch.demand:
-            continue
-        if switch.profile is None:
+        if switch.demand and switch.profile is None:
             yield Gap("no hardware profile describes the switch", len(names))
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
+    for switch, names in view.alike:
+        if not switch.demand or switch.profile is None:
             continue
         demands = _by_speed(switch.demand, switch.profile)
         missing = sum(d.cages for d in demands) - len(fabric_cages(switch.profile))

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from lossless.hardware.capacity import ports_per_cage
 from lossless.rules.base import Gap, Hit, Rule
+from lossless.rules.pfc.masks import gathered
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -71,10 +72,19 @@ RULE = Rule(
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per speed that a kind of switch, or the network adapter of the hosts, does not have."""
     for switch, names in view.alike:
+        if switch.demand and switch.profile is None:
+            yield Gap("no hardware profile describes the switch", len(names))
+    for host, names in view.host_kinds:
+        if host.nic is None:
+            yield Gap("no hardware profile describes the network adapter", len(names))
+    # Where links are listed, each of many lines may ask for the same speed.
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
+    for switch, names in view.alike:
         for demand in switch.demand:
-            if switch.profile is None:
-                yield Gap("no hardware profile describes the switch", len(names))
-            elif not ports_per_cage(switch.profile, demand.speed_bps):
+            if switch.profile is not None and not ports_per_cage(switch.profile, demand.speed_bps):
                 yield _switch_hit(switch.profile, demand, names)
     for host, names in view.host_kinds:
         yield from _adapter(view, host, names)
@@ -94,10 +104,10 @@ def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ..
     )
 
 
-def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit | Gap]:
-    if host.nic is None:
-        yield Gap("no hardware profile describes the network adapter", len(names))
-    elif isinstance(host.rate_bps, int) and host.rate_bps and host.rate_bps not in host.nic.rates_bps:
+def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]:
+    if host.nic is None or not isinstance(host.rate_bps, int) or not host.rate_bps:
+        return
+    if host.rate_bps not in host.nic.rates_bps:
         for origin, hosts in _by_line(view, host.rate_bps, names).items():
             yield _adapter_hit(host.nic, host.rate_bps, origin, tuple(hosts))
 

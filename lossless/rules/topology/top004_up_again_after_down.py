@@ -103,14 +103,15 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
 
 
 def _turns(origin: Origin, seen: Seen) -> Hit:
-    above, at, up = seen.verdict.valley or ("", "", "")
+    above, at, *between, up = seen.verdict.valley or ("", "", "")
+    across = f", cross to {' and '.join(between)}" if between else ""
     return Hit(
         origin=origin,
-        message=f"{after(seen.failed)}packets come down from {above} to {at} and go up again to {up}",
+        message=f"{after(seen.failed)}packets come down from {above} to {at}{across} and go up again to {up}",
         note="no circle of buffers closes yet; further failures or another such switch can close one",
         help="policy: up-down, and links enough that it leads everywhere",
-        elements=(at,),
-        data={"switches": [above, at, up], "failed": [str(strike) for strike in seen.failed]},
+        elements=(at, *between),
+        data={"switches": [above, at, *between, up], "failed": [str(strike) for strike in seen.failed]},
     )
 
 

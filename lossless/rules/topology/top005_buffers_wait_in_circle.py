@@ -7,7 +7,8 @@ all other failures that must be borne (`failures`: any one link or any one switc
 which it looks at every kind or, where they are too many, at 300 drawn at random. The smallest circle is shown link by
 link. Bounces of dual ToRs count in their second priority.
 Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
-torus, nothing is judged.
+torus, nothing is judged. Devices that are configured elsewhere (`outside`) send and take packets; how they forward is
+not known, and where that could close a circle it is counted as not judged.
 
 Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the type of
 each switch (ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the same priority. Where who is joined
@@ -108,6 +109,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield Gap(UNSTATED)
     elif found.outcome.circle and routing:
         yield _hit(view, routing, found.outcome.circle)
+    elif beyond := found.beyond:
+        yield Gap(beyond)
     elif found.outcome.drawn:
         yield Gap(
             f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "

@@ -76,13 +76,14 @@ def _declared(view: View) -> Iterator[Hit]:
     found, routing = routed(view), view.fabric.routing
     if found is None or routing is None or found.outcome.circle:
         return
+    beyond = found.beyond if routing.bounce else ""
     for one in routing.bounce:
         if not found.pauses_above(one.names[0]):
             continue
         yield Hit(
             origin=one.origin,
             message=f"{one.names[0]} sends up again what came from above, in the same {priorities(view)}",
-            note="no circle closes yet; a second switch that does so closes one",
+            note=beyond or "no circle closes yet; a second switch that does so closes one",
             help="send bounced packets back in a priority of their own, as dual ToRs do, or drop them",
             elements=one.names,
             data={"switch": one.names[0]},

@@ -73,8 +73,12 @@ def check(view: View) -> Iterator[Hit | Gap]:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
         yield Gap("an intent does not say how long leaves know MAC addresses and their ports")
-    elif bridging.mac_aging_ms < bridging.arp_timeout_ms and (circle := flooded(found)):
-        yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, circle)
+    elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
+        flood = flooded(found)
+        if flood.circle:
+            yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.circle)
+        elif beyond := flood.beyond:
+            yield Gap(beyond)
 
 
 def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple[Hop, ...]) -> Hit:

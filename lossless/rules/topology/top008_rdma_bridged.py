@@ -67,7 +67,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
     bridging, found = view.fabric.bridging, routed(view)
     if found is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
         return
-    if circle := flooded(found):
+    flood = flooded(found)
+    if circle := flood.circle:
         yield Hit(
             origin=bridging.origin.key(),
             message="leaves flood packets whose port they do not know, which can close a circle of buffers in "
@@ -77,6 +78,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
             elements=buffers(circle),
             places=len(circle),
         )
+    elif beyond := flood.beyond:
+        yield Gap(beyond)
 
 
 def _forgets_too_soon(bridging: Bridging) -> bool:

@@ -4,7 +4,8 @@
 Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with what the
 hosts have together; the bandwidth per GPU with what the links of a host have for each; the RDMA NICs of a host with its
 links, of which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of
-which a domain holds whole ones, or a host whole domains, and with the largest domain of that generation. With `rails`,
+which a domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
+generation. With `rails`,
 hosts that share a leaf must reach the same leaves, and more than one where the fabric has more. What the `cluster` does
 not state is not judged.
 
@@ -52,7 +53,7 @@ cluster: {gpus_per_host: 8, gpus: 64, nics_per_host: 2, bandwidth_per_gpu: 100G,
 ```
 
 ```yaml intent base=leaf-spine
-cluster: {gpus_per_host: 4, nvlink: {generation: 5, domain: 72}}
+cluster: {gpus_per_host: 4, nvlink: {generation: 5, domain: 32}}
 ```
 
 ## Fix
@@ -100,7 +101,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     yield from _bandwidth(cluster, view)
     yield from _nics(cluster, view)
     if cluster.scale_up is not None:
-        yield from _domain(cluster, cluster.scale_up)
+        yield from _domain(cluster, cluster.scale_up, len(view.fabric.hosts) * cluster.gpus_per_host)
     if cluster.rails is not None and cluster.rails > 1:
         yield from _rails(cluster, cluster.rails, view)
 
@@ -111,7 +112,7 @@ def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
         yield Hit(
             origin=cluster.origin.at("gpus"),
             message=f"{hosts:,} hosts with {cluster.gpus_per_host} GPUs each have {found:,}, not {cluster.gpus:,}",
-            help="correct gpus, gpus_per_host or the number of hosts",
+            help="correct gpus, gpus_per_host or the number of hosts; what has no GPUs, as storage, can be outside",
             data={"gpus": found, "stated": cluster.gpus, "hosts": hosts},
         )
 
@@ -166,19 +167,23 @@ def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -
     )
 
 
-def _domain(cluster: Cluster, joined: ScaleUp) -> Iterator[Hit]:
+def _domain(cluster: Cluster, joined: ScaleUp, gpus: int) -> Iterator[Hit]:
     domain, own = joined.domain_gpus, cluster.gpus_per_host
-    message = None
+    message, filling = None, False
     if domain > joined.most_gpus:
         message = f"{joined.name} joins at most {joined.most_gpus:,} GPUs, not {domain:,}"
     elif domain % own and own % domain:
         message = f"a domain of {domain} GPUs is no whole number of hosts with {own} each"
+    elif domain > gpus:
+        message = f"a domain of {domain} GPUs is larger than all hosts together, which have {gpus:,}"
+        filling = True  # a rack that is not full yet looks the same
     if message is not None:
         yield Hit(
             origin=joined.origin.at("domain"),
             message=message,
             help="correct domain or gpus_per_host",
-            data={"domain": domain, "gpus_per_host": own, "most": joined.most_gpus},
+            data={"domain": domain, "gpus_per_host": own, "gpus": gpus, "most": joined.most_gpus},
+            severity="info" if filling else None,
         )
 
 

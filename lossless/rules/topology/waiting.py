@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from lossless.records import NamedTuple
 from lossless.routing.failures import Borne, Outcome, after_failures
-from lossless.routing.judge import Question, judge
+from lossless.routing.judge import Question, circle_beyond
 from lossless.routing.wires import Wires, wires_of, without
 
 if TYPE_CHECKING:
@@ -36,6 +36,22 @@ class Routed(NamedTuple):
     def unknown(self) -> bool:
         """Whether nothing is stated and going up and then down cannot be meant."""
         return not self.stated and (self.outcome.lost is not None or _tierless(self.wires))
+
+    @property
+    def circle(self) -> tuple[Hop, ...]:
+        """The smallest circle, after as few failures as it takes."""
+        return self.outcome.circle.verdict.circle if self.outcome.circle else ()
+
+    @property
+    def beyond(self) -> str:
+        """What is not known of devices outside and could close a circle, empty where nothing could."""
+        wires = self.wires
+        circle = circle_beyond(wires, self.question) if wires.outside else ()
+        outside = {wires.names[switch] for switch in wires.outside}
+        through = list(dict.fromkeys(hop.near for hop in circle if hop.near in outside))
+        are = "is" if len(through) == 1 else "are"
+        why = "whether packets turn there so that buffers wait in a circle is not known"
+        return f"{joined(through)} {are} configured elsewhere: {why}" if through else ""
 
     def pauses_above(self, name: str) -> bool:
         """Return whether what comes down to a switch is paused, and what it sends up."""
@@ -79,15 +95,19 @@ def _in_service(wires: Wires, failed: Collection[Sequence[str]]) -> Wires:
 
 
 def _tierless(wires: Wires) -> bool:
-    return any(links and not tier for tier, links in zip(wires.tiers, wires.links, strict=True))
+    inside = (switch for switch in range(len(wires.names)) if switch not in wires.outside)
+    return any(wires.links[switch] and not wires.tiers[switch] for switch in inside)
 
 
-def flooded(found: Routed) -> tuple[Hop, ...]:
-    """Return the circle that closes where every leaf sends up what it floods, empty where none does."""
-    wires = found.wires
-    leaves = {n for n, here in enumerate(wires.attached) if here and wires.above(n)}
-    bounces = found.question.bounces | {wires.names[leaf] for leaf in leaves}
-    return judge(wires, Question(found.question.policy, bounces)).circle
+def flooded(found: Routed) -> Routed:
+    """Return the fabric as it is where every leaf sends up what it floods."""
+    wires, question = found.wires, found.question
+    leaves = {
+        n for n, here in enumerate(wires.attached) if here and n not in wires.outside and wires.above(n)
+    }
+    bounces = question.bounces | {wires.names[leaf] for leaf in leaves}
+    flood = Question(question.policy, bounces)
+    return Routed(found.stated, wires, flood, after_failures(wires, flood, Borne(0, 0)))
 
 
 def circle_in_words(circle: Sequence[Hop]) -> str:
