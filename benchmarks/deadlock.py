@@ -1,35 +1,42 @@
 """What it costs to know whether buffers can wait in a circle: against size, after failures, and where nothing is alike.
 
-The fabrics are three-tier Clos of growing size, resolved from intents; the check is that of the rules, from links to
-verdict. In the worn ones every leaf has lost a link of its own choice, so that no two are alike.
+The fabrics are three-tier Clos of growing size, resolved from intents. The check is that of the rules, from links to
+verdict, on a model that was just made, as in a lint; and the whole of a lint is measured as a process. In the worn
+ones every leaf has lost links of its own choice, so that no two are alike. Seconds are those of the processor, so that
+what else a machine does counts little; of a few rounds, the least.
 """
 
 from __future__ import annotations
 
+import gc
 import math
-import resource
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.measure import report
+from benchmarks.measure import ENVIRONMENT, report
 from lossless.intent.load import load_intent
 from lossless.resolve.fabric import resolve
 from lossless.routing.failures import Borne, after_failures
 from lossless.routing.judge import Question, judge
-from lossless.routing.wires import wires_of, without
+from lossless.routing.wires import wires_of
 from lossless.source import load_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from lossless.fabric.model import Fabric
-    from lossless.routing.wires import Wires
+    from lossless.routing.judge import Verdict
+
+Found = TypeVar("Found")
 
 INTENT = """
 lossless: v1
@@ -41,84 +48,141 @@ topology:
   three_tier:
     pods: {pods}
     leaves_per_pod: {leaves}
-    spines_per_pod: {leaves}
+    spines_per_pod: {planes}
     super_spines: {supers}
-    planes: {leaves}
+    planes: {planes}
     hosts_per_leaf: {leaves}
     host_links: 1 x 800G
     uplinks: 1 x 800G
     spine_uplinks: 1 x 800G
     cables: {{host: 3m, uplink: 30m, spine_uplink: 100m}}
 """
+FAILING = """
+  routing: {policy: shortest-path}
+failures: {links: 2, switches: 2}
+"""
 PODS = (4, 8, 16, 32, 64)
 """Of 1,024 hosts each: 4,096 to 65,536."""
 ROUNDS = 3
+COLLECTED = 50_000
+"""As the program has its garbage collected; the model is all objects that stay."""
+LINT = "import sys; from lossless.cli import main; sys.exit(main())"
+UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
 
 
 def main() -> None:
-    """Measure and print; the memory is the peak of the whole process, model included."""
-    alike, worn = [], []
-    for pods in PODS:
-        started = time.perf_counter()
-        found = _fabric(pods, leaves=32, supers=512)
-        resolved = time.perf_counter() - started
-        alike.append((len(found.hosts), _least(partial(_planted, found))))
-        worn.append((len(found.hosts), _least(partial(_judged_worn, found))))
-        print(
-            f"{len(found.hosts):6,} hosts: resolved in {resolved:5.2f} s, two bounces found in {alike[-1][1]:5.2f} s, "
-            f"all unlike in {worn[-1][1]:5.2f} s"
-        )
-    mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Measure and print."""
+    gc.set_threshold(COLLECTED)
+    texts = {pods * 1024: INTENT.format(pods=pods, leaves=32, planes=32, supers=512) for pods in PODS}
+    # Before anything is made here: a process counts the memory of the one that starts it as its own.
+    lints = {hosts: _linted(text) for hosts, text in texts.items()}
+    linted, failing = lints[max(texts)], _linted(texts[max(texts)] + FAILING)
+    measured = {"lint": [(hosts, cost.seconds) for hosts, cost in lints.items()]}
+    for hosts, text in texts.items():
+        taken = _taken(text)
+        for name, seconds in taken.items():
+            measured.setdefault(name, []).append((hosts, seconds))
+        print(f"{hosts:6,} hosts:", ", ".join(f"{name} {seconds:.2f} s" for name, seconds in taken.items()))
+    largest = {name: sizes[-1][1] for name, sizes in measured.items()}
     report(
         [
-            ("growth exponent, Clos", _exponent(alike), 1.1, ""),
-            ("growth exponent, all unlike", _exponent(worn), 1.1, ""),
-            ("65,536 hosts, model and circle", resolved + alike[-1][1], 60.0, "s"),
-            ("65,536 hosts, peak memory", mebibytes, 8192.0, "MiB"),
+            *((f"growth exponent, {name}", _exponent(sizes), 1.1, "") for name, sizes in measured.items()),
+            *((f"65,536 hosts, {name}", seconds, 60.0, "s") for name, seconds in largest.items()),
+            ("65,536 hosts, lint, peak memory", linted.mebibytes, 8192.0, "MiB"),
+            ("65,536 hosts, lint, with every 2 failures", failing.seconds, 60.0, "s"),
+            ("65,536 hosts, lint, with every 2 failures, peak memory", failing.mebibytes, 8192.0, "MiB"),
             *_failures(),
         ]
     )
 
 
-def _fabric(pods: int, leaves: int, supers: int) -> Fabric:
-    return resolve(
-        load_intent(load_text(INTENT.format(pods=pods, leaves=leaves, supers=supers), "fabric.yaml"))
+class Cost(NamedTuple):
+    """What a process took."""
+
+    seconds: float
+    mebibytes: float
+
+
+def _linted(text: str) -> Cost:
+    """Return what ``lossless lint`` of an intent takes, all rules and all that starts and ends with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "fabric.yaml")
+        file.write_text(text)
+        costs = [_process([sys.executable, "-c", LINT, "lint", str(file)]) for _ in range(ROUNDS)]
+    return Cost(min(cost.seconds for cost in costs), max(cost.mebibytes for cost in costs))
+
+
+def _process(command: Sequence[str]) -> Cost:
+    """Return what one process takes of the processor, and its peak of memory.
+
+    Raises:
+        AssertionError: it did not come to findings.
+    """
+    started = subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
+    assert started.stdout is not None
+    with started.stdout as printed:
+        assert "in 1 file" in printed.read(), "lint came to no end"
+    _, status, used = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def _least(run: Callable[[], object]) -> float:
-    """Return the least time of a few runs, in seconds."""
-    times = []
+def _taken(text: str) -> dict[str, float]:
+    """Return the least time of each step, every round on a model of its own."""
+    taken: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        started = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - started)
-    return min(times)
+        seconds, found = _timed(lambda: resolve(load_intent(load_text(text, "fabric.yaml"))))
+        taken.setdefault("resolve", []).append(seconds)
+        for name, check in _checks(found).items():
+            taken.setdefault(name, []).append(_timed(check)[0])
+    return {name: min(times) for name, times in taken.items()}
 
 
-def _judged_worn(found: Fabric) -> None:
-    judge(_worn(wires_of(found)), Question("up-down"))
+def _timed(run: Callable[[], Found]) -> tuple[float, Found]:
+    started = time.process_time()
+    found = run()
+    return time.process_time() - started, found
 
 
-def _planted(found: Fabric) -> None:
-    """Plant two bounces at random and find the circle they close.
+def _checks(found: Fabric) -> Mapping[str, Callable[[], Verdict]]:
+    """Return what is asked of a fabric, of all that are alike and of all unlike."""
+    worn = _worn(found)
+    bounces = Question("up-down", _two_leaves(found))
+    return {
+        "Clos, two bounces": lambda: _circle_through(found, bounces),
+        "all unlike": lambda: judge(wires_of(worn), UP_DOWN),
+        "all unlike, two bounces": lambda: _circle_through(worn, bounces),
+        "all unlike, shortest path": lambda: judge(wires_of(worn), SHORTEST),
+    }
+
+
+def _two_leaves(found: Fabric) -> frozenset[str]:
+    leaves = [switch.name for switch in found.switches if switch.role == "leaf"]
+    return frozenset(Random(len(leaves)).sample(leaves, 2))
+
+
+def _circle_through(found: Fabric, question: Question) -> Verdict:
+    """Find the circle that two bounces, planted at random, close.
 
     Raises:
         AssertionError: it is not found, or goes elsewhere.
     """
-    wires = wires_of(found)
-    leaves = [name for name, here in zip(wires.names, wires.attached, strict=True) if here]
-    bounce = frozenset(Random(len(leaves)).sample(leaves, 2))
-    circle = judge(wires, Question("up-down", bounce)).circle
-    assert {hop.near for hop in circle if hop.up_again} == bounce
+    verdict = judge(wires_of(found), question)
+    assert {hop.near for hop in verdict.circle if hop.up_again} == question.bounces
+    return verdict
 
 
-def _worn(wires: Wires) -> Wires:
-    """Return wires in which every switch with hosts has lost one or two of its links at random."""
-    random = Random(1)
-    leaves = [leaf for leaf, here in enumerate(wires.attached) if here]
-    gone = {(leaf, random.choice(list(wires.links[leaf]))) for leaf in leaves for _ in range(2)}
-    return without(wires, pairs=gone)
+def _worn(found: Fabric, each: int = 2) -> Fabric:
+    """Return a fabric in which every leaf has lost one or two of its links to switches at random."""
+    random, up = Random(1), dict[str, list[int]]()
+    for place, link in enumerate(found.links):
+        if not link.to_host:
+            up.setdefault(link.a, []).append(place)
+    leaves = [switch.name for switch in found.switches if switch.role == "leaf"]
+    gone = {random.choice(up[leaf]) for leaf in leaves for _ in range(each)}
+    return found._replace(links=tuple(link for place, link in enumerate(found.links) if place not in gone))
 
 
 def _exponent(measured: Sequence[tuple[int, float]]) -> float:
@@ -130,17 +194,19 @@ def _exponent(measured: Sequence[tuple[int, float]]) -> float:
 
 
 def _failures() -> list[tuple[str, float, float, str]]:
-    """Return how long 1,024 hosts take with failures, whose links are all alike and all unlike."""
-    wires = wires_of(_fabric(pods=16, leaves=8, supers=64))
-    question, rows = Question("shortest-path"), []
-    for name, found in (("Clos", wires), ("all unlike", _worn(wires))):
-        for survive, goal in ((1, 30.0), (2, 60.0)):
-            started = time.perf_counter()
-            outcome = after_failures(found, question, Borne(survive, survive))
-            kind = f"{outcome.cases} {'drawn' if outcome.drawn else 'cases'}"
-            rows.append(
-                (f"1,024 hosts, {survive} failed, {name}, {kind}", time.perf_counter() - started, goal, "s")
-            )
+    """Return how long fabrics take with failures, whose links are all alike and all unlike, many and few."""
+    rows = []
+    for planes, supers in ((8, 64), (4, 32), (2, 16)):
+        text = INTENT.format(pods=16, leaves=8, planes=planes, supers=supers)
+        found = resolve(load_intent(load_text(text, "fabric.yaml")))
+        for name, fabric in (("alike", found), ("unlike", _worn(found, 2 if planes > 4 else 1))):
+            for failed, goal in ((1, 30.0), (2, 60.0)):
+                wires = wires_of(fabric)
+                seconds, outcome = _timed(partial(after_failures, wires, SHORTEST, Borne(failed, failed)))
+                kind = f"{outcome.cases} {'drawn' if outcome.drawn else 'cases'}"
+                rows.append(
+                    (f"1,024 hosts, {planes} planes, {name}, {failed} failed, {kind}", seconds, goal, "s")
+                )
     return rows
 
 

@@ -58,10 +58,15 @@ def families(wires: Wires) -> Iterator[Family]:
 
 def twins(wires: Wires) -> list[Family]:
     """Return switches with the same links to the same others, and none to each other: blocks of one switch."""
-    found: dict[object, list[Block]] = {}
+    rough: dict[object, list[int]] = {}
     for switch, others in enumerate(wires.links):
-        links = frozenset(others.items()) if not wires.lossy else _links(wires, switch, others)
-        found.setdefault((_own(wires, switch), links), []).append((switch,))
+        rough.setdefault((_own(wires, switch), len(others), sum(others)), []).append(switch)
+    found: dict[object, list[Block]] = {}
+    for perhaps in rough.values():
+        for switch in perhaps if len(perhaps) > 1 else ():
+            others = wires.links[switch]
+            links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
+            found.setdefault((_own(wires, switch), links), []).append((switch,))
     return [family for family in found.values() if len(family) > 1]
 
 

@@ -71,7 +71,7 @@ class Seen(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was seen first of each kind, with as few failures as it takes.
+    """What was seen first of each kind, with as few failures as it takes; after a circle nothing more is looked for.
 
     ``cases`` is how many fabrics were looked at; unless some of them were ``drawn`` at random because there are more,
     they show what all show.
@@ -138,10 +138,8 @@ def _cost(case: Case) -> int:
 
 
 def _settled(outcome: Outcome, question: Question) -> bool:
-    """Return whether further failures can show nothing that has not been seen."""
-    if only_up_down(question):
-        return outcome.lost is not None
-    return outcome.circle is not None and (outcome.valley is not None or question.policy == "up-down")
+    """Return whether further failures can show nothing worse than what has been seen."""
+    return outcome.circle is not None or (outcome.lost is not None and only_up_down(question))
 
 
 class _Cases:

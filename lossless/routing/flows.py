@@ -128,8 +128,10 @@ def _layered(
             for move in into[state]:
                 tail = tails[move]
                 if fresh := found & missing[tail]:
-                    new[tail] = new.get(tail, 0) | fresh
-                    hops[move] |= fresh
+                    # Of long numbers that are the same one is kept: with many destinations memory decides.
+                    fresh = found if fresh == found else fresh
+                    new[tail] = new[tail] | fresh if tail in new else fresh
+                    hops[move] = hops[move] | fresh if hops[move] else fresh
         for state, found in new.items():
             reached[state] |= found
             missing[state] ^= found
@@ -147,14 +149,16 @@ def carried(moves: Moves, found: Ways, sent: dict[int, int]) -> list[int]:
     for move, tail in enumerate(moves.tails):
         out[tail].append(move)
     waiting = [sent.get(state, 0) for state in range(len(out))]
-    by_move = [0] * len(moves.tails)
+    by_move, hops, heads = [0] * len(moves.tails), found.hops, moves.heads
     for layer in reversed(found.layers[1:]):
         for state, far in layer.items():
             here = waiting[state] & far
             if not here:
                 continue
             for move in out[state]:
-                if going := here & found.hops[move]:
-                    by_move[move] |= going
-                    waiting[moves.heads[move]] |= going
+                if going := here & hops[move]:
+                    going = hops[move] if going == hops[move] else going
+                    by_move[move] = by_move[move] | going if by_move[move] else going
+                    head = heads[move]
+                    waiting[head] = waiting[head] | going if waiting[head] else going
     return by_move

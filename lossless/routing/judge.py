@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 Policy = Literal["up-down", "shortest-path"]
 MEMBERS = 3
-"""How many switches of a kind show all that any number of them can do.
+"""How many blocks of a family show all that any number of them can do.
 
-A way passes a kind at most once, but may begin in the kind that it ends in, so one member more than the end must be
-left. A circle may pass a kind many times; of switches that stand two hops apart in it some must be different ones, and
-three members suffice for that, as three colours do for a ring of any length. Distances are the same while one is left.
+A circle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
+suffice for that, as three colours do for a ring of any length. Where ways begin and end can be in any of them, if only
+both are not in one. Distances are the same while one is left.
 """
 
 

@@ -119,7 +119,7 @@ def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, in
     for switch in fabric.switches:
         made.setdefault(id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted})
     unwanted = {switch.name: made[id(switch.ports)] for switch in fabric.switches}
-    found = set[Pair]()
+    found: set[Pair] = set()
     for link in fabric.links:
         if not link.to_host:
             found |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()

@@ -32,7 +32,7 @@ ROLES = {
 
 
 def fabric(topology: dict[str, Any], **more: Any) -> Intent:
-    """Return a whole intent: 400G hosts, 800G switches, a watchdog, ECN, and networks beside the fabric."""
+    """Return a whole intent: 400G hosts, 800G switches, a watchdog, ECN, networks apart, and nothing fails."""
     base = {
         "lossless": "v1",
         "fabric": "made",
@@ -41,6 +41,7 @@ def fabric(topology: dict[str, Any], **more: Any) -> Intent:
         "hardware": {"switch": "nvidia-sn5600", "nic": "connectx-7"},
         "topology": topology,
         "networks": {"storage": {"on": "separate"}, "management": {"on": "separate"}},
+        "failures": {"links": 0, "switches": 0},
     }
     merged: Intent = merge(base, more)
     return merged

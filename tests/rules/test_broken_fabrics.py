@@ -22,13 +22,15 @@ TWO_PODS += [f"leaf{n} gpu{n} 8 x 400G 3m" for n in (1, 2, 3, 4)]
 RAILED = [f"leaf{r} gpu{h} 1 x 400G 3m" for h in range(1, 5) for r in range(1, 5)]
 RAILED += [f"leaf{r} spine{s} 2 x 800G 30m" for r in range(1, 5) for s in (1, 2)]
 
+TWO = {"links": 2, "switches": 2}
+
 
 def up_down(**keys: Any) -> dict[str, Any]:
     return {"routing": {"policy": "up-down", **keys}}
 
 
 def shortest(**keys: Any) -> dict[str, Any]:
-    return {"routing": {"policy": "shortest-path", "survive": 0, **keys}}
+    return {"routing": {"policy": "shortest-path", **keys}}
 
 
 def ring(kind: str, switches: int, **more: Any) -> Intent:
@@ -84,7 +86,7 @@ BROKEN = {
     "the same with PFC stated for its links": broken(
         f"TOP005 {ROUTING}.policy", intent=ring("sw", 5, topology=shortest(), pfc={"tiers": ["hosts", "links"]})),
     "a ring that is said to go up and down": broken(
-        f"TOP004 {ROUTING}", intent=ring("leaf", 5, topology=up_down(survive=0))),
+        f"TOP004 {ROUTING}", intent=ring("leaf", 5, topology=up_down())),
     "a torus on one lane": broken(
         f"TOP005 {ROUTING}.policy", intent=fabric({"torus": TORUS, **shortest()}, pfc={"tiers": ["hosts", "links"]})),
     "a dragonfly on one lane": broken(
@@ -94,14 +96,15 @@ BROKEN = {
     "links that are out of service": broken(
         f"TOP005 {ROUTING}.policy",
         intent=fabric({**two_tiers(spines=2, uplinks="8 x 800G"),
-                       **shortest(failed=[["leaf1", "spine1"], ["leaf2", "spine2"]])})),
+                       **shortest()}, failures={"out_of_service": [["leaf1", "spine1"], ["leaf2", "spine2"]]})),
     "the same where packets go up and down": broken(
         f"TOP004 {ROUTING}",
         intent=fabric({**two_tiers(spines=2, uplinks="8 x 800G"),
-                       **up_down(survive=0, failed=[["leaf1", "spine1"], ["leaf2", "spine2"]])})),
+                       **up_down()}, failures={"out_of_service": [["leaf1", "spine1"], ["leaf2", "spine2"]]})),
     "two failures that close a circle": broken(
-        f"TOP005 {ROUTING}.policy", intent=listed(NARROW, topology=shortest(survive=2))),
-    "two failures that leave no way": broken(f"TOP004 {ROUTING}", intent=listed(NARROW, topology=up_down(survive=2))),
+        f"TOP005 {ROUTING}.policy", intent=listed(NARROW, topology=shortest(), failures=TWO)),
+    "two failures that leave no way": broken(
+        f"TOP004 {ROUTING}", intent=listed(NARROW, topology=up_down(), failures=TWO)),
     "addresses known for longer than ports": broken(
         f"TOP007 {BRIDGING}.mac_aging",
         intent=fabric({**two_tiers(), "bridging": {"arp_timeout": "14400s", "mac_aging": "300s"}})),
@@ -186,7 +189,8 @@ def test_of_a_broken_fabric_one_finding_says_what_and_where(name: str) -> None:
          "what comes from another group is not paused"),
         (fabric({"dragonfly_plus": GROUPS, **shortest()}), "packets between groups go down once"),
         (listed([*clos(4, 2), "leaf1 leaf2 2 x 800G 3m"], topology=shortest()), "one link between leaves is no circle"),
-        (listed([*NARROW, "spine1 spine2 2 x 800G 3m"], topology=shortest(survive=2)), "spines that are peers help"),
+        (listed([*NARROW, "spine1 spine2 2 x 800G 3m"], topology=shortest(), failures=TWO),
+         "spines that are peers help"),
         (listed(clos(4, 2), topology=up_down(bounce=["leaf1", "leaf3"]), pfc={"tiers": ["hosts"]}),
          "what bounces is not paused"),
     ],
@@ -241,16 +245,14 @@ class TestOutside:
     def test_pods_that_only_a_router_joins_have_lost_nothing(self) -> None:
         two = [link for link in TWO_PODS if "super" not in link]
         routed = [*two, "spine1 wan1 1 x 400G 100m", "spine3 wan1 1 x 400G 100m"]
-        assert of_fabrics(said(listed(routed, ("wan1",), topology=up_down(survive=0)))) == []
+        assert of_fabrics(said(listed(routed, ("wan1",), topology=up_down()))) == []
 
     def test_super_spines_of_somebody_else_may_be_a_way(self) -> None:
         """Without them the pods are joined by a leaf alone, and no way goes up and then down."""
         two = [link for link in TWO_PODS if "super" not in link] + ["leaf1 spine3 4 x 800G 30m"]
-        alone = of_fabrics(said(listed(two, topology=up_down(survive=0))))
+        alone = of_fabrics(said(listed(two, topology=up_down())))
         assert [finding.code for finding in alone] == ["TOP004"]
         over = two + [f"spine{n} super{n} 8 x 800G 100m" for n in (1, 2, 3, 4)]
         outside = tuple(f"super{n}" for n in (1, 2, 3, 4))
-        codes = [
-            finding.code for finding in of_fabrics(said(listed(over, outside, topology=up_down(survive=0))))
-        ]
+        codes = [finding.code for finding in of_fabrics(said(listed(over, outside, topology=up_down())))]
         assert "TOP004" not in codes

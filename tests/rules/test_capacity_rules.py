@@ -42,16 +42,26 @@ def listed(*links: str) -> dict[str, Any]:
 class TestFailures:
     """TOP009."""
 
-    def test_each_kind_of_failure_is_judged_by_itself(self) -> None:
+    def test_of_links_and_switches_those_count_that_leave_less(self) -> None:
         asked = {"failures": {"links": 1, "switches": 1, "oversubscription": 1.1}, "topology": {"leaf_spine": {
-            "uplinks": "1 x 800G", "spines": 4}}}  # fmt: skip
-        switches, links = drawn(intent(asked), "TOP009")
-        assert links.message == (
-            "a leaf that loses 1 uplink has 2.4 Tb/s of uplinks for 3.2 Tb/s below it, 1.333:1; 1.1:1 is accepted"
+            "uplinks": "2 x 800G"}}}  # fmt: skip
+        (found,) = drawn(intent(asked), "TOP009")
+        assert found.message == (
+            "a leaf that loses 1 spine has 1.6 Tb/s of uplinks for 3.2 Tb/s below it, 2:1; 1.1:1 is accepted"
         )
-        assert "loses 1 spine has 2.4 Tb/s" in switches.message
-        assert links.origin.path == ("failures", "oversubscription")
-        assert (links.severity, links.elements) == ("warning", ("leaf1", "leaf2"))
+        assert found.origin.path == ("failures", "oversubscription")
+        assert (found.severity, found.elements) == ("warning", ("leaf1", "leaf2"))
+        (found,) = drawn(intent(asked | {"failures": asked["failures"] | {"switches": 0}}), "TOP009")
+        assert found.message.startswith("a leaf that loses 1 uplink has 2.4 Tb/s")
+
+    def test_what_is_out_of_service_counts_where_nothing_else_fails(self) -> None:
+        asked = {"failures": {"links": 0, "switches": 0, "oversubscription": 1, "out_of_service": ["spine1"]},
+                 "topology": {"leaf_spine": {"uplinks": "2 x 800G"}}}  # fmt: skip
+        (found,) = drawn(intent(asked), "TOP009")
+        assert found.message.startswith("a leaf has 1.6 Tb/s of uplinks for 3.2 Tb/s below it, 2:1")
+        assert "out of service: spine1" in found.note
+        asked["failures"]["out_of_service"] = []
+        assert drawn(intent(asked), "TOP009") == []
 
     def test_the_fastest_links_are_lost_first(self) -> None:
         found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), "leaf", (

@@ -106,7 +106,7 @@ def test_of_a_healthy_fabric_nothing_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nor_where_its_routing_is_stated_and_one_thing_may_fail(name: str, routing: dict[str, str]) -> None:
     one = HEALTHY[name]
-    stated = {**one, "topology": {**one["topology"], "routing": routing}}
+    stated = {**one, "topology": {**one["topology"], "routing": routing}, "failures": {"links": 1}}
     assert [f"{found.code}: {found.message}" for found in of_fabrics(said(stated))] == []
 
 

@@ -4,7 +4,7 @@
 Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,
 what is `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it that carry most (one,
 where nothing else is stated). It compares the bandwidth below with what is left above: in the worst case over all
-failures of that many, not in an average. TOP004 and TOP005 judge routing after the same failures.
+failures of that many, not in an average, of links or of switches, whichever leaves less. TOP004 and TOP005 judge routing after the same failures.
 
 ## Why it breaks a lossless fabric
 Routing moves the traffic of a dead uplink to those beside it. What was 1:1 is oversubscribed from then on, and the
@@ -65,24 +65,23 @@ RULE = Rule(
 
 
 def check(view: View) -> Iterator[Hit | Gap]:
-    """Yield a hit per kind of switch and kind of failure that leaves too little."""
+    """Yield a hit per kind of switch that failures leave too little: the kind of failure that leaves least."""
     failures = view.fabric.failures
     if failures is None or failures.accepted is None:
         return
     for capacity in view.fabric.capacities:
-        for what, number, left_bps in _cases(failures, capacity):
-            if capacity.down_bps > left_bps * failures.accepted:
-                lost = f"{number} {what if number > 1 else what[: what.rindex('s')]}"
-                yield _hit(failures, failures.accepted, capacity, lost, left_bps)
+        left_bps, number, what = min(_cases(failures, capacity))
+        if capacity.down_bps > left_bps * failures.accepted:
+            lost = f" that loses {number} {what if number > 1 else what.removesuffix('s')}" if number else ""
+            yield _hit(failures, failures.accepted, capacity, lost, left_bps)
 
 
-def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[str, int, int]]:
-    """Yield what fails, how many, and the b/s it leaves at least."""
-    if failures.links:
-        yield "uplinks", failures.links, left_without_links(capacity, failures.links)
+def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, str]]:
+    """Yield the b/s that failures leave at least, beside what is out of service, how many they are, and what fails."""
+    yield left_without_links(capacity, failures.links), failures.links, "uplinks"
     if failures.switches:
         above = "spines" if capacity.role == "leaf" else "super-spines"
-        yield above, failures.switches, left_without_switches(capacity, failures.switches)
+        yield left_without_switches(capacity, failures.switches), failures.switches, above
 
 
 def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int) -> Hit:
@@ -91,7 +90,7 @@ def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, lef
     is_left = f"{found:.4g}:1" if left_bps else "nothing is left above it"
     return Hit(
         origin=failures.origin.at("oversubscription"),
-        message=f"a {capacity.role} that loses {lost} has {format_capacity(left_bps)} of uplinks for "
+        message=f"a {capacity.role}{lost} has {format_capacity(left_bps)} of uplinks for "
         f"{format_capacity(capacity.down_bps)} below it, {is_left}; {accepted:g}:1 is accepted",
         note=f"whole: {capacity.note}"
         + (f"; out of service: {', '.join(failures.gone)}" if failures.gone else ""),
