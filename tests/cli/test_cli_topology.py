@@ -248,7 +248,9 @@ def test_cables_otherwise_than_declared_give_1_in_both_forms(cli: Cli) -> None:
     outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv")
     assert outcome.code == 1
     assert outcome.out.startswith("cables.csv:1:1: LNK008 cables-crossed: two cables are swapped: ")
-    (line,) = (n for n, text in enumerate(Path("fabric.yaml").read_text().splitlines(), 1) if "uplinks" in text)
+    (line,) = (
+        n for n, text in enumerate(Path("fabric.yaml").read_text().splitlines(), 1) if "uplinks" in text
+    )
     assert f"= also: fabric.yaml:{line}:" in outcome.out
     told = cli("topology", "fabric.yaml", "--from", "cables.csv", "--format", "json")
     data = json.loads(told.out)
