@@ -53,7 +53,8 @@ def find_classes(
     """Return the classes that most ports of the devices have; none where no port is in use.
 
     ``silent`` are the ports of tiers without PFC, which have a say only in how links of a speed mark that no other port
-    has. ``remapped``: some are dual ToRs. Then the ports that tunnels pass have second priorities, which are no classes.
+    has. ``remapped``: some are dual ToRs. Then the ports that tunnels pass have second priorities, which are no
+    classes.
     """
     used = [
         (port, End(device.name, port.name) in silent) for device in devices for port in device.used.values()
