@@ -26,6 +26,7 @@ def test_the_public_names_are_these() -> None:
         "Topology",
         "Watch",
         "baseline",
+        "cabled_as_declared",
         "cabled_topology",
         "diff",
         "fix",

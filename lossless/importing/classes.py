@@ -52,15 +52,16 @@ def find_classes(
 ) -> Found:
     """Return the classes that most ports of the devices have; none where no port is in use.
 
-    ``silent`` are the ports of tiers without PFC, which have no say. ``remapped``: some are dual ToRs. Then the ports
-    that tunnels pass have second priorities, which are no classes.
+    ``silent`` are the ports of tiers without PFC, which have a say only in how links of a speed mark that no other port
+    has. ``remapped``: some are dual ToRs. Then the ports that tunnels pass have second priorities, which are no
+    classes.
     """
-    all_ports = [
-        port
-        for device in devices
-        for port in device.used.values()
-        if End(device.name, port.name) not in silent
+    used = [
+        (port, End(device.name, port.name) in silent) for device in devices for port in device.used.values()
     ]
+    all_ports = [port for port, is_silent in used if not is_silent]
+    speeds = {port.speed_bps for port in all_ports}
+    marking = [port for port, is_silent in used if not is_silent or port.speed_bps not in speeds]
     plain = [port for port in all_ports if not second_priorities(port)] if remapped else all_ports
     ports = plain or all_ports
     qos = [port.qos for port in ports if port.qos is not None]
@@ -82,7 +83,7 @@ def find_classes(
     shares = _shares(everywhere, active)
     notes = (*said(dscp_vote, "DSCPs"), *said(mask_vote, "PFC"), *said(group_vote, "priority groups"))
     beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
-    classes = _Naming(by_tc, mask, active, all_ports, shares, groups, beyond).classes()
+    classes = _Naming(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
     return Found(tuple(classes), (*notes, *shares.notes))
 
 
@@ -106,12 +107,14 @@ class _Naming:
         mask: tuple[int, ...],
         active: Sequence[int],
         ports: Sequence[Port],
+        marking: Sequence[Port],
         shares: _Shares,
         groups: tuple[int, ...],
         beyond: Sequence[int],
     ) -> None:
         self._by_tc, self._mask, self._active = by_tc, mask, active
-        self._ports, self._shares, self._groups, self._beyond = ports, shares, groups, beyond
+        self._ports, self._marking, self._shares = ports, marking, shares
+        self._groups, self._beyond = groups, beyond
         lossy = [tc for tc in active if tc not in mask]
         # The class of all other DSCPs: the largest that may drop, so that nothing unknown is paused.
         self._rest = max(lossy or active, key=lambda tc: (len(by_tc[tc]), -tc), default=0)
@@ -127,7 +130,7 @@ class _Naming:
 
     def _class(self, tc: int, name: str) -> DraftClass:
         lossless, group = tc in self._mask, self._groups[tc]
-        curves, notes = _curves(self._ports, tc)
+        curves, notes = _curves(self._marking, tc)
         if tc == self._rest and self._beyond:
             numbers = ", ".join(map(str, self._beyond))
             notes += (f"DSCP {numbers} leads to a TC beyond 7, which an intent has no class for",)

@@ -31,8 +31,10 @@ def lines_of_cables(texts: Mapping[str, str], findings: Iterable[Finding]) -> di
 
 def _document(file: str, text: str, paths: Iterable[Path]) -> Document:
     marks, lines = Marks(file, text), Lines(text)
+    data: dict[str | int, str] = {}
     for path in paths:
         number = int(str(path[0]).removeprefix("line "))
         start, words = lines.start(number), lines.line_text(number)
+        data[path[0]] = words
         marks.mark(path, start + len(words) - len(words.lstrip()), start + len(words.rstrip()))
-    return marks.document({})
+    return marks.document(data)

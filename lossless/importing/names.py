@@ -63,7 +63,14 @@ def folded(names: Collection[str], preferred: Collection[str] = ()) -> dict[str,
     for low, short in shorter.items():
         longer[short] = longer.get(short, 0) + (low != short)
     chosen = {low: short if longer[short] == 1 else low for low, short in shorter.items()}
-    return {name: alike[chosen[name.lower()]][0] for name in names}
+    return {name: alike[_last(name.lower(), chosen)][0] for name in names}
+
+
+def _last(low: str, chosen: Mapping[str, str]) -> str:
+    """Return what a name comes to where what it is cut to is cut again."""
+    while chosen[low] != low:
+        low = chosen[low]
+    return low
 
 
 def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

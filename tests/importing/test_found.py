@@ -115,6 +115,11 @@ def test_cables_of_two_hosts_that_were_swapped_are_one_finding() -> None:
     )
 
 
+def test_two_swaps_at_one_host_are_two_findings() -> None:
+    report = compared(cables_csv=sheet(swapped(swapped(WHOLE, 0, 4), 1, 3)))
+    assert [(finding.code, finding.places) for finding in report.findings] == [("LNK008", 2), ("LNK008", 2)]
+
+
 def test_ports_of_a_host_that_nobody_named_are_any_of_its_ports() -> None:
     assert said(compared(cables_csv=sheet(swapped(WHOLE, 0, 1)))) == []
 

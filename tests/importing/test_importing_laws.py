@@ -67,3 +67,37 @@ def test_importing_twice_gives_the_same_text(data: Data) -> None:
     found = import_documents(deployed(data))
     assert import_documents(deployed(data)).text == found.text
     assert lint_documents([load_text(found.text, "fabric.yaml")]).errors == ()
+
+
+def test_curves_of_a_speed_that_only_links_without_pfc_have_come_back() -> None:
+    curve = {"min": "100 KiB", "max": "500 KiB", "probability": "80%"}
+    faster = {"min": "800 KiB", "max": "1500 KiB", "probability": "90%"}
+    rdma = {"dscp": 26, "priority": 3, "lossless": True, "bandwidth": "50%"}
+    data: Data = {
+        "lossless": "v1",
+        "fabric": "tiers",
+        "transport": "rocev2",
+        "classes": {
+            "rdma": {**rdma, "ecn": {**curve, "by_speed": {"800G": faster}}},
+            "cnp": {"dscp": 48, "priority": 6, "scheduling": "strict"},
+            "default": {"dscp": "rest", "priority": 0, "bandwidth": "50%"},
+        },
+        "pfc": {
+            "watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"},
+            "tiers": ["hosts"],
+        },
+        "congestion_control": "dcqcn",
+        "hardware": {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"},
+        "topology": {
+            "leaf_spine": {
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 4,
+                "host_links": "2 x 400G",
+                "uplinks": "2 x 800G",
+                "cables": {"host": "3m", "uplink": "30m"},
+            }
+        },
+    }
+    found = import_documents(deployed(data))
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []

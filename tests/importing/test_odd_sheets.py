@@ -54,6 +54,10 @@ def refused(folder: Path, *texts: bytes | str) -> list[str]:
         pytest.param("sep=;\n" + joined(";"), id="told-the-separator"),
         pytest.param('"sep=|"\r\n' + joined("|", "\r\n"), id="told-an-odd-separator"),
         pytest.param(joined(end=",,,,\n"), id="empty-cells-at-the-end"),
+        pytest.param(
+            "leaf1,Ethernet0,gpu1,eth0,3m,400G,,,\nleaf1,Ethernet256,spine1,Ethernet0,30m,800G,,,\n",
+            id="empty-cells-without-headings",
+        ),
         pytest.param(joined() + ",,,,,\n\n  \n,,,,,\n", id="empty-lines-at-the-end"),
         pytest.param("\n,,,\n" + joined(), id="empty-lines-at-the-beginning"),
         pytest.param(joined(" , "), id="blanks-around-cells"),

@@ -85,6 +85,16 @@ def test_one_dual_tor_that_bounces_closes_none() -> None:
     assert len(drawn("TOP006", *documents)) == 1
 
 
+def test_dual_tors_that_send_back_in_a_second_priority_close_none() -> None:
+    second = {
+        "TUNNEL": {"MuxTunnel0": {"encap_tc_to_queue_map": "AZURE_TUNNEL"}},
+        "TC_TO_QUEUE_MAP": {"AZURE_TUNNEL": {str(tc): {3: "2", 4: "6"}.get(tc, str(tc)) for tc in range(8)}},
+    }
+    tors = [leaf(1, **merge(bouncing("leaf2"), second)), leaf(2, **merge(bouncing("leaf1"), second))]
+    assert drawn("TOP006", *tors) == []
+    assert drawn("TOP005", *tors, spine(1), spine(2)) == []
+
+
 def test_without_links_in_service_above_both_nothing_closes() -> None:
     down = {"PORT": {port: {"admin_status": "down"} for port in ("Ethernet4", "Ethernet8")}}
     documents = [leaf(1, **bouncing("leaf2")), leaf(2, **merge(bouncing("leaf1"), down)), spine(1), spine(2)]
@@ -159,3 +169,5 @@ def test_spines_of_unlike_asns_leave_open_whether_leaves_pass_routes_on() -> Non
 
 def test_bgp_inside_one_asn_passes_nothing_on() -> None:
     assert said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65101)) == []
+    (reason,) = said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65002))
+    assert reason.startswith("whether leaf2 sends up again ")

@@ -1,0 +1,38 @@
+"""Devices by the names others have for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lossless.importing.names import Names, folded
+
+KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
+
+
+@pytest.mark.parametrize(
+    ("word", "device"),
+    [
+        ("leaf1", "leaf1"),
+        ("LEAF1.dc1.example.net", "leaf1"),
+        ("leaf2", "Leaf2"),
+        ("spine1", "spine1.dc1.example.net"),
+        ("Spine1.dc1", "spine1.dc1.example.net"),
+        ("spine1.dc2", None),
+        # Either of two is neither.
+        ("core", None),
+        ("leaf", None),
+        ("leaf10", None),
+    ],
+)
+def test_a_name_means_one_device_or_none(word: str, device: str | None) -> None:
+    assert Names(KNOWN).find(word) == device
+
+
+def test_names_of_one_device_become_one_and_others_stay() -> None:
+    names = ["leaf1", "LEAF1", "leaf1.dc1", "leaf2.dc1", "core", "core.a", "core.b", "x.y.z", "x.y", "x"]
+    called = folded(names)
+    assert {called[name] for name in ("leaf1", "LEAF1", "leaf1.dc1")} == {"leaf1"}
+    assert {called[name] for name in ("x.y.z", "x.y", "x")} == {"x"}
+    assert {name: called[name] for name in ("leaf2.dc1", "core", "core.a", "core.b")} == {
+        name: name for name in ("leaf2.dc1", "core", "core.a", "core.b")
+    }
