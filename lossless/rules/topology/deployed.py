@@ -39,7 +39,7 @@ def roleless(names: Sequence[str]) -> str:
 def unlike_above(found: Deployed) -> list[str]:
     """Return the switches that BGP does not keep from sending up again: those above them have ASNs of their own.
 
-    Those above with one ASN refuse each other's routes by it, whoever passes them on (RFC 7938, section 5.2.2).
+    Those above with one ASN refuse each other's routes by it, whoever passes them on (RFC 4271, section 9.1.2).
     """
     names = found.wires.names
     return [

@@ -42,7 +42,7 @@ Keep switches from announcing upwards what they learned from above, and have lin
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (routes that go up and then down have no
   circle of buffers)
-- RFC 7938, section 5.2.2 (switches above that share an ASN refuse each other's routes)
+- RFC 4271, section 9.1.2 (a route with one's own ASN in its path is refused)
 - S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (routes after
   a failure can close a circle)
 """
@@ -70,7 +70,7 @@ RULE = Rule(
     summary="Lossless packets must not go up again after they went down",
     sources=(
         "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
-        "RFC 7938, section 5.2.2",
+        "RFC 4271, section 9.1.2",
         "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
     ),
 )
