@@ -42,5 +42,6 @@ def _part(profile: SwitchProfile, hwsku: Hwsku, asic: AsicCages) -> AsicPart:
         split_alias=profile.split_alias,
         sources=profile.sources,
         zero_buffers=profile.zero_buffers,
+        modes_complete=profile.modes_complete,
     )
     return AsicPart(asic.name, part, own)

@@ -81,6 +81,7 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
             AsicCages(one["name"], range(one["first_cage"], one["last_cage"] + 1))
             for one in raw.get("asics", ())
         ),
+        modes_complete=raw["cages"].get("complete", True),
     )
 
 

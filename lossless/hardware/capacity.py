@@ -23,6 +23,12 @@ def ports_per_cage(profile: SwitchProfile, speed_bps: int) -> int:
     return max((mode.count for mode in splits if mode), default=0)
 
 
+def may_take(profile: SwitchProfile, speed_bps: int) -> bool:
+    """Return whether the switch may have ports of a speed that its profile does not know."""
+    below = speed_bps < max(profile.speeds_bps)
+    return below and not profile.modes_complete and not ports_per_cage(profile, speed_bps)
+
+
 def fabric_cages(profile: SwitchProfile) -> tuple[Cage, ...]:
     """Return the cages that links of a fabric use: all but the service ports, which have a single lane."""
     return tuple(cage for cage in profile.cages if len(cage.lanes) > 1)

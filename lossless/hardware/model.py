@@ -207,6 +207,7 @@ class SwitchProfile:
     alias of a port of a split cage, with ``{index}`` (of the cage), ``{letter}`` (a, b, ...), ``{lane}`` (the
     first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
     ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
+    ``modes_complete`` is false where cages may take speeds below their fastest that nobody has written down.
     """
 
     __slots__ = (
@@ -217,6 +218,7 @@ class SwitchProfile:
         "default_hwsku",
         "hwskus",
         "max_mtu",
+        "modes_complete",
         "name",
         "platform",
         "priority_groups",
@@ -245,6 +247,7 @@ class SwitchProfile:
         sources: Mapping[str, str],
         zero_buffers: Late[ZeroBuffers | None] = None,
         asics: tuple[AsicCages, ...] = (),
+        modes_complete: bool = True,
     ) -> None:
         self.name = name
         self.product = product
@@ -261,6 +264,7 @@ class SwitchProfile:
         self.sources = sources
         self._zero_buffers = zero_buffers
         self.asics = asics
+        self.modes_complete = modes_complete
 
     @property
     def cages(self) -> tuple[Cage, ...]:

@@ -65,9 +65,10 @@ class AsicFile(_Strict):
 
 
 class CagesFile(_Strict):
-    """The table of physical ports and the sets of breakout modes it names."""
+    """The table of physical ports and the sets of breakout modes it names; ``complete``: there are no other modes."""
 
     source: Text
+    complete: bool = True
     modes: dict[str, list[Text]]
     columns: Text
     rows: Text

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lossless.api import lint
 from lossless.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports
 from lossless.hardware.load import load_switch
-from tests.rules.linted import device, drawn, intent, only
+from tests.rules.linted import device, drawn, gaps, intent, only
+from tests.rules.snippets import merge
 
 G = 10**9
 PUBLISHED = Path(__file__).parents[2] / "examples" / "roce-256-as-published" / "fabric.yaml"
@@ -187,3 +188,38 @@ class TestCapacity:
         needed = cages_needed(profile, ports, speed_bps)
         assert needed <= cages_needed(profile, ports + 1, speed_bps)
         assert needed * max(1, ports_per_cage(profile, speed_bps)) >= ports
+
+
+class TestModesThatNobodyWroteDown:
+    """Of some switches only the modes of one port table are known."""
+
+    SPLIT = shape(host_links="2 x 100G", uplinks="2 x 400G", hosts_per_leaf=4)
+
+    def test_a_lower_speed_is_not_judged(self) -> None:
+        asked = intent(
+            merge(
+                self.SPLIT,
+                {"hardware": {"leaf": "dell-z9332f", "spine": "dell-z9332f", "nic": "connectx-6-dx"}},
+            )
+        )
+        assert drawn(asked, "TOP003") == drawn(asked, "TOP002") == []
+        assert gaps(asked, "TOP003") == {
+            "whether a port of dell-z9332f takes 100G: only 10G, 400G are known of it": 2
+        }
+
+    def test_a_higher_one_is(self) -> None:
+        asked = intent(
+            merge(
+                merge(self.SPLIT, {"hardware": {"leaf": "dell-z9332f", "spine": "dell-z9332f"}}),
+                shape(uplinks="1 x 800G"),
+            )
+        )
+        assert [hit.data["speed_bps"] for hit in drawn(asked, "TOP003")] == [800 * 10**9]
+
+    def test_of_a_switch_whose_modes_are_all_known_every_speed_is(self) -> None:
+        asked = intent(
+            merge(shape(host_links="2 x 20G", uplinks="2 x 400G"), {"hardware": {"leaf": "nvidia-sn4700"}})
+        )
+        assert "no port of nvidia-sn4700 takes 20G" in {
+            hit.message.partition(";")[0] for hit in drawn(asked, "TOP003")
+        }

@@ -41,6 +41,7 @@ from lossless.hardware.capacity import cages_needed, cages_per_port, fabric_cage
 from lossless.records import NamedTuple
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import gathered
+from lossless.rules.topology.speeds import unknown_speeds
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -74,12 +75,13 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
             yield Gap("no hardware profile describes the switch", len(names))
+        yield from unknown_speeds(switch, names)
     yield from gathered(_hits(view))
 
 
 def _hits(view: View) -> Iterator[Hit]:
     for switch, names in view.alike:
-        if not switch.demand or switch.profile is None:
+        if not switch.demand or switch.profile is None or any(unknown_speeds(switch, names)):
             continue
         demands = _by_speed(switch.demand, switch.profile)
         missing = sum(d.cages for d in demands) - len(fabric_cages(switch.profile))

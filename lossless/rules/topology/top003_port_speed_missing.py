@@ -2,7 +2,8 @@
 
 ## What it does
 Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'
-network adapter has the rate of the links to them.
+network adapter has the rate of the links to them. Of some switches only some modes of the ports are known: whether they
+take a speed below their fastest that is not among these is counted as not judged.
 
 ## Why it breaks a lossless fabric
 The link cannot be built as planned. Run at the speed both ends do have, it carries half or less of what the
@@ -43,9 +44,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.hardware.capacity import ports_per_cage
+from lossless.hardware.capacity import may_take, ports_per_cage
 from lossless.rules.base import Gap, Hit, Rule
 from lossless.rules.pfc.masks import gathered
+from lossless.rules.topology.speeds import unknown_speeds
 from lossless.units import format_rate
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
             yield Gap("no hardware profile describes the switch", len(names))
+        yield from unknown_speeds(switch, names)
     for host, names in view.host_kinds:
         if host.nic is None:
             yield Gap("no hardware profile describes the network adapter", len(names))
@@ -84,8 +87,11 @@ def check(view: View) -> Iterator[Hit | Gap]:
 def _hits(view: View) -> Iterator[Hit]:
     for switch, names in view.alike:
         for demand in switch.demand:
-            if switch.profile is not None and not ports_per_cage(switch.profile, demand.speed_bps):
-                yield _switch_hit(switch.profile, demand, names)
+            profile = switch.profile
+            if profile is None or may_take(profile, demand.speed_bps):
+                continue
+            if not ports_per_cage(profile, demand.speed_bps):
+                yield _switch_hit(profile, demand, names)
     for host, names in view.host_kinds:
         yield from _adapter(view, host, names)
 
