@@ -190,7 +190,7 @@ def describe(scenario: Scenario) -> str:
 
 
 def _mib(size_bytes: int) -> str:
-    return f"{size_bytes / 2**20:g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
+    return f"{size_bytes / 2**20:.4g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 
 def _unsafe(found: Study, patient: Patience | None) -> Iterable[Cause]:
