@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.api.linting import Report
-from lossless.api.loading import DEFAULT_OPTIONS, Options, one_intent
+from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
 from lossless.errors import InputError, Problem
 from lossless.records import NamedTuple
 
@@ -79,14 +79,13 @@ def compare_cabling(
     from lossless.fabric.view import View
     from lossless.importing.found import declared_by, read_found
     from lossless.importing.lines import lines_of_cables
-    from lossless.intent.load import load_intent
     from lossless.lint.run import run, together
     from lossless.resolve.cabling import planned_cables
     from lossless.rules.links.cabling import Cabled
     from lossless.rules.table import for_cabling
     from lossless.topology.cabled import compare
 
-    loaded = load_intent(document)
+    loaded = intent_of_switches(document)
     wired = wired_of(loaded, options)
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))

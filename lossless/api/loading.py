@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.fabric.model import Fabric
     from lossless.infiniband.model import Subnet
+    from lossless.intent.load import LoadedIntent
     from lossless.lint.devices import Settings
     from lossless.source.document import Document
 
@@ -167,6 +168,25 @@ def require_own_switches(fabrics: Sequence[Fabric]) -> None:
     ]
     if problems:
         raise InputError(problems)
+
+
+def intent_of_switches(document: Document) -> LoadedIntent:
+    """Return the intent of a document whose devices and links are declared, not yet resolved.
+
+    Raises:
+        InputError: it cannot be read; it declares a subnet, or a fabric whose switches a cloud runs.
+    """
+    from lossless.intent.load import load_intent
+
+    if declares_subnet(document):
+        raise InputError([no_fabric(document)])
+    transport = document.data.get("transport") if is_intent(document) else None
+    if isinstance(transport, str) and _BY_TRANSPORT.get(transport) is _managed:
+        span = document.locate(("transport",))
+        raise InputError(
+            [Problem(document.file, span.line, span.column, f"transport: {transport}: {_NOT_OURS}")]
+        )
+    return load_intent(document)
 
 
 def one_subnet(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Subnet:

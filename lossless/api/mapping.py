@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.loading import DEFAULT_OPTIONS, Options, one_intent
+from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
 from lossless.errors import InputError, Problem, ProfileError
 from lossless.records import NamedTuple
 
@@ -87,9 +87,7 @@ def keeping(
 
 
 def _loaded(path: str | PathLike[str]) -> LoadedIntent:
-    from lossless.intent.load import load_intent
-
-    return load_intent(one_intent(path))
+    return intent_of_switches(one_intent(path))
 
 
 def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:

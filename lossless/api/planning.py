@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, one_intent
+from lossless.api.loading import DEFAULT_OPTIONS, Options, intent_fabric, one_intent, require_own_switches
 from lossless.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,4 +98,5 @@ def _fabric(path: str | PathLike[str], options: Options) -> Fabric:
     fabric = intent_fabric(one_intent(path), options, errors)
     if fabric is None:
         raise InputError(errors)
+    require_own_switches((fabric,))
     return fabric

@@ -437,3 +437,18 @@ def test_files_that_contradict_each_other_give_2_and_are_located(cli: Cli) -> No
     assert outcome.err == (
         "other.csv:1:1: leaf1 Ethernet32 is joined to spine2 Ethernet0 here, and to spine1 Ethernet0 in cables.csv:1\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("example", "says"),
+    [
+        ("infiniband-256-ndr", "5:12: transport: infiniband: this is for fabrics with PFC"),
+        ("efa-train", "4:12: transport: efa: its switches are run by the cloud"),
+    ],
+)
+def test_a_fabric_of_another_transport_is_refused_in_one_line(cli: Cli, example: str, says: str) -> None:
+    intent = str(Path(__file__).parent.parent.parent / "examples" / example)
+    for more in ((), ("--against", intent), ("--from", __file__)):
+        outcome = cli("topology", intent, *more)
+        assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+        assert says in outcome.err
