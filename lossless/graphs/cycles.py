@@ -23,11 +23,14 @@ _FEW = 256
 """Nodes below which a plain loop is faster than calls of numpy."""
 _WALKS = 16
 """How often all edges of a set may be looked at in search of a shorter cycle: this keeps the search linear."""
+_LOOKS = 2_000_000
+"""Edges that may be looked at in any case: about a second. In graphs of a few thousand edges that is all of them."""
 
 
-def cycle(graph: Graph) -> tuple[int, ...]:
+def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
     """Return a shortest cycle, as :func:`shortest` finds it in the knot that has the shortest; empty without cycles."""
-    found = (shortest(graph, knot) for knot in knots(graph))
+    counted = graph.nodes if counted is None else counted
+    found = (shortest(graph, knot, counted) for knot in knots(graph))
     return min(found, key=lambda one: (len(one), one), default=())
 
 
@@ -133,36 +136,39 @@ def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
             return component
 
 
-def shortest(graph: Graph, knot: Sequence[int]) -> tuple[int, ...]:
+def shortest(graph: Graph, knot: Sequence[int], counted: int | None = None) -> tuple[int, ...]:
     """Return a short cycle within a knot, beginning at its lowest number.
 
-    It is the shortest of those through the nodes that the search had time for: all, unless the knot is large. Of
-    several as short, the one met first from the lowest number on.
+    Only nodes below ``counted`` have a length, and are given back; those beyond stand for sets of edges, and no cycle
+    is made of them alone. It is the shortest of those through the nodes that the search had time for: all, unless the
+    knot is large. Of several as short, the one met first from the lowest number on.
     """
+    counted = graph.nodes if counted is None else counted
     best: list[int] = []
-    budget = _WALKS * sum(len(graph.after(node)) for node in knot)
-    for node in sorted(knot):
+    budget = max(_LOOKS, _WALKS * sum(len(graph.after(node)) for node in knot))
+    for node in sorted(node for node in knot if node < counted):
         if budget <= 0 or 0 < len(best) <= 1:
             break
-        found, looked = _back_to(graph, node, len(best) - 1 if best else len(knot))
+        found, looked = _back_to(graph, node, len(best) - 1 if best else len(knot), counted)
         best, budget = found or best, budget - looked
     turn = best.index(min(best))
     return tuple(best[turn:] + best[:turn])
 
 
-def _back_to(graph: Graph, start: int, longest: int) -> tuple[list[int], int]:
+def _back_to(graph: Graph, start: int, longest: int, counted: int) -> tuple[list[int], int]:
     """Return the shortest cycle through a node of at most ``longest`` nodes, and how many edges were looked at."""
     came, layer, looked = {start: start}, [start], 0
     for _ in range(longest):
-        following = []
+        following: list[int] = []
         for node in layer:
             for target in graph.after(node):
                 looked += 1
                 if target == start:
-                    return _path(came, node), looked
+                    return [one for one in _path(came, node) if one < counted], looked
                 if target not in came:
                     came[target] = node
-                    following.append(target)
+                    # What is not counted is as near as what leads to it.
+                    (following if target < counted else layer).append(target)
         layer = following
     return [], looked
 

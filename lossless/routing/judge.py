@@ -172,7 +172,7 @@ def _circle(
         waits.add(
             list(_paused(wires, moves, detour.turns, detour.before * channels, detour.after * channels))
         )
-    return _hops(wires, moves, [node for node in cycle(waits.graph()) if node < waits.channels])
+    return _hops(wires, moves, cycle(waits.graph(), waits.channels))
 
 
 def _coming_back(moves: Moves, found: Flows) -> list[int]:

@@ -63,6 +63,21 @@ def test_the_cycle_shown_follows_edges_and_no_other_is_shorter(given_edges: tupl
     assert len(set(found)) == len(found)
 
 
+@given(edge_lists(), st.integers(1, 12))
+def test_nodes_that_stand_for_sets_of_edges_have_no_length(
+    given_edges: tuple[int, Edges], counted: int
+) -> None:
+    nodes, edges = given_edges
+    edges = [(tail, head) for tail, head in edges if tail < head or tail < counted or head < counted]
+    plain = {(tail, head) for tail, head in edges}
+    for _ in range(nodes):
+        plain |= {(a, d) for a, b in plain for c, d in plain if b == c and b >= counted}
+    written_out = [(tail, head) for tail, head in plain if max(tail, head) < counted]
+    found = cycle(graph_of(nodes, edges), counted)
+    assert len(found) == girth(nodes, written_out)
+    assert all(edge in written_out for edge in pairwise([*found, *found[:1]]))
+
+
 @given(edge_lists())
 def test_with_numpy_and_without_the_answers_are_the_same(given_edges: tuple[int, Edges]) -> None:
     nodes, edges = given_edges
