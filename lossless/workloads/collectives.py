@@ -16,7 +16,7 @@ all-to-all, what a GPU of one stage hands to that of the next in a pipeline, wha
 - With SHARP switches reduce: each GPU sends K/D once, and receives as much.
 - An all-to-all sends K/N from each to each. With PXN what goes to another domain is first handed, inside the domain, to
   the GPU of the same rank as the one it is for: it leaves by that one's NIC, and stays on that rail. NCCL does so by
-  default where it can (P2P_PXN_LEVEL 2, src/graph/search.cc of NVIDIA/nccl @2dfd837).
+  default where it can (P2P_PXN_LEVEL is 2 in src/graph/search.cc, read in copies of NVIDIA/nccl).
 
 Sizes are those of nccl-tests (:func:`bus_factor`).
 """
