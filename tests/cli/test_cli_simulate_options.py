@@ -31,7 +31,7 @@ def scenario_of(cli: Cli, *options: str, text: str = INTENT, file: str = "fabric
         ((), "incast of 15 NICs into host1:port1, 65,536 B each, class rdma"),
         (("--workload", "ring"), "ring among 16 NICs, 65,536 B each, class rdma"),
         (("--size", "3 MiB"), "incast of 15 NICs into host1:port1, 3 MiB each, class rdma"),
-        (("--size", "512 kB"), "incast of 15 NICs into host1:port1, 0.488281 MiB each, class rdma"),
+        (("--size", "512 kB"), "incast of 15 NICs into host1:port1, 0.4883 MiB each, class rdma"),
         (("--nics", "4"), "incast of 3 NICs into host1:port1, 65,536 B each, class rdma"),
         (("--target", "host5:port2"), "incast of 15 NICs into host5:port2, 65,536 B each, class rdma"),
         (("--class", "rdma"), "incast of 15 NICs into host1:port1, 65,536 B each, class rdma"),
