@@ -61,7 +61,7 @@ def _port(device: str, end: End) -> str | None:
 def ends_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
     """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
     unused = {name: device.ports() for name, device in devices.items()}
-    numbers = _host_port_numbers(wiring)
+    numbers = _HostPorts(wiring)
     outside = {node.name for node in wiring.nodes if node.outside}
 
     def end(name: str, bundle: Bundle) -> End:
@@ -76,14 +76,16 @@ def ends_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundl
             yield bundle, end(bundle.a, bundle), end(bundle.b, bundle)
 
 
-def _host_port_numbers(wiring: Plan) -> dict[str, Iterator[int]]:
-    """Return, by host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
-    named: dict[str, set[str | None]] = {}
-    for bundle in wiring.bundles:
-        if bundle.to_host:
-            named.setdefault(bundle.b, set()).add(bundle.b_port)
-    return {host: _numbers_beside(names) for host, names in named.items()}
+class _HostPorts(dict[str, "Iterator[int]"]):
+    """By host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
 
+    def __init__(self, wiring: Plan) -> None:
+        self._named: dict[str, set[str]] = {}
+        for bundle in wiring.bundles:
+            if bundle.b_port is not None and bundle.to_host:
+                self._named.setdefault(bundle.b, set()).add(bundle.b_port)
 
-def _numbers_beside(names: set[str | None]) -> Iterator[int]:
-    return (n for n in count(1) if f"port{n}" not in names)
+    def __missing__(self, host: str) -> Iterator[int]:
+        named = self._named.get(host, set())
+        self[host] = (n for n in count(1) if f"port{n}" not in named)
+        return self[host]

@@ -255,7 +255,7 @@ class _Resolver:
         found: dict[tuple[Uplinks, ...], None] = {}
         for node in nodes:
             own = _RANKS[node.role]
-            up = [b for b in bundles.get(node.name, []) if _RANKS[self._far(node, b)] > own]
+            up = [b for b in bundles.get(node.name, []) if _RANKS.get(self._far(node, b), own) > own]
             if self._failures.works(node.name, node.name):
                 left = (b for b in up if self._failures.works(b.a, b.b))
                 found[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None

@@ -45,7 +45,7 @@ def failures(loaded: LoadedIntent, plan: Plan) -> Failures:
     """
     stated, at = loaded.intent.failures, loaded.origin("failures")
     gone = tuple(Named(names, at.at("out_of_service", n)) for n, names in enumerate(stated.out_of_service))
-    problems = list(_Check(loaded, plan).out_of_service(gone))
+    problems = list(_Check(loaded, plan).out_of_service(gone)) if gone else []
     if problems:
         raise InputError(in_file_order(problems))
     return Failures(stated.links, stated.switches, stated.oversubscription, gone, at)

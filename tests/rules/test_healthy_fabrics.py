@@ -133,3 +133,16 @@ def test_storage_is_alone_where_the_jobs_are_said_to_be_elsewhere() -> None:
     assert shared.code == "CLS011"
     jobs = {"jobs": {"on": "separate", "purpose": "compute"}}
     assert of_fabrics(said(fabric(two_tiers(), networks=storage | jobs))) == []
+
+
+def test_what_is_out_of_service_beside_a_switch_of_no_tier_is_judged_as_without_it() -> None:
+    links = [*clos(2, 2), "leaf1 oob1 1 x 100G 3m"]
+    failures = {"out_of_service": ["spine1"], "oversubscription": 2}
+    assert [f.code for f in said(listed(links, failures=failures)).findings if f.code == "TOP009"] == []
+    failures = {"out_of_service": ["spine1"], "oversubscription": 1}
+    (found,) = [
+        f
+        for f in said(listed(clos(2, 2, "1 x 800G") + links[-1:], failures=failures)).findings
+        if f.code == "TOP009"
+    ]
+    assert found.message.startswith("a leaf has 800 Gb/s of uplinks")
