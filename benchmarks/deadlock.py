@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import ENVIRONMENT, report
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.routing.failures import Borne, after_failures
-from lossless.routing.judge import Question, judge
-from lossless.routing.wires import wires_of
-from lossless.source import load_text
+from lossless.analysis.routing.channels import wires_of
+from lossless.analysis.routing.dependencies import Question, judge
+from lossless.analysis.routing.failures import Borne, after_failures
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from lossless.fabric.model import Fabric
-    from lossless.routing.judge import Verdict
+    from lossless.analysis.routing.dependencies import Verdict
+    from lossless.model.fabric.model import Fabric
 
 Found = TypeVar("Found")
 
@@ -66,7 +66,7 @@ PODS = (4, 8, 16, 32, 64)
 ROUNDS = 3
 COLLECTED = 50_000
 """As the program has its garbage collected; the model is all objects that stay."""
-LINT = "import sys; from lossless.cli import main; sys.exit(main())"
+LINT = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
 UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
 
 

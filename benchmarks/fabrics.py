@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
 
 INTENT = """
 lossless: v1

@@ -17,14 +17,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import BARE, report, seconds
 from lossless.api import Report
-from lossless.cli.output import rendered
-from lossless.findings import Finding, Origin, Related
-from lossless.source import load_text
+from lossless.ground.basics.findings import Finding, Origin, Related
+from lossless.ground.documents import load_text
+from lossless.interfaces.cli.output import rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 FILES, PORTS, FINDINGS = 10, 512, 5_000
 ROUNDS = 5

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.simulation.network import (
+from lossless.analysis.simulation.engine.network import (
     Cable,
     Dcqcn,
     End,

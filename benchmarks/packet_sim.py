@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.packet_cases import network, read
-from lossless.simulation.engine import Simulation, prepare
+from lossless.analysis.simulation.engine.run import Simulation, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

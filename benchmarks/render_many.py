@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.measure import BARE, report, seconds
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 SWITCHES, FEWER = 1000, 250
 CORES = 2
@@ -45,9 +45,9 @@ topology:
 
 def many(count: int) -> Fabric:
     """Return a fabric of switches with 64 ports in use each, no two alike; the same one on every run."""
-    from lossless.intent.load import load_intent
-    from lossless.resolve.fabric import resolve
-    from lossless.source import load_text
+    from lossless.formats.intent.load import load_intent
+    from lossless.formats.intent.resolve.fabric import resolve
+    from lossless.ground.documents import load_text
 
     source = random.Random(1)
     devices, links = [], []
@@ -83,7 +83,7 @@ def render(count: int) -> None:
     """Make the switches, then time rendering and writing alone; print seconds and the most memory a process held."""
     import resource
 
-    from lossless.render.produce import Order, produce
+    from lossless.output.render.produce import Order, produce
 
     fabric = many(count)
     taken = []

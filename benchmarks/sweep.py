@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.fabrics import fabric
 from benchmarks.measure import report
-from lossless.fabric.view import View
-from lossless.simulation.engine import prepare
-from lossless.simulation.grid import Grid
-from lossless.simulation.request import Limits, Question
-from lossless.simulation.scenario import Scenario, scenario
-from lossless.simulation.sweep import sweep
+from lossless.analysis.simulation.engine.run import prepare
+from lossless.analysis.simulation.question.request import Limits, Question
+from lossless.analysis.simulation.question.scenario import Scenario, scenario
+from lossless.analysis.simulation.study.grid import Grid
+from lossless.analysis.simulation.study.sweep import sweep
+from lossless.model.fabric.view import View
 
 KIB = 1024
 HORIZON_NS = 3_000_000

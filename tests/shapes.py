@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lossless.hardware.load import load_nic, load_switch
-from lossless.resolve.placement import Placement
-from lossless.units import format_rate
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.load import load_nic, load_switch
 
 if TYPE_CHECKING:
     from tests.strategies import Product

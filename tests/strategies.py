@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lossless.errors import InputError
-from lossless.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.intent.classes import name_of_dscp
-from lossless.intent.load import LoadedIntent, load_intent
-from lossless.resolve.fabric import resolve
-from lossless.resolve.placement import Placement
-from lossless.source import load_text
+from lossless.formats.intent.classes import name_of_dscp
+from lossless.formats.intent.load import LoadedIntent, load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from tests.shapes import (
     bundle,
     dragonflies,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from lossless.fabric.model import Fabric
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
 Draw = st.DrawFn

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
-from lossless.findings import Origin
-from lossless.hardware.infiniband import load_hca, load_infiniband_switch
-from lossless.infiniband.model import (
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.subnet import (
     Hca,
     Host,
     Link,
@@ -20,8 +21,7 @@ from lossless.infiniband.model import (
     Subnet,
     Switch,
 )
-from lossless.infiniband.qos import qos_of
-from lossless.infiniband.rates import RATES
+from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 
 HERE = Origin("fabric.yaml")
 NO_QOS: Qos = qos_of((), (), HERE)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, lint, lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.conftest import REFERENCE
 from tools import corpus
 

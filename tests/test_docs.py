@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, lint_documents, render
-from lossless.cli import main, options
-from lossless.rules.table import MODULES
-from lossless.source import load_text
+from lossless.checks.rules.table import MODULES
+from lossless.ground.documents import load_text
+from lossless.interfaces.cli import main, options
 from tests.cli.repositories import repository, write
 from tests.rules.snippets import merge
 from tools import headroom_guide, intent_reference, planning_guides

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lossless.api import lint, lint_documents, render, simulate
-from lossless.source import load, load_text
+from lossless.ground.documents import load, load_text
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PUBLISHED = EXAMPLES / "roce-256-as-published" / "fabric.yaml"

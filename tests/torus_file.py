@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.fabric.known import Unknown
-from lossless.infiniband.guids import with_derived_guids
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.infiniband.model import Subnet
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 NAME = "torus-2QoS.conf"
 AXES = "xyz"

@@ -59,7 +59,11 @@ def cases(folder: Path) -> Iterator[Case]:
     configurations = sorted(map(str, [*Path("corpus").rglob("*.json"), *Path("defects").rglob("*.json")]))
     intents = sorted(
         str(path)
-        for path in (*Path("designs").glob("*.yaml"), *Path("defects").rglob("*.yaml"), *Path("examples").rglob("*.yaml"))
+        for path in (
+            *Path("designs").glob("*.yaml"),
+            *Path("defects").rglob("*.yaml"),
+            *Path("examples").rglob("*.yaml"),
+        )
     )
     for name in configurations:
         yield Case(f"lint {name}", ("lint", "--format", "json", "-v", name))
@@ -105,7 +109,9 @@ def _of_trees() -> Iterator[Case]:
         yield Case(f"spread {path}", ("spread", path, "--from", "HOST", "--format", "json"))
     for dscp in ("0", "26", "48"):
         ends = ("--from", "host1", "--to", "host17", "--dscp", dscp)
-        yield Case(f"trace intent {dscp}", ("trace", "examples/roce-256/fabric.yaml", *ends, "--format", "json"))
+        yield Case(
+            f"trace intent {dscp}", ("trace", "examples/roce-256/fabric.yaml", *ends, "--format", "json")
+        )
     ends = ("--from", "leaf1:Ethernet0", "--to", "leaf1:Ethernet8", "--dscp", "26")
     yield Case("trace deployed", ("trace", "examples/roce-256/base", *ends, "--format", "json"))
 
@@ -123,8 +129,15 @@ def outcome(checkout: Path, case: Case, folder: Path, words: dict[str, str]) -> 
     with tempfile.TemporaryDirectory() as out:
         argv = [words.get(word, word) for word in case.words]
         host = _first_host(folder, case)
-        argv = [word.replace("HOST", host).replace("OUT", out) if word in {"HOST"} or word.startswith("OUT") else word for word in argv]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("LOSSLESS", "PYTHON"))}
+        argv = [
+            word.replace("HOST", host).replace("OUT", out)
+            if word in {"HOST"} or word.startswith("OUT")
+            else word
+            for word in argv
+        ]
+        environment = {
+            key: value for key, value in os.environ.items() if not key.startswith(("LOSSLESS", "PYTHON"))
+        }
         done = subprocess.run(
             [str(checkout / ".venv" / "bin" / "lossless"), *argv],
             cwd=folder,
@@ -154,7 +167,9 @@ def _seen(case: Case, printed: str, written: dict[str, str]) -> Any:
             return {"printed": printed, "written": written}
     report = json.loads(printed) if printed.startswith("{") else {}
     return {
-        "findings": sorted([f["file"], f["code"], f["object"], f["severity"]] for f in report.get("findings", [])),
+        "findings": sorted(
+            [f["file"], f["code"], f["object"], f["severity"]] for f in report.get("findings", [])
+        ),
         "errors": len(report.get("errors", [])),
     }
 
@@ -168,7 +183,9 @@ def renamed(value: Any, keys: dict[str, str]) -> Any:
 
 def main() -> int:
     """Run both versions; print what differs and is not intended; exit 1 where anything is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--reference", type=Path, default=HERE.parent.parent / "shared")

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.hardware.load import COMPILED
+from lossless.model.hardware.load import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import lint, lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.findings import Finding
-    from lossless.findings import Path as KeyPath
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.basics.findings import Path as KeyPath
 
 RECORD = Path(__file__).parent.parent / "tests" / "corpus-verdicts.toml"
 UNJUDGED = "unjudged"

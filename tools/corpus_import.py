@@ -3,7 +3,7 @@
     python tools/corpus_import.py FOLDER
 
 Each file of ``full`` is imported by itself, its intent rendered onto the file as base, and the tables that rendering
-owns are compared, by the rule of names of ``lossless/importing/compare.py``. What differs is listed by reason; a
+owns are compared, by the rule of names of ``lossless/formats/importing/compare.py``. What differs is listed by reason; a
 difference without one is a fault, and so is a rule that calls error what it let pass on the device: exit 1.
 """
 
@@ -16,26 +16,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
-from lossless.api.importing import Imported, import_documents
-from lossless.api.loading import DEFAULT_OPTIONS, intent_fabric
-from lossless.errors import InputError, RenderError
-from lossless.importing.compare import Cell, compare
-from lossless.importing.devices import devices_of
-from lossless.importing.explain import KINDS, UNEXPLAINED, Difference, Figures, figures, total
-from lossless.lint.collect import collect
-from lossless.lint.devices import finder
-from lossless.render.switches import switch_file
-from lossless.report.import_text import differences_text, figures_text
-from lossless.sonic.tables import Tables
-from lossless.source import load_text
+from lossless.checks.lint.collect import collect
+from lossless.checks.lint.devices import finder
+from lossless.formats.importing.compare import Cell, compare
+from lossless.formats.importing.devices import devices_of
+from lossless.formats.importing.explain import KINDS, UNEXPLAINED, Difference, Figures, figures, total
+from lossless.formats.sonic.read.tables import Tables
+from lossless.ground.basics.errors import InputError, RenderError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import Imported, import_documents
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, intent_fabric
+from lossless.output.render.switches import switch_file
+from lossless.output.report.import_text import differences_text, figures_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.errors import Problem
-    from lossless.fabric.model import Switch
-    from lossless.importing.model import Device
-    from lossless.source.document import Document
+    from lossless.formats.importing.model import Device
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
 
 EXPECTED = {"WD001"}
 """Rules that ask more of an intent than of a device: that nobody watches is a warning there, and an error here."""

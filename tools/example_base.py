@@ -13,16 +13,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.sonic.read import natural_key
-from lossless.source import load
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.documents import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.fabric.model import Fabric, Port, Switch
-    from lossless.hardware.model import PortSpec
+    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.hardware.model import PortSpec
 
 Tables = dict[str, Any]
 

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lossless.api import HeadroomInputs, headroom_of_link  # noqa: E402
-from lossless.report.columns import markdown_table  # noqa: E402
-from lossless.units import format_bytes, format_rate  # noqa: E402
+from lossless.ground.basics.units import format_bytes, format_rate  # noqa: E402
+from lossless.output.report.columns import markdown_table  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

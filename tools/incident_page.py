@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lossless.report.columns import markdown_table  # noqa: E402
+from lossless.output.report.columns import markdown_table  # noqa: E402
 from tests.incidents.replays import INCIDENTS  # noqa: E402
 
 if TYPE_CHECKING:

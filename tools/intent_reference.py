@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.intent.schema import intent_schema
-from lossless.intent.words import forms, words, written
-from lossless.report.columns import markdown_table
+from lossless.formats.intent.schema import intent_schema
+from lossless.formats.intent.words import forms, words, written
+from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.intent.words import Schema
+    from lossless.formats.intent.words import Schema
 
     KeyPath = tuple[str, ...]
 

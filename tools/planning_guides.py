@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.cli import main as lossless
+from lossless.interfaces.cli import main as lossless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

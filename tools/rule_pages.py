@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.report.columns import markdown_table
-from lossless.rules.table import MODULES, load
+from lossless.checks.rules.table import MODULES, load
+from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.rules.table import LoadedRule
+    from lossless.checks.rules.table import LoadedRule
 
 
 def pages() -> Iterator[tuple[str, str]]:

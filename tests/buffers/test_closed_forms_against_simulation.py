@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from lossless.buffers.headroom import floor_headroom
-from lossless.buffers.thresholds import first_pfc_ns, group_threshold_bytes, peak_egress_bytes
-from lossless.units import LIGHT_IN_FIBRE_M_PER_S
+from lossless.analysis.buffers.headroom import floor_headroom
+from lossless.analysis.buffers.thresholds import first_pfc_ns, group_threshold_bytes, peak_egress_bytes
+from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from lossless.buffers.cases import Traffic
-from lossless.buffers.comparison import Absent, Comparison, Configured, of_ports
-from lossless.buffers.comparison_data import headroom_data
-from lossless.buffers.inputs import HeadroomInputs
-from lossless.buffers.methods import Given
-from lossless.buffers.port import Missing
-from lossless.fabric.known import UNKNOWN
-from lossless.fabric.model import Cable
-from lossless.fabric.view import PortSet, View
-from lossless.findings import Origin
-from lossless.hardware.load import load_switch
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
+from lossless.analysis.buffers.cases import Traffic
+from lossless.analysis.buffers.comparison import Absent, Comparison, Configured, of_ports
+from lossless.analysis.buffers.comparison_data import headroom_data
+from lossless.analysis.buffers.inputs import HeadroomInputs
+from lossless.analysis.buffers.methods import Given
+from lossless.analysis.buffers.port import Missing
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.model import Cable
+from lossless.model.fabric.view import PortSet, View
+from lossless.model.hardware.load import load_switch
 from tests.rules.snippets import BASES
 
 SN5600 = load_switch("nvidia-sn5600")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.buffers.computed import computed
-from lossless.fabric.view import View
+from lossless.analysis.buffers.computed import computed
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import declared, judged
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Switch
-    from lossless.fabric.qos import BufferProfile, Pool
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, Pool
 
 DYNAMIC: dict[str, Any] = {"buffers": {"model": "dynamic"}}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.headroom import (
+from lossless.analysis.buffers.headroom import (
     PAUSE_QUANTA,
     AsicInputs,
     HeadroomNeed,
@@ -24,7 +24,7 @@ from lossless.buffers.headroom import (
     pause_response_bytes,
     vendor_row_headroom,
 )
-from lossless.errors import QuantityError
+from lossless.ground.basics.errors import QuantityError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.buffers.headroom import (
+from lossless.analysis.buffers.headroom import (
     AsicInputs,
     HeadroomNeed,
     LinkInputs,
     barefoot_headroom,
     mellanox_headroom,
 )
-from lossless.buffers.pools import PortLoad, plan_pools
-from lossless.buffers.port import ROW_PATTERNS, Pattern, row_pattern
-from lossless.findings import Origin
-from lossless.hardware.load import load_switch
-from lossless.hardware.model import HeadroomRow, Hwsku
+from lossless.analysis.buffers.pools import PortLoad, plan_pools
+from lossless.analysis.buffers.port import ROW_PATTERNS, Pattern, row_pattern
+from lossless.ground.basics.findings import Origin
+from lossless.model.hardware.load import load_switch
+from lossless.model.hardware.model import HeadroomRow, Hwsku
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.cases import Traffic, link_case
-from lossless.buffers.headroom import PAUSE_QUANTA, floor_headroom
-from lossless.buffers.inputs import HeadroomInputs
-from lossless.buffers.methods import Answer, Case, Given, answers, response_bytes
-from lossless.hardware.load import load_switch
-from lossless.hardware.model import Asic, SwitchProfile
+from lossless.analysis.buffers.cases import Traffic, link_case
+from lossless.analysis.buffers.headroom import PAUSE_QUANTA, floor_headroom
+from lossless.analysis.buffers.inputs import HeadroomInputs
+from lossless.analysis.buffers.methods import Answer, Case, Given, answers, response_bytes
+from lossless.model.hardware.load import load_switch
+from lossless.model.hardware.model import Asic, SwitchProfile
 
 GIGABIT = 10**9
 ASSUMED = Traffic(Given(9100, "default"), Given(1024, "default"), Given(100, "default"))

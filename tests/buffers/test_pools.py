@@ -7,11 +7,11 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.pools import PoolPlan, PortLoad, chip_bytes, plan_pools
-from lossless.fabric.qos import Pool
-from lossless.findings import Origin
-from lossless.hardware.load import load_switch
-from lossless.hardware.model import Asic, BufferDefaults, Hwsku
+from lossless.analysis.buffers.pools import PoolPlan, PortLoad, chip_bytes, plan_pools
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.qos import Pool
+from lossless.model.hardware.load import load_switch
+from lossless.model.hardware.model import Asic, BufferDefaults, Hwsku
 
 G = 10**9
 KIB = 1024

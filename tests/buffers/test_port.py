@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.marking import Trigger, chip_bytes, shared_pool_bytes
-from lossless.buffers.port import (
+from lossless.analysis.buffers.marking import Trigger, chip_bytes, shared_pool_bytes
+from lossless.analysis.buffers.port import (
     ROW_PATTERNS,
     LinkNeed,
     Missing,
@@ -17,15 +17,15 @@ from lossless.buffers.port import (
     link_need,
     row_pattern,
 )
-from lossless.fabric.known import UNKNOWN
-from lossless.fabric.model import Cable
-from lossless.fabric.qos import Pool, includes_headroom
-from lossless.fabric.view import PortSet, View
-from lossless.findings import Origin
-from lossless.hardware.load import load_switch, switch_names
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
-from lossless.source import load_text
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Cable
+from lossless.model.fabric.qos import Pool, includes_headroom
+from lossless.model.fabric.view import PortSet, View
+from lossless.model.hardware.load import load_switch, switch_names
 from tests.rules.snippets import BASES
 
 NOWHERE = Origin("x")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.thresholds import (
+from lossless.analysis.buffers.thresholds import (
     alpha,
     dcqcn_no_pfc_before_ecn_bytes,
     fan_out_margin,
@@ -18,7 +18,7 @@ from lossless.buffers.thresholds import (
     static_group_threshold_bytes,
     xoff_egress_bytes,
 )
-from lossless.errors import QuantityError
+from lossless.ground.basics.errors import QuantityError
 
 SN5600_T0_POOL_BYTES = 67_700_000
 EXPONENTS = st.integers(min_value=-8, max_value=8)

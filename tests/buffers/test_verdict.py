@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Line, judge_fabric
 from lossless.api import load_fabrics
-from lossless.buffers.verdict import VERDICTS, FabricVerdict, Line, judge_fabric
-from lossless.fabric.view import View
-from lossless.source import load, load_text
+from lossless.ground.documents import load, load_text
+from lossless.model.fabric.view import View
 from tests.rules.snippets import BASES, merge
 
 ROOT = Path(__file__).parents[2]

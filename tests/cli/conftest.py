@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lossless.cli import main
+from lossless.interfaces.cli import main
 
 
 class Outcome(NamedTuple):

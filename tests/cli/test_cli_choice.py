@@ -83,7 +83,7 @@ def test_what_cannot_be_chosen_is_refused(arguments: tuple[str, ...], message: s
 
 
 def test_what_is_not_chosen_is_not_even_loaded(site: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossless.rules import table
+    from lossless.checks.rules import table
 
     loaded: list[str] = []
     load = table._load
@@ -206,14 +206,14 @@ def test_a_configuration_can_be_named_or_left_out(site: Cli) -> None:
 
 NEEDLESS = {
     "tomllib",
-    *(f"lossless.lint.{name}" for name in ("comments", "configuration", "keeping", "keys")),
+    *(f"lossless.checks.lint.{name}" for name in ("comments", "configuration", "keeping", "keys")),
 }
 
 
 def needless() -> set[str]:
     """Return what a run imports, of what only those need who have a configuration or a suppression."""
     code = (
-        "import sys; sys.argv[1:] = ['lint', '.']; from lossless.cli import main; main(); "
+        "import sys; sys.argv[1:] = ['lint', '.']; from lossless.interfaces.cli import main; main(); "
         f"print(*({NEEDLESS!r} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

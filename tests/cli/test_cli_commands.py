@@ -11,10 +11,10 @@ import click
 import pytest
 
 from lossless import __version__
-from lossless.cli.app import COMMANDS, module_of
-from lossless.hardware.infiniband import hca_names, infiniband_switch_names
-from lossless.hardware.load import nic_names, switch_names
-from lossless.rules.table import MODULES, load
+from lossless.checks.rules.table import MODULES, load
+from lossless.interfaces.cli.app import COMMANDS, module_of
+from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
+from lossless.model.hardware.load import nic_names, switch_names
 from tests.cli.conftest import Cli
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_begins_with_its_line_in_the_list(name: str, cli: Cli) -> None:
-    command = import_module(f"lossless.cli.{module_of(name)}").command
+    command = import_module(f"lossless.interfaces.cli.{module_of(name)}").command
     assert isinstance(command, click.Command)
     assert command.help is not None
     assert command.help.splitlines()[0] == COMMANDS[name]
@@ -137,7 +137,7 @@ def test_an_unknown_profile_draws_the_nearest(cli: Cli) -> None:
 def test_the_schema_is_that_of_an_intent(cli: Cli) -> None:
     from jsonschema import Draft202012Validator
 
-    from lossless.source import load_text
+    from lossless.ground.documents import load_text
     from tests.cli.inputs import INTENT
 
     outcome = cli("schema")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.cli.app import COMMANDS
-from lossless.rules.table import MODULES
+from lossless.checks.rules.table import MODULES
+from lossless.interfaces.cli.app import COMMANDS
 from tests.cli.conftest import Cli
 from tests.cli.test_cli_startup import HEAVY
 
@@ -70,7 +70,7 @@ def test_a_key_press_imports_nothing_heavy(line: str) -> None:
     code = (
         "import atexit, sys; sys.argv[1:] = []\n"
         f"atexit.register(lambda: print('imported:', *sorted({HEAVY!r} & set(sys.modules))))\n"
-        "from lossless.cli import main; main()"
+        "from lossless.interfaces.cli import main; main()"
     )
     asked = {"_LOSSLESS_COMPLETE": "bash_complete", "COMP_WORDS": line}
     words = {"COMP_CWORD": str(len(line.split(" ")) - 1)}
@@ -99,7 +99,7 @@ def test_other_shells_are_given_a_function_that_asks_the_program(shell: str, ask
 def test_other_shells_are_told_what_a_code_stands_for(shell: str, word: str) -> None:
     asked = {"_LOSSLESS_COMPLETE": f"{shell}_complete", "COMP_WORDS": "lossless lint --select WD001"}
     done = subprocess.run(
-        [sys.executable, "-c", "from lossless.cli import main; main()"],
+        [sys.executable, "-c", "from lossless.interfaces.cli import main; main()"],
         env=os.environ | asked | {"COMP_CWORD": word},
         capture_output=True,
         text=True,

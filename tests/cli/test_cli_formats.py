@@ -17,7 +17,7 @@ import pytest
 from inline_snapshot import external_file, snapshot
 
 from lossless import __version__
-from lossless.cli.reporting import FORMATS
+from lossless.interfaces.cli.reporting import FORMATS
 from tests.cli.conftest import Cli
 from tests.cli.inputs import DUPLICATED, LEAF, intent_with, leaf_with
 from tests.report import sarif
@@ -235,7 +235,7 @@ def test_junit_is_red_exactly_when_the_run_fails(fail_on: str, failures: int, cl
 
 @pytest.mark.usefixtures("site")
 def test_a_report_is_whole_also_where_nobody_reads_stdout() -> None:
-    code = "import sys; from lossless.cli import main; sys.exit(main())"
+    code = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "lint", "--output", "json=lint.json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
@@ -256,7 +256,7 @@ def test_a_file_has_no_colours_though_the_terminal_has(site: Cli, monkeypatch: p
     [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
 )
 def test_a_terminal_has_colours_unless_it_is_told_not_to(environment: dict[str, str], coloured: bool) -> None:
-    code = "import sys; from lossless.cli import main; sys.exit(main())"
+    code = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
     ours, theirs = os.openpty()
     told = {"TERM": "xterm", "COLUMNS": "80", **environment}
     with subprocess.Popen(

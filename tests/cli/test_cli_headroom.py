@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.hardware.load import switch_names
+from lossless.model.hardware.load import switch_names
 from tests.cli.conftest import Cli
 from tests.cli.inputs import INTENT, LEAF, leaf_with
 

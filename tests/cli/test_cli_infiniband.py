@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.api.loading import _BY_TRANSPORT
-from lossless.intent.load import TRANSPORTS
+from lossless.formats.intent.load import TRANSPORTS
+from lossless.interfaces.api.loading import _BY_TRANSPORT
 from tests.cli.conftest import Cli
 from tests.conftest import ROOT
 from tests.intent.intent_texts import spoilt
@@ -133,7 +133,7 @@ def test_a_misspelt_transport_draws_the_nearest(cli: Cli, tmp_path: Path) -> Non
 def test_the_schema_tells_transports_apart(cli: Cli) -> None:
     from jsonschema import Draft7Validator
 
-    from lossless.source import load, load_text
+    from lossless.ground.documents import load, load_text
 
     schema = json.loads(cli("schema").out)
     validator = Draft7Validator(schema)

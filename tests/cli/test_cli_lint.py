@@ -187,7 +187,7 @@ def test_an_interrupt_is_not_a_traceback(monkeypatch: pytest.MonkeyPatch, cli: C
 
 
 def _lossless(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
-    code = "import sys; from lossless.cli import main; sys.exit(main())"
+    code = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload, no-any-return]
 

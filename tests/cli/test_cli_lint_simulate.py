@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lossless.cli import scenario
-from lossless.simulation.request import MISSING_NUMBA
+from lossless.analysis.simulation.question.request import MISSING_NUMBA
+from lossless.interfaces.cli import scenario
 from tests.cli.conftest import Cli
 from tests.cli.inputs import BASES, INTENT, LEAF, intent_with
 from tests.report.contract import parsed
@@ -89,7 +89,7 @@ def test_standard_input_is_run_too(cli: Cli) -> None:
 
 
 def test_without_numba_it_is_said_and_counted_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lossless.simulation.answer.has_numba", lambda: False)
+    monkeypatch.setattr("lossless.analysis.simulation.study.answer.has_numba", lambda: False)
     Path("fabric.yaml").write_text(INTENT)
     Path("leaf1.json").write_text(LEAF)
     plain = cli("lint", "--format", "json")
@@ -125,8 +125,10 @@ def test_what_cannot_be_read_is_an_error_and_the_rest_is_run(cli: Cli) -> None:
 @pytest.mark.parametrize(("arguments", "loaded"), [([], False), (["--simulate"], True)])
 def test_the_model_is_loaded_only_where_it_is_asked_for(arguments: list[str], loaded: bool) -> None:
     start = f"import sys; sys.argv[1:] = {['lint', *arguments, str(BASES / 'leaf.json')]!r}"
-    wanted = {"numpy", "numba", "lossless.simulation", "lossless.lint.traffic"}
-    code = f"{start}; from lossless.cli import main; main(); print(*sorted({wanted!r} & set(sys.modules)))"
+    wanted = {"numpy", "numba", "lossless.analysis.simulation", "lossless.checks.lint.traffic"}
+    code = f"{start}; from lossless.interfaces.cli import main; main(); print(*sorted({wanted!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = done.stdout.splitlines()[-1].split()
-    assert names == (["lossless.lint.traffic", "lossless.simulation", "numba", "numpy"] if loaded else [])
+    assert names == (
+        ["lossless.checks.lint.traffic", "lossless.analysis.simulation", "numba", "numpy"] if loaded else []
+    )

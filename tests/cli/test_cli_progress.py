@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from lossless.api import Options, lint
-from lossless.cli.progress import LongRun
+from lossless.interfaces.cli.progress import LongRun
 from tests.cli.inputs import INTENT, LEAF
 from tests.cli.repositories import write
 

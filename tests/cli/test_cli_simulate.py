@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.cli.simulate import exit_code
-from lossless.simulation.engine import prepare
+from lossless.analysis.simulation.engine.run import prepare
+from lossless.interfaces.cli.simulate import exit_code
 from tests.cli.conftest import Cli
 from tests.cli.inputs import INTENT, LEAF, leaf_with
 from tests.cli.simulating import SMALL, TWELVE_PORTS, packet_level, report_of, switch_with

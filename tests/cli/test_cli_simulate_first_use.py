@@ -53,7 +53,7 @@ def test_without_numba_json_says_so(cli: Cli) -> None:
 HIDDEN = """
 import sys
 sys.modules.update(dict.fromkeys(("numba", "llvmlite", "numpy", "matplotlib")))
-from lossless.cli import main
+from lossless.interfaces.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -75,7 +75,7 @@ def start(cache: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start the command in a process of its own, with its machine code below ``cache``."""
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"XDG_CACHE_HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
-    program = "import sys; from lossless.cli import main; sys.exit(main())"
+    program = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "simulate", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.simulation.engine import prepare
+from lossless.analysis.simulation.engine.run import prepare
 from tests.cli.conftest import Cli
 from tests.cli.inputs import INTENT, intent_with
 from tests.cli.simulating import SMALL, TWELVE_PORTS, report_of

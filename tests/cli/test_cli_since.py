@@ -12,8 +12,8 @@ import pytest
 from inline_snapshot import external_file
 
 from lossless.api import lint, lint_since, render
-from lossless.api.changing import _compared
-from lossless.findings import Finding, Origin, Severity
+from lossless.ground.basics.findings import Finding, Origin, Severity
+from lossless.interfaces.api.changing import _compared
 from tests.cli.conftest import Cli
 from tests.cli.inputs import INTENT, LEAF, intent_with
 from tests.cli.repositories import commit, environment, git, repository, write

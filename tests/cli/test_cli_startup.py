@@ -37,7 +37,7 @@ HEAVY = {
 
 def program(*arguments: str, then: str = "sys.exit(code)") -> str:
     start = f"import sys; sys.argv[1:] = {list(arguments)!r}"
-    return f"{start}; from lossless.cli import main; code = main(); {then}"
+    return f"{start}; from lossless.interfaces.cli import main; code = main(); {then}"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.cli import options
+from lossless.interfaces.cli import options
 from tests.cli.conftest import Cli
 from tests.cli.inputs import intent_with, leaf_with
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.cli import main
-from lossless.simulation.engine import prepare
+from lossless.analysis.simulation.engine.run import prepare
+from lossless.interfaces.cli import main
 from tests.cli.conftest import Cli, Outcome
 from tests.cli.inputs import INTENT, LEAF
 
@@ -206,8 +206,8 @@ def test_what_cannot_be_read_is_not_swept(cli: Cli) -> None:
 
 LOUD = """
 import sys
-from lossless.cli import main, sweep
-from lossless.simulation.crew import Crew
+from lossless.interfaces.cli import main, sweep
+from lossless.analysis.simulation.study.workers import Crew
 
 class Loud(sweep._Counted):
     def __call__(self, done, of):

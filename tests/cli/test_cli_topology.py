@@ -102,7 +102,13 @@ def test_a_packet_finds_its_way_through_every_shape(shape: str, cli: Cli) -> Non
 def test_the_same_fabric_gives_the_same_bytes_whatever_the_hash_seed(cli: Cli) -> None:
     intent = written("dragonfly_plus")
     for seed in ("0", "1", "2"):
-        command = [sys.executable, "-c", "from lossless.cli import main; main()", "topology", intent]
+        command = [
+            sys.executable,
+            "-c",
+            "from lossless.interfaces.cli import main; main()",
+            "topology",
+            intent,
+        ]
         subprocess.run(
             [*command, "--svg", f"{seed}.svg"],
             check=True,

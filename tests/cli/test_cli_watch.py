@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, Watch, lint
-from lossless.lint.collect import Candidate
-from lossless.lint.workers import JudgedFile, judge_file
+from lossless.checks.lint.collect import Candidate
+from lossless.checks.lint.workers import JudgedFile, judge_file
 from tests.cli.inputs import INTENT, LEAF, intent_with
 from tests.cli.repositories import write
 
@@ -33,7 +33,7 @@ class Terminal:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self._screen, inside = pty.openpty()
-        code = "import sys; from lossless.cli import main; sys.exit(main())"
+        code = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, "lint", *arguments],
             cwd=folder,
@@ -109,7 +109,7 @@ def test_without_a_terminal_nothing_is_cleared(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "import sys; from lossless.cli import main; sys.exit(main())",
+            "import sys; from lossless.interfaces.cli import main; sys.exit(main())",
             "lint",
             "--watch",
         ],
@@ -185,7 +185,7 @@ def test_what_did_not_change_is_not_judged_again(tmp_path: Path, monkeypatch: py
         judged.append(candidate.file)
         return judge_file(candidate, *rest)
 
-    monkeypatch.setattr("lossless.lint.again.judge_file", counting)
+    monkeypatch.setattr("lossless.checks.lint.again.judge_file", counting)
     watch = Watch(["."])
     watch.lint()
     assert len(judged) == 3

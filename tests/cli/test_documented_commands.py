@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from lossless.cli.app import COMMANDS, group
+from lossless.interfaces.cli.app import COMMANDS, group
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = [

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.cli import main
-from lossless.errors import SubnetManagerError
-from lossless.opensm.tools import find_tools
+from lossless.analysis.opensm.tools import find_tools
+from lossless.ground.basics.errors import SubnetManagerError
+from lossless.interfaces.cli import main
 from tests.opensm.test_traps import engine, intent_with, torus
 from tests.rules.snippets import merge
 
@@ -104,7 +104,7 @@ def test_the_json_form_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_without_opensm_a_plain_message_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("lossless.opensm.tools.find_program", lambda _name: None)
+    monkeypatch.setattr("lossless.analysis.opensm.tools.find_program", lambda _name: None)
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with({}).text, encoding="utf-8")
     assert main(["opensm", str(path)]) == 2

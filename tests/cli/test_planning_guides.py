@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tools import planning_guides
 
 GUIDES = Path(__file__).parent.parent.parent / "docs" / "guides"

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lossless.datafiles import data_dir
-from lossless.facts.host import Hosts, read_hosts
-from lossless.facts.text import Facts, read_facts
-from lossless.hardware.load import load_nic, nic_names
+from lossless.formats.hosts.read.host import Hosts, read_hosts
+from lossless.formats.hosts.read.text import Facts, read_facts
+from lossless.ground.basics.data_files import data_dir
+from lossless.model.hardware.load import load_nic, nic_names
 from tests.hosts.fake_nic import FakeHost
 
 COLLECTOR = Path(data_dir("templates"), "hosts/collect/lossless-collect.sh")

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import HostQos
-from lossless.fabric.known import UNKNOWN, certain
-from lossless.facts.collector import collector
-from lossless.rules.hosts.differences import differences
+from lossless.checks.rules.hosts.differences import differences
+from lossless.formats.hosts.read.collector import collector
+from lossless.ground.basics.known import UNKNOWN, certain
+from lossless.model.fabric.hosts import HostQos
 from tests.facts.collecting import COLLECTOR, collect, hosts_of, snapshot
 from tests.hosts.fake_nic import TOOLS, FakeHost
 from tests.hosts.families import KINDS

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import Ets, HostQos, ReceiveBuffers, Transport
-from lossless.fabric.known import UNKNOWN, certain
-from lossless.fabric.view import bare
-from lossless.facts.documents import read_document
-from lossless.facts.kinds import speaks_of_hosts
-from lossless.facts.text import Facts, is_facts, read_facts
-from lossless.source import load_text
+from lossless.formats.hosts.read.documents import read_document
+from lossless.formats.hosts.read.kinds import speaks_of_hosts
+from lossless.formats.hosts.read.text import Facts, is_facts, read_facts
+from lossless.ground.basics.known import UNKNOWN, certain
+from lossless.ground.documents import load_text
+from lossless.model.fabric.hosts import Ets, HostQos, ReceiveBuffers, Transport
+from lossless.model.fabric.view import bare
 from tests.facts import printed
 from tests.facts.collecting import hosts_of
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.graphs import graph as graphs
-from lossless.graphs.cycles import core, cycle, knots, shortest
-from lossless.graphs.graph import Graph, from_edges, from_lists
+from lossless.ground.graphs import graph as graphs
+from lossless.ground.graphs.cycles import core, cycle, knots, shortest
+from lossless.ground.graphs.graph import Graph, from_edges, from_lists
 
 Edges = list[tuple[int, int]]
 
@@ -84,7 +84,7 @@ def test_with_numpy_and_without_the_answers_are_the_same(given_edges: tuple[int,
     plain = graph_of(nodes, edges)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graphs, "_LARGE", 0)
-        patch.setattr("lossless.graphs.cycles._FEW", 2)
+        patch.setattr("lossless.ground.graphs.cycles._FEW", 2)
         fast = graph_of(nodes, edges)
         assert (list(fast.starts), list(fast.targets)) == (list(plain.starts), list(plain.targets))
         assert core(fast) == core(plain)

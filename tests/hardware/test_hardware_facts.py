@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lossless.hardware.load import load_switch, switch_names
-from lossless.hardware.model import (
+from lossless.model.hardware.load import load_switch, switch_names
+from lossless.model.hardware.model import (
     BufferDefaults,
     HeadroomRow,
     Hwsku,

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from lossless.datafiles import data_dir
-from lossless.errors import ProfileError
-from lossless.hardware.infiniband import (
+from lossless.formats.intent.infiniband.base import RATE_GBPS
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import ProfileError
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.hardware.infiniband import (
     hca_names,
     infiniband_switch_names,
     load_hca,
     load_infiniband_switch,
 )
-from lossless.hardware.load import read_profile
-from lossless.hardware.schema import check_hca, check_infiniband_switch
-from lossless.infiniband.rates import RATES
-from lossless.intent.infiniband_base import RATE_GBPS
+from lossless.model.hardware.load import read_profile
+from lossless.model.hardware.schema import check_hca, check_infiniband_switch
 
 SWITCH = """\
 product = "QM1"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lossless.datafiles import data_dir
-from lossless.errors import ProfileError
-from lossless.hardware.load import load_nic, load_switch, nic_names, switch_for_hwsku, switch_names
-from lossless.hardware.schema import check_nic, check_switch
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_for_hwsku, switch_names
+from lossless.model.hardware.schema import check_nic, check_switch
 
 SMALLEST = "nvidia-sn3700"
 
@@ -378,7 +378,7 @@ def test_a_folder_in_the_place_of_a_profile_is_told(tmp_path: Path) -> None:
 
 def test_reading_our_own_profiles_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from lossless.hardware.load import switch_for_hwsku;"
+        "import sys; from lossless.model.hardware.load import switch_for_hwsku;"
         "profile, hwsku = switch_for_hwsku('ACS-SN5600'); hwsku.ports, hwsku.headroom, hwsku.buffers;"
         "heavy = {'pydantic', 'difflib', 'dataclasses', 'inspect', 'tempfile', 'importlib.metadata'};"
         "print(sorted(heavy & set(sys.modules)))"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import ProfileError
-from lossless.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile
+from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
+from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile
 
 G = 10**9
 PROFILES = [load_switch(name) for name in switch_names()]

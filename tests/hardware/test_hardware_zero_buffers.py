@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lossless.errors import ProfileError
-from lossless.hardware.load import load_switch, switch_names
-from lossless.hardware.model import SwitchProfile
+from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.load import load_switch, switch_names
+from lossless.model.hardware.model import SwitchProfile
 
 ROOT = Path(__file__).parent.parent.parent
 SHIPPED = ROOT / "profiles" / "switches" / "nvidia-sn3700.toml"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.fabric.hosts import Ets, HostQos
-from lossless.hardware.load import load_nic
+from lossless.model.fabric.hosts import Ets, HostQos
+from lossless.model.hardware.load import load_nic
 from tests.hosts.made_hosts import dcqcn, host
 
 SHARED = Ets((0, 0, 0, 1, 0, 0, 0, 2), ("ets", "ets", *(("strict",) * 6)), (60, 40, *((0,) * 6)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.fabric.hosts import Dcqcn, HostQos, Jobs
-from lossless.findings import Origin
-from lossless.hardware.load import load_nic
-from lossless.hosts.scripts import host_files
-from lossless.render.environment import render_template
+from lossless.formats.hosts.write.scripts import host_files
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs
+from lossless.model.hardware.load import load_nic
+from lossless.output.render.environment import render_template
 
 SOMEWHERE = Origin("fabric.yaml")
 

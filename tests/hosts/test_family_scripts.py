@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lossless.fabric.hosts import HostQos
+    from lossless.model.fabric.hosts import HostQos
 
 FAMILIES: dict[str, tuple[HostQos, dict[str, Any]]] = {
     "mlx5 by mlnx_qos": (host(), {}),

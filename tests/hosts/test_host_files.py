@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.fabric.known import certain
-from lossless.hosts.scripts import host_files
+from lossless.formats.hosts.write.scripts import host_files
+from lossless.ground.basics.known import certain
 from tests.hosts.families import KINDS, broadcom
 from tests.hosts.made_hosts import dcqcn, host, rendered, script
 

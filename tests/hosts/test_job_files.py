@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import HostQos, Transport
-from lossless.findings import Origin
-from lossless.hosts.jobs import job_files
-from lossless.intent.load import load_intent
-from lossless.render.environment import render_template
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.hosts.write.jobs import job_files
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents import load_text
+from lossless.model.fabric.hosts import HostQos, Transport
+from lossless.output.render.environment import render_template
 from tests.hosts.test_kubernetes_files import hosts
 from tests.intent.intent_texts import SHAPE, said_of, spoilt
 

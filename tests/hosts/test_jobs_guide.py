@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lossless.api import render
-from lossless.cli import main
-from lossless.hardware.clouds import TRANSPORTS, machines_of
+from lossless.interfaces.cli import main
+from lossless.model.hardware.clouds import TRANSPORTS, machines_of
 from tests.conftest import ROOT
 
 GUIDE = (ROOT / "docs" / "guides" / "jobs.md").read_text()

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from lossless.fabric.model import Fabric
-from lossless.hosts.kubernetes import kubernetes_files, resource_name, unconfigured
-from lossless.intent.load import load_intent
-from lossless.render.environment import render_template
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.hosts.write.kubernetes import kubernetes_files, resource_name, unconfigured
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric
+from lossless.output.render.environment import render_template
 from tests.hosts.nic_configuration_template import (
     Resource,
     refused_by_controller,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lossless.api import load_fabrics, render
-from lossless.fabric.managed import Managed
-from lossless.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of
-from lossless.hosts.managed import managed_files
-from lossless.render.environment import render_template
-from lossless.source import load_text
+from lossless.formats.hosts.write.managed import managed_files
+from lossless.ground.documents import load_text
+from lossless.model.fabric.managed import Managed
+from lossless.model.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of
+from lossless.output.render.environment import render_template
 from tests.hosts.test_job_files import read_by_nccl
 
 HEAD = "lossless: v1\nfabric: train\n"

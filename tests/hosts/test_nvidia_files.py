@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import RenderError
-from lossless.fabric.hosts import HostQos
-from lossless.fabric.known import certain
-from lossless.hosts.scripts import context, host_files
-from lossless.render.environment import environment, render_template
+from lossless.formats.hosts.write.scripts import context, host_files
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.known import certain
+from lossless.model.fabric.hosts import HostQos
+from lossless.output.render.environment import environment, render_template
 from tests.hosts.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
 from tests.hosts.made_hosts import dcqcn, host, rendered, script
 

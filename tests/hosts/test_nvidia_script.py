@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from lossless.fabric.hosts import HostQos
-from lossless.fabric.known import certain
+from lossless.ground.basics.known import certain
+from lossless.model.fabric.hosts import HostQos
 from tests.hosts.fake_nic import SYSFS_PARAMETERS, TOOLS, FakeHost
 from tests.hosts.made_hosts import dcqcn, host, script
 from tests.hosts.test_nvidia_files import hosts

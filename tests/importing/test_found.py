@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.api.cabling import compare_cabling
-from lossless.errors import InputError
-from lossless.source import load_text
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.cabling import compare_cabling
 from tests.rules.snippets import BASES
 
 if TYPE_CHECKING:

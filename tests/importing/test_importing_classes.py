@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lossless.api.importing import Imported, import_documents
-from lossless.errors import InputError
-from lossless.source import load_text
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import Imported, import_documents
 from tests.sonic.devices import Config, base, patched
 
 

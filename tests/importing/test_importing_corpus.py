@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.api.importing import import_documents
-from lossless.errors import InputError
-from lossless.importing.explain import KINDS
-from lossless.lint.collect import collect
-from lossless.source import load_text
+from lossless.checks.lint.collect import collect
+from lossless.formats.importing.explain import KINDS
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import import_documents
 from tests.conftest import REFERENCE
 from tools import corpus_import
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 CORPUS = REFERENCE / "corpus"
 FILES = [p for folder in ("full", "partial", "probes") for p in sorted((CORPUS / folder).glob("*.json"))]

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.api import lint_documents
-from lossless.api.importing import import_documents
-from lossless.render.switches import switch_file
-from lossless.source import load_text
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import import_documents
+from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of, intents
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 Data = dict[str, Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from lossless.api.importing import import_documents
-from lossless.errors import InputError
-from lossless.importing.cabling import read_cabling
-from lossless.importing.lldp import Heard, device_of, read_lldp
-from lossless.importing.model import Claim, End
-from lossless.source import load_text
+from lossless.formats.importing.cabling.csv_lines import read_cabling
+from lossless.formats.importing.cabling.lldp import Heard, device_of, read_lldp
+from lossless.formats.importing.model import Claim, End
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import import_documents
 from tests.sonic.devices import Config, base, patched
 
 TABLE = """\

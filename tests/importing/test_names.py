@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.importing.names import Names, folded
+from lossless.formats.importing.cabling.device_names import Names, folded
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 

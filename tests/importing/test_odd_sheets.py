@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import cabled_topology
-from lossless.errors import InputError
+from lossless.ground.basics.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

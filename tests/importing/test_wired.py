@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import InputError, QuantityError
-from lossless.importing.cables import parse_cable_length, parse_speed
-from lossless.importing.netbox import interface_bps
-from lossless.importing.wired import Stated, WiredDevices, read_wiring, topology_yaml
+from lossless.formats.importing.cabling.cables import parse_cable_length, parse_speed
+from lossless.formats.importing.cabling.netbox import interface_bps
+from lossless.formats.importing.cabling.topology import Stated, WiredDevices, read_wiring, topology_yaml
+from lossless.ground.basics.errors import InputError, QuantityError
 from tests.strategies import fabric_of
 
 ROLES = (("leaf*", "leaf"), ("spine*", "spine"), ("gpu*", "host"))
@@ -384,7 +384,7 @@ def test_json_of_another_kind_is_said(text: str) -> None:
 
 
 def test_what_is_written_is_a_topology_that_resolves() -> None:
-    from lossless.source import load_text
+    from lossless.ground.documents import load_text
 
     text = topology_yaml(read_wiring({"cables.csv": SHEET}, ONLY_ROLES))
     data = {"lossless": "v1", "fabric": "f", "transport": "rocev2", "preset": "nvidia"}

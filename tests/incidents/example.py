@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lossless import api
-from lossless.source import load, load_text
-from lossless.source.document import Document
+from lossless.ground.documents import load, load_text
+from lossless.ground.documents.document import Document
 from tests.rules.snippets import merge
 
 ROOT = Path(__file__).parent.parent.parent

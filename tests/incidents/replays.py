@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lossless.source.document import Document
+from lossless.ground.documents.document import Document
 from tests.incidents.example import Patch, devices, intent, ports, subnet
 
 

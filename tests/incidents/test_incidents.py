@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, lint_documents
-from lossless.rules.table import MODULES
+from lossless.checks.rules.table import MODULES
 from tests.incidents.example import devices, intent, subnet
 from tests.incidents.replays import INCIDENTS, Replay
 from tools.incident_page import PAGE, page

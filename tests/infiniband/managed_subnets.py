@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from lossless.findings import Origin
-from lossless.infiniband.guids import with_derived_guids
-from lossless.infiniband.model import (
+from lossless.formats.infiniband.read.partitions import WORDS
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.options import BITS, Option, options
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.subnet import (
     Level,
     ManagerHost,
     Member,
@@ -18,9 +21,6 @@ from lossless.infiniband.model import (
     Sharp,
     Subnet,
 )
-from lossless.infiniband.options import BITS, Option, options
-from lossless.infiniband.qos import qos_of
-from lossless.infiniband.read_partitions import WORDS
 from tests.subnets import fat_tree
 
 HERE = Origin("fabric.yaml")

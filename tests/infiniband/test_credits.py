@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.fabric.known import UNKNOWN
-from lossless.infiniband.compute import dor, minhop, updn
-from lossless.infiniband.credits import judge_subnet
-from lossless.infiniband.model import Setting, Subnet
-from lossless.infiniband.plant import Plant, plant_of
-from lossless.infiniband.routes import Lanes, Routes, credit_loop, unreachable
+from lossless.analysis.routing.infiniband.channels import Plant, plant_of
+from lossless.analysis.routing.infiniband.credit_loops import judge_subnet
+from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
+from lossless.analysis.routing.infiniband.routes import Lanes, Routes, credit_loop, unreachable
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 TREE_ENGINES = ("updn", "ftree", "minhop", None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.infiniband.compare import carried
-from lossless.infiniband.model import Setting, Subnet
-from lossless.infiniband.read import Deployed, SubnetFile, companions, kind_of, read_subnet
-from lossless.render.infiniband import subnet_files
+from lossless.formats.infiniband.compare import carried
+from lossless.formats.infiniband.read.subnet import Deployed, SubnetFile, companions, kind_of, read_subnet
+from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+from lossless.output.render.infiniband import subnet_files
 from tests.infiniband.managed_subnets import HERE, subnets
 from tests.subnets import torus
 
@@ -85,7 +85,7 @@ def test_the_same_subnet_gives_the_same_bytes(subnet: Subnet) -> None:
 
 
 def test_a_torus_is_told_where_to_begin_and_what_its_sides_are() -> None:
-    from lossless.infiniband.guids import with_derived_guids
+    from lossless.model.fabric.infiniband.guids import with_derived_guids
 
     named = with_derived_guids(torus((4, 3, 2), engine="torus-2QoS", qos="TRUE"))
     text = subnet_files(named, {}).files[1].text

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.findings import Origin
-from lossless.infiniband.model import Setting
-from lossless.infiniband.options import BITS, KINDS, Option, engines, known_keys, option, options, taken
-from lossless.infiniband.qos import qos_of
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.infiniband.options import (
+    BITS,
+    KINDS,
+    Option,
+    engines,
+    known_keys,
+    option,
+    options,
+    taken,
+)
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.subnet import Setting
 
 EVERY = list(options().values())
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.errors import Problem
-from lossless.infiniband.model import Member
-from lossless.infiniband.read import SubnetFile, kind_of, read_subnet
-from lossless.infiniband.read_guids import read_guids
-from lossless.infiniband.read_options import read_options
-from lossless.infiniband.read_partitions import read_partitions
-from lossless.infiniband.read_policy import read_policy
-from lossless.infiniband.read_sharp import read_sharp
+from lossless.formats.infiniband.read.guids import read_guids
+from lossless.formats.infiniband.read.options import read_options
+from lossless.formats.infiniband.read.partitions import read_partitions
+from lossless.formats.infiniband.read.qos_policy import read_policy
+from lossless.formats.infiniband.read.sharp import read_sharp
+from lossless.formats.infiniband.read.subnet import SubnetFile, kind_of, read_subnet
+from lossless.ground.basics.errors import Problem
+from lossless.model.fabric.infiniband.subnet import Member
 
 OPTIONS = """\
 # a comment
@@ -182,7 +182,7 @@ def test_a_file_is_known_by_what_stands_in_it(text: str, kind: str | None) -> No
 
 
 def test_what_the_files_do_not_tell_is_unknown_and_not_absent() -> None:
-    from lossless.fabric.known import UNKNOWN
+    from lossless.ground.basics.known import UNKNOWN
 
     subnet = read_subnet(SubnetFile("opensm.conf", "sm_priority 3\n"), {}).subnet
     assert (subnet.switches, subnet.hcas, subnet.partitions, subnet.flavour) == (UNKNOWN,) * 4

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.infiniband.read import SubnetFile, kind_of, read_subnet
-from lossless.infiniband.read_guids import read_guids
-from lossless.infiniband.read_options import read_options
-from lossless.infiniband.read_partitions import read_partitions
-from lossless.infiniband.read_policy import read_policy
-from lossless.infiniband.read_sharp import read_sharp
-from lossless.source.line_edits import replacements
+from lossless.formats.infiniband.read.guids import read_guids
+from lossless.formats.infiniband.read.options import read_options
+from lossless.formats.infiniband.read.partitions import read_partitions
+from lossless.formats.infiniband.read.qos_policy import read_policy
+from lossless.formats.infiniband.read.sharp import read_sharp
+from lossless.formats.infiniband.read.subnet import SubnetFile, kind_of, read_subnet
+from lossless.ground.documents.line_edits import replacements
 
 PIECES = st.sampled_from(
     [
@@ -107,8 +107,8 @@ def test_every_origin_of_a_subnet_is_in_one_of_its_documents(conf: str, beside: 
 
 @given(st.lists(st.sampled_from(["lmc 1", "qos", "# c", "", "lmc 3 # d", "foo\tbar"]), min_size=1), st.data())
 def test_an_edit_changes_its_value_and_no_other(lines: list[str], data: st.DataObject) -> None:
-    from lossless.lint.managers import edited_document
-    from lossless.source.edits import Change
+    from lossless.checks.lint.managers import edited_document
+    from lossless.ground.documents.edits import Change
 
     text = "\n".join([*lines, "sm_priority 1", *["daemon TRUE"] * len(lines), ""])
     found = read_options(text, "opensm.conf")

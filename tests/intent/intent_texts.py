@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lossless.errors import InputError
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
 
 SHAPE = """\
 lossless: v1

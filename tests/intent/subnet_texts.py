@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lossless.errors import InputError
-from lossless.infiniband.model import Subnet
-from lossless.intent.infiniband_load import load_subnet
-from lossless.resolve.infiniband import resolve_subnet
-from lossless.source import load_text
+from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.infiniband.subnet import Subnet
 
 TREE = """\
 lossless: v1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft7Validator
 
-from lossless.intent.schema import intent_schema
-from lossless.source import load_text
+from lossless.formats.intent.schema import intent_schema
+from lossless.ground.documents import load_text
 from tests.intent.intent_texts import spoilt
 from tests.intent.subnet_texts import LISTED, TREE, said_of
 

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from lossless.errors import InputError
-from lossless.intent.infiniband_load import load_subnet
-from lossless.intent.schema import intent_schema
-from lossless.resolve.infiniband import resolve_subnet
-from lossless.source import load_text
+from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+from lossless.formats.intent.schema import intent_schema
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
 from tests.intent.subnet_texts import LISTED, TREE
 from tests.intent.test_intent_laws import JARGON, RUBBISH, changed, places, texts
 from tests.strategies import document_of
 
 if TYPE_CHECKING:
-    from lossless.errors import Problem
+    from lossless.ground.basics.errors import Problem
 
 VALIDATOR = Draft7Validator(intent_schema())
 INTENTS = tuple(load_text(text, "fabric.yaml").data for text in (TREE, LISTED))

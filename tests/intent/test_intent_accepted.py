@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.findings import Origin
-from lossless.intent.classes import dscp_of_name, name_of_dscp
-from lossless.intent.load import LoadedIntent, load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.classes import dscp_of_name, name_of_dscp
+from lossless.formats.intent.load import LoadedIntent, load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents import load_text
 from tests.intent.intent_texts import ECN, NAMED, PRESET, SHAPE, WATCHDOG, said_of, spoilt
 
 

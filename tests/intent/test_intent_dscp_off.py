@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.intent.document import json_schema
+from lossless.formats.intent.document import json_schema
 from tests.strategies import Data, fabric_of, loaded_of
 
 CLASSES: Data = {

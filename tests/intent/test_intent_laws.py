@@ -8,17 +8,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from lossless.api.loading import Declared, Options, declared
-from lossless.errors import InputError
-from lossless.intent.load import load_intent
-from lossless.intent.schema import intent_schema
-from lossless.source import load, load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.schema import intent_schema
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load, load_text
+from lossless.interfaces.api.loading import Declared, Options, declared
 from tests.conftest import ROOT
 from tests.intent.intent_texts import NAMED, PRESET, SHAPE
 from tests.strategies import document_of, intents
 
 if TYPE_CHECKING:
-    from lossless.errors import Problem
+    from lossless.ground.basics.errors import Problem
 
 Data = dict[str, Any]
 JARGON = (

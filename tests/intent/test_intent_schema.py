@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from lossless import units
-from lossless.errors import InputError, QuantityError
-from lossless.intent.keys import known_keys
-from lossless.intent.schema import intent_schema
-from lossless.source import load_text
+from lossless.formats.intent.keys.table import known_keys
+from lossless.formats.intent.schema import intent_schema
+from lossless.ground.basics import units
+from lossless.ground.basics.errors import InputError, QuantityError
+from lossless.ground.documents import load_text
 from tests.intent import test_intent_contradictions as together
 from tests.intent import test_intent_keys as keys
 from tests.intent import test_intent_values as values
@@ -98,7 +98,9 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
     assert len(ALL_KEYS) > 90
     for name, required, part in ALL_KEYS:
         said = part.get("description", "")
-        assert said.endswith("."), f"{name} is not described; lossless/intent/keys_*.py have the words"
+        assert said.endswith("."), (
+            f"{name} is not described; lossless/formats/intent/keys_*.py have the words"
+        )
         known = required or "default" in part or "Left out: " in said or "Required, unless" in said
         assert known, f"{name}: what holds where it is left out?"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lossless.intent.document import json_schema
-from lossless.intent.load import load_intent
-from lossless.source import load_text
+from lossless.formats.intent.document import json_schema
+from lossless.formats.intent.load import load_intent
+from lossless.ground.documents import load_text
 from tests.intent.intent_texts import SHAPE, said_of
 
 WRONG = {

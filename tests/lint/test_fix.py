@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, fix, lint_documents
-from lossless.errors import LosslessError
-from lossless.findings import Finding
-from lossless.lint.fix import Mended, mended
-from lossless.rules.table import MODULES, load
-from lossless.source import load_text
-from lossless.source.document import Document
+from lossless.checks.lint.fix import Mended, mended
+from lossless.checks.rules.table import MODULES, load
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.findings import Finding
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
 from tests.rules.snippets import BASES, Snippet, snippets
 
 FIXABLE = [code for code in MODULES if load(code).rule.fixable != "no"]
@@ -121,7 +121,7 @@ def test_without_writing_it_is_only_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    from lossless.source.rewrite import rewrite
+    from lossless.ground.documents.rewrite import rewrite
 
     path = tmp_path / "x.json"
     path.write_text('{"PORT": {}}')

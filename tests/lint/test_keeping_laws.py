@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import Options, Report, lint_documents
-from lossless.findings import Finding
-from lossless.lint.baseline import counted, read_baseline, written
-from lossless.rules.apart_table import CABLED
-from lossless.rules.selectors import EVERY, codes_of, families
-from lossless.rules.table import MODULES, load
-from lossless.source import load_text
-from lossless.source.document import Document
+from lossless.checks.lint.baseline import counted, read_baseline, written
+from lossless.checks.rules.apart_table import CABLED
+from lossless.checks.rules.selectors import EVERY, codes_of, families
+from lossless.checks.rules.table import MODULES, load
+from lossless.ground.basics.findings import Finding
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
 from tests.rules.snippets import Snippet, snippets
 
 SELECTORS = st.sampled_from([EVERY, *families(), *MODULES])

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lossless.lint.collect import collect
-from lossless.lint.discover import known_to_git
+from lossless.checks.lint.collect import collect
+from lossless.checks.lint.discover import known_to_git
 from tests.cli.repositories import git, repository, write
 
 INTENT = "lossless: v1\n"

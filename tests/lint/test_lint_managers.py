@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from lossless import api
 from lossless.api import Options
-from lossless.cli.app import group
+from lossless.interfaces.cli.app import group
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 SECRET = "0x00c0ffee00c0ffee"
 CONF = f"""\

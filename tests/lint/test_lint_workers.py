@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from lossless import api
-from lossless.errors import LosslessError
-from lossless.lint import repository as judging
-from lossless.lint import workers
-from lossless.report.json_format import json_text
-from lossless.report.text import PLAIN, findings_text, summary_text
-from lossless.source import load
-from lossless.source.excerpts import Excerpts, places
+from lossless.checks.lint import repository as judging
+from lossless.checks.lint import workers
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.documents import load
+from lossless.ground.documents.excerpts import Excerpts, places
+from lossless.output.report.json_format import json_text
+from lossless.output.report.text import PLAIN, findings_text, summary_text
 from tests.rules.judging import patched
 from tests.rules.snippets import BASES
 from tests.sonic import shapes

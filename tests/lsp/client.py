@@ -17,7 +17,7 @@ from pygls.lsp.client import LanguageClient
 
 LONGEST_S = 20.0
 """How long an answer may take before a test fails; far beyond what one takes on a busy machine."""
-PROGRAM = "import sys; from lossless.cli import main; sys.exit(main())"
+PROGRAM = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
 
 
 class Editor(LanguageClient):

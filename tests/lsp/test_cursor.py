@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.findings import Path as Keys
-from lossless.lsp.cursor import Cursor, cursor_at, key_at
-from lossless.source import load
+from lossless.ground.basics.findings import Path as Keys
+from lossless.ground.documents import load
+from lossless.interfaces.lsp.cursor import Cursor, cursor_at, key_at
 from tests.conftest import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*/fabric.yaml"))

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from lossless.lsp.files import MOST_TOGETHER
-from lossless.lsp.server import FIX_ALL
+from lossless.interfaces.lsp.files import MOST_TOGETHER
+from lossless.interfaces.lsp.server import FIX_ALL
 from tests.cli.conftest import Cli
 from tests.cli.conftest import cli as cli
 from tests.conftest import ROOT

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol.types import Position
 
-from lossless.findings import Span
-from lossless.lsp.fixes import text_edits
-from lossless.lsp.positions import Units
-from lossless.source.text import Lines
+from lossless.ground.basics.findings import Span
+from lossless.ground.documents.text import Lines
+from lossless.interfaces.lsp.fixes import text_edits
+from lossless.interfaces.lsp.positions import Units
 from tests.lsp.client import applied
 
 UTF_16 = Units("utf-16")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options
-from lossless.lsp import files as module
-from lossless.lsp.files import Files, Together
+from lossless.interfaces.lsp import files as module
+from lossless.interfaces.lsp.files import Files, Together
 from tests.cli.inputs import INTENT, LEAF
 
 

@@ -13,7 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 from lsprotocol import types
 
-from lossless.lsp.server import FIX_ALL
+from lossless.interfaces.lsp.server import FIX_ALL
 from tests.cli.inputs import INTENT, LEAF, intent_with
 from tests.lsp.client import PROGRAM, Editor, applied, editor
 
@@ -271,7 +271,7 @@ async def test_no_text_ends_the_server(folder: Path) -> None:
 
 
 FAILING = f"""
-import lossless.lsp.files as files
+import lossless.interfaces.lsp.files as files
 whole = files.lint_documents
 def failing(documents, *rest):
     if any("boom" in document.text for document in documents):

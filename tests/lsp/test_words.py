@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.lsp.cursor import Cursor, transport_in
-from lossless.lsp.words import completions, of_key, of_rule
-from lossless.rules.table import MODULES
+from lossless.checks.rules.table import MODULES
+from lossless.interfaces.lsp.cursor import Cursor, transport_in
+from lossless.interfaces.lsp.words import completions, of_key, of_rule
 from tests.cli.conftest import Cli
 from tests.cli.conftest import cli as cli
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.errors import SubnetManagerError
-from lossless.opensm.tools import Tools, find_tools
+from lossless.analysis.opensm.tools import Tools, find_tools
+from lossless.ground.basics.errors import SubnetManagerError
 
 
 @pytest.fixture(scope="session")

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.run import live
+from lossless.analysis.opensm.tools import find_program
 from lossless.api import judge_by_opensm
-from lossless.opensm.check import for_upstream, seat_of, write_files
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.run import live
-from lossless.opensm.tools import find_program
-from lossless.render.infiniband import files_of
+from lossless.output.render.infiniband import files_of
 from tests.opensm.test_run import Stopwatch
 from tests.opensm.test_traps import intent_with, subnet_of, torus
 
 if TYPE_CHECKING:
-    from lossless.opensm.run import Live
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.run import Live
+    from lossless.analysis.opensm.tools import Tools
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SUBNETS = sorted(path.name for path in EXAMPLES.glob("infiniband-*"))

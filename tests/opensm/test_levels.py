@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.infiniband.guids import with_derived_guids
-from lossless.infiniband.torus import torus_levels
-from lossless.opensm import levels
-from lossless.opensm.check import judge, seat_of, write_files
-from lossless.opensm.dumps import places_in, routes_in
-from lossless.opensm.levels import asked_lanes
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.run import live
+from lossless.analysis.opensm import levels
+from lossless.analysis.opensm.check import judge, seat_of, write_files
+from lossless.analysis.opensm.dumps import places_in, routes_in
+from lossless.analysis.opensm.levels import asked_lanes
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.run import live
+from lossless.analysis.routing.infiniband.torus import torus_levels
+from lossless.model.fabric.infiniband.guids import with_derived_guids
 from tests.opensm.test_routes import files_for, plant_in
 from tests.subnets import torus
 
 if TYPE_CHECKING:
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
 
 
 def test_levels_that_opensm_answers_for_torus_2qos_are_the_datelines_that_a_path_crosses(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.infiniband.options import BITS, c_number, known_keys, option, options, taken
-from lossless.opensm.run import read_configuration
+from lossless.analysis.opensm.run import read_configuration
+from lossless.model.fabric.infiniband.options import BITS, c_number, known_keys, option, options, taken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.infiniband.options import Option
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.model.fabric.infiniband.options import Option
 
 JUDGED = [key for key, one in options().items() if one.only != "nvidia" and one.alias is None]
 TOGETHER = {

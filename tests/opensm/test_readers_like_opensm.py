@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.infiniband.guids import with_derived_guids
-from lossless.infiniband.options import LINE_BYTES, options
-from lossless.infiniband.read_options import read_options
-from lossless.infiniband.read_partitions import read_partitions
-from lossless.infiniband.read_policy import read_policy
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.run import live, read_configuration, sweep
-from lossless.render.infiniband import files_of
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.run import live, read_configuration, sweep
+from lossless.formats.infiniband.read.options import read_options
+from lossless.formats.infiniband.read.partitions import read_partitions
+from lossless.formats.infiniband.read.qos_policy import read_policy
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.options import LINE_BYTES, options
+from lossless.output.render.infiniband import files_of
 from tests.subnets import fat_tree, torus
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
 
 SUBNET = with_derived_guids(fat_tree(leaves=1, spines=1, hosts=2, engine="minhop"))
 GIVEN_UP = "retrying with default config"

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.infiniband.compute import dor, found_roots, minhop, updn
-from lossless.infiniband.credits import judge_routes, judge_subnet, roots_of
-from lossless.infiniband.plant import plant_of
-from lossless.opensm.check import judge, seat_of, write_files
-from lossless.opensm.dumps import routes_in
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.read_output import sweep_of
-from lossless.opensm.run import sweep
+from lossless.analysis.opensm.check import judge, seat_of, write_files
+from lossless.analysis.opensm.dumps import routes_in
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.read_output import sweep_of
+from lossless.analysis.opensm.run import sweep
+from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.analysis.routing.infiniband.credit_loops import judge_routes, judge_subnet, roots_of
+from lossless.analysis.routing.infiniband.engines import dor, found_roots, minhop, updn
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 from tests.torus_file import NAME, torus_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.infiniband.model import Subnet
-    from lossless.infiniband.plant import Plant
-    from lossless.infiniband.routes import Routes
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.routes import Routes
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 
 def plant_in(subnet: Subnet) -> Plant:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.infiniband.guids import with_derived_guids
-from lossless.infiniband.model import Setting
-from lossless.infiniband.qos import qos_of
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.read_output import sweep_of
-from lossless.opensm.run import live, sweep
-from lossless.rules.base import Hit
-from lossless.rules.infiniband.reading import vl_of
-from lossless.rules.table import load
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.read_output import sweep_of
+from lossless.analysis.opensm.run import live, sweep
+from lossless.checks.rules.base import Hit
+from lossless.checks.rules.infiniband.reading import vl_of
+from lossless.checks.rules.table import load
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.subnet import Setting
 from tests.rules.judging import drawn
 from tests.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus
@@ -23,8 +23,8 @@ from tests.subnets import HERE, dragonfly, fat_tree, torus
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.infiniband.model import Subnet
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 
 def tree(engine: str = "minhop", **options: str) -> Subnet:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.errors import SubnetManagerError
-from lossless.opensm import run
-from lossless.opensm.check import judge
-from lossless.opensm.netfile import simulation_of
-from lossless.opensm.tools import find_tools
+from lossless.analysis.opensm import run
+from lossless.analysis.opensm.check import judge
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.tools import find_tools
+from lossless.ground.basics.errors import SubnetManagerError
 from tests.opensm.test_routes import files_for
 from tests.subnets import Cabling, fat_tree, torus
 
 if TYPE_CHECKING:
-    from lossless.opensm.tools import Tools
+    from lossless.analysis.opensm.tools import Tools
 
 
 def running() -> set[str]:
@@ -108,7 +108,7 @@ def test_a_simulator_that_refuses_its_topology_is_said_with_its_last_words(
 def test_where_opensm_is_not_installed_that_is_said_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lossless.opensm.tools.find_program", lambda _name: None)
+    monkeypatch.setattr("lossless.analysis.opensm.tools.find_program", lambda _name: None)
     with pytest.raises(SubnetManagerError, match=r"not installed: opensm, ibsim.*apt-get install"):
         find_tools()
 

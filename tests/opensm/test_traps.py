@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from lossless.analysis.opensm import run
+from lossless.analysis.opensm.check import judge
 from lossless.api import lint_documents
-from lossless.infiniband.guids import with_derived_guids
-from lossless.intent.infiniband_load import load_subnet
-from lossless.opensm import run
-from lossless.opensm.check import judge
-from lossless.render.infiniband import files_of
-from lossless.resolve.infiniband import resolve_subnet
-from lossless.source import load_text
+from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+from lossless.ground.documents import load_text
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.output.render.infiniband import files_of
 from tests.rules.snippets import merge
 
 if TYPE_CHECKING:
-    from lossless.infiniband.model import Subnet
-    from lossless.opensm.tools import Tools
-    from lossless.source.document import Document
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 BASE = Path(__file__).parent.parent / "rules" / "bases" / "infiniband.yaml"
 FALLBACK = "the routing engine is minhop"

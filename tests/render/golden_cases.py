@@ -7,18 +7,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.hardware.load import load_switch
-from lossless.render.switches import switch_file
-from lossless.sonic.releases import releases
-from lossless.source import load_text
-from lossless.units import format_rate
+from lossless.formats.sonic.capabilities.releases import releases
+from lossless.ground.basics.units import format_rate
+from lossless.ground.documents import load_text
+from lossless.model.hardware.load import load_switch
+from lossless.output.render.switches import switch_file
 from tests.strategies import Product, fabric_of, products
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 Tree = dict[str, Any]
 FOLDER = Path(__file__).parent / "golden"

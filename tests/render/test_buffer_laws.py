@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lossless.fabric.model import Fabric, Switch
-from lossless.hardware.load import load_switch
-from lossless.render.switches import switch_file
-from lossless.sonic.releases import release_problems, releases
-from lossless.sonic.write import tables
+from lossless.formats.sonic.capabilities.releases import release_problems, releases
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.model.fabric.model import Fabric, Switch
+from lossless.model.hardware.load import load_switch
+from lossless.output.render.switches import switch_file
 from tests.render.test_render_laws import _other, _values, declared, rendered, view
 from tests.strategies import fabric_of, intents
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint_documents
-from lossless.fabric.compare import switch_view
-from lossless.hardware.load import switch_for_hwsku, switch_names
-from lossless.resolve.layout import MONITORED
-from lossless.sonic.conformity import judge
-from lossless.sonic.read import read_fabric
-from lossless.sonic.releases import releases
-from lossless.sonic.tables import Tables
-from lossless.sonic.write import OWNED
-from lossless.source import load_text
+from lossless.formats.intent.resolve.layout import MONITORED
+from lossless.formats.sonic.capabilities.releases import releases
+from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.formats.sonic.validate.conformity import judge
+from lossless.ground.documents import load_text
+from lossless.model.fabric.compare import switch_view
+from lossless.model.hardware.load import switch_for_hwsku, switch_names
 from tests.render.golden_cases import FOLDER, Case, cases, golden, intent, on_base, rendered, write_goldens
 from tests.render.sonic_schema import violations
 from tests.render.test_render_schema import schema
 from tests.strategies import fabric_of
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Switch
+    from lossless.model.fabric.model import Switch
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 RELEASES = releases().names

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, lint_documents, render
-from lossless.datafiles import data_dir
-from lossless.errors import ProfileError, RenderError
-from lossless.fabric.compare import switch_view
-from lossless.fabric.model import Fabric, Switch
-from lossless.hardware.load import load_switch, switch_for_hwsku
-from lossless.intent.load import load_intent
-from lossless.lint.collect import devices_in
-from lossless.resolve.fabric import resolve
-from lossless.resolve.layout import MONITORED
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
-from lossless.source import load, load_text
+from lossless.checks.lint.collect import devices_in
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.intent.resolve.layout import MONITORED
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import ProfileError, RenderError
+from lossless.ground.documents import load, load_text
+from lossless.model.fabric.compare import switch_view
+from lossless.model.fabric.model import Fabric, Switch
+from lossless.model.hardware.load import load_switch, switch_for_hwsku
 from tools.example_base import base_of
 
 Data = dict[str, Any]

@@ -12,13 +12,13 @@ import jsonpatch
 import pytest
 
 from lossless.api import load_fabrics, render
-from lossless.errors import InputError, RenderError
-from lossless.fabric.model import Fabric
-from lossless.render.plan import EXTRAS, DeviceFiles
-from lossless.render.produce import Order, produce
-from lossless.render.switches import switch_file, switch_files
-from lossless.render.tree import MANIFEST
-from lossless.source import load, load_text
+from lossless.ground.basics.errors import InputError, RenderError
+from lossless.ground.documents import load, load_text
+from lossless.model.fabric.model import Fabric
+from lossless.output.render.plan import EXTRAS, DeviceFiles
+from lossless.output.render.produce import Order, produce
+from lossless.output.render.switches import switch_file, switch_files
+from lossless.output.render.tree import MANIFEST
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "roce-256"
 Data = dict[str, Any]

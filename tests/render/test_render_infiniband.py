@@ -9,8 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless import api
-from lossless.errors import InputError
-from lossless.render.infiniband import common_text
+from lossless.ground.basics.errors import InputError
+from lossless.output.render.infiniband import common_text
 
 if TYPE_CHECKING:
     from pathlib import Path

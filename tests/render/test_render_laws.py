@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lossless.fabric.compare import NOT_CARRIED, switch_view
-from lossless.fabric.model import Cable, Port, Switch, SwitchQos
-from lossless.hardware.load import switch_for_hwsku
-from lossless.render.switches import switch_file
-from lossless.resolve.layout import MONITORED
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
-from lossless.sonic.write import OWNED
-from lossless.source import load_text
+from lossless.formats.intent.resolve.layout import MONITORED
+from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.documents import load_text
+from lossless.model.fabric.compare import NOT_CARRIED, switch_view
+from lossless.model.fabric.model import Cable, Port, Switch, SwitchQos
+from lossless.model.hardware.load import switch_for_hwsku
+from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of, intents
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
 ROOT = Path(__file__).parent.parent.parent

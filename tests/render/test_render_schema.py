@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.render.switches import switch_file
-from lossless.sonic.conformity import judge
-from lossless.sonic.write import OWNED
-from lossless.source import load_text
+from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.validate.conformity import judge
+from lossless.ground.documents import load_text
+from lossless.output.render.switches import switch_file
 from tests.conftest import REFERENCE
 from tests.render.sonic_schema import violations
 from tests.strategies import fabric_of, intents

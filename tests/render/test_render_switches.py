@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import load_fabrics
-from lossless.errors import RenderError
-from lossless.fabric.model import Fabric
-from lossless.render.environment import render_template
-from lossless.render.switches import TEMPLATE, switch_file
-from lossless.sonic.write import OWNED
-from lossless.source import load, load_text
-from lossless.source.document import Document
+from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.documents import load, load_text
+from lossless.ground.documents.document import Document
+from lossless.model.fabric.model import Fabric
+from lossless.output.render.environment import render_template
+from lossless.output.render.switches import TEMPLATE, switch_file
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "roce-256"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lossless.errors import RenderError
-from lossless.render.plan import PlannedFile
-from lossless.render.tree import MANIFEST, changes, write_tree
+from lossless.ground.basics.errors import RenderError
+from lossless.output.render.plan import PlannedFile
+from lossless.output.render.tree import MANIFEST, changes, write_tree
 
 ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bin/sh\n", executable=True))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from lossless.errors import Problem
-from lossless.findings import Finding, NotJudged, Origin
-from lossless.source import load_text
-from lossless.source.document import Document
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Finding, NotJudged, Origin
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
 
 INTENT = """\
 lossless: v1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lossless.findings import SEVERITIES, Severity
-from lossless.report.setting import RuleText, Setting
+from lossless.ground.basics.findings import SEVERITIES, Severity
+from lossless.output.report.setting import RuleText, Setting
 
 
 def describe(code: str) -> RuleText | None:

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import LosslessError
-from lossless.report import figures, panels
-from lossless.report.pictures import MISSING, draw, write_pictures
+from lossless.ground.basics.errors import LosslessError
+from lossless.output.report import figures, panels
+from lossless.output.report.pictures import MISSING, draw, write_pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +144,7 @@ def test_what_a_person_has_set_for_other_pictures_changes_nothing() -> None:
 
 def test_pictures_need_no_screen_and_leave_no_figure_behind() -> None:
     code = (
-        "import sys; from tests.report.test_pictures import EVERYTHING; from lossless.report.pictures import draw\n"
+        "import sys; from tests.report.test_pictures import EVERYTHING; from lossless.output.report.pictures import draw\n"
         "draw(EVERYTHING); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -176,7 +176,7 @@ def test_without_matplotlib_the_way_to_get_it_is_said() -> None:
         "import sys; sys.modules['matplotlib'] = None\n"
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'matplotlib' else real(name, *a)\n"
-        "from lossless.cli import main; sys.argv = ['lossless', 'simulate', 'examples/roce-256', '--plots', 'x']\n"
+        "from lossless.interfaces.cli import main; sys.argv = ['lossless', 'simulate', 'examples/roce-256', '--plots', 'x']\n"
         "raise SystemExit(main())"
     )
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.report.elements import on
+from lossless.output.report.elements import on
 
 
 def ports(device: str, numbers: range) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from unicodedata import category, east_asian_width
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.report.excerpt import excerpt
+from lossless.output.report.excerpt import excerpt
 
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=300)
 ESC = "\x1b"

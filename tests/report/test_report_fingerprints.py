@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import Problem
-from lossless.findings import Finding, Origin
-from lossless.report.fingerprints import of_findings, of_problems
-from lossless.report.locations import located
-from lossless.report.names import Names
-from lossless.source import load_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Finding, Origin
+from lossless.ground.documents import load_text
+from lossless.output.report.fingerprints import of_findings, of_problems
+from lossless.output.report.locations import located
+from lossless.output.report.names import Names
 from tests.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 HERE = Names("/repo", "/repo")

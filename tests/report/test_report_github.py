@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import Problem
-from lossless.findings import Origin
-from lossless.report.github import github_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Origin
+from lossless.output.report.github import github_text
 from tests.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.report.settings import setting
 

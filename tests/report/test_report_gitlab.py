@@ -7,9 +7,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lossless.errors import Problem
-from lossless.findings import Origin
-from lossless.report.gitlab import gitlab_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Origin
+from lossless.output.report.gitlab import gitlab_text
 from tests.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.report.settings import setting
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-from lossless.errors import Problem
-from lossless.findings import NotJudged, Origin, Related
-from lossless.report.json_format import json_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import NotJudged, Origin, Related
+from lossless.output.report.json_format import json_text
 from tests.report.contract import parsed
 from tests.report.samples import finding, on_switch, oversubscribed, sample
 

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import Problem
-from lossless.findings import SEVERITIES, Origin, Severity
-from lossless.report.junit import junit_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import SEVERITIES, Origin, Severity
+from lossless.output.report.junit import junit_text
 from tests.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.report.settings import setting
 

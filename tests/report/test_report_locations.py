@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lossless.findings import Origin, Span
-from lossless.report.locations import Locations, located, shown_file
-from lossless.source import load_text
-from lossless.source.document import Document
+from lossless.ground.basics.findings import Origin, Span
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
+from lossless.output.report.locations import Locations, located, shown_file
 from tests.report.samples import on_switch, sample
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.report.run_text import run_text
-from lossless.report.verdict_text import verdict_text
-from lossless.simulation.judge import RunVerdict
+from lossless.analysis.simulation.study.verdict import RunVerdict
+from lossless.output.report.run_text import run_text
+from lossless.output.report.verdict_text import verdict_text
 
 
 def spread(least: float, median: float, most: float) -> dict[str, float]:

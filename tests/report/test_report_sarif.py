@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lossless.errors import Problem
-from lossless.findings import Origin, Related
-from lossless.report.sarif import MOST_RESULTS, sarif_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Origin, Related
+from lossless.output.report.sarif import MOST_RESULTS, sarif_text
 from tests.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.report.sarif import parsed
 from tests.report.settings import setting

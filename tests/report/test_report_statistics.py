@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.report.statistics import statistics_text
+from lossless.output.report.statistics import statistics_text
 from tests.report.samples import on_switch, oversubscribed, sample
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lossless.errors import Problem
-from lossless.findings import NotJudged, Origin, Related
-from lossless.report.style import Style
-from lossless.report.text import findings_text, not_judged_text, problems_text, summary_text
-from lossless.source import load_text
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import NotJudged, Origin, Related
+from lossless.ground.documents import load_text
+from lossless.output.report.style import Style
+from lossless.output.report.text import findings_text, not_judged_text, problems_text, summary_text
 from tests.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 

@@ -11,9 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from lossless.report.style import Style
-from lossless.report.trace_data import json_text, trace_data
-from lossless.report.trace_text import trace_text
+from lossless.output.report.style import Style
+from lossless.output.report.trace.data import json_text, trace_data
+from lossless.output.report.trace.text import trace_text
 from tests.trace.tracing import device, intent, traced
 
 HERE = Path(__file__).parent

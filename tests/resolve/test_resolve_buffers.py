@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.fabric.model import Switch
-from lossless.fabric.qos import DynamicBuffers, Pool
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Switch
+from lossless.model.fabric.qos import DynamicBuffers, Pool
 from tests.intent.intent_texts import SHAPE, said_of, spoilt
 
 SN5600 = "nvidia-sn5600"
@@ -224,7 +224,7 @@ class TestUnusedPorts:
 
 @pytest.mark.parametrize("profile", GIVE_BACK.split(", "))
 def test_what_gives_back_never_reserves_nor_takes_a_share(profile: str) -> None:
-    from lossless.hardware.load import load_switch
+    from lossless.model.hardware.load import load_switch
 
     zero = load_switch(profile).zero_buffers
     assert zero is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.fabric.model import Fabric, Switch
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric, Switch
 from tests.intent.intent_texts import NAMED, SHAPE, said_of, spoilt
 
 G = 10**9

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import InputError
-from lossless.fabric.known import Unknown
-from lossless.findings import Origin
-from lossless.hardware.infiniband import infiniband_switch_names, load_infiniband_switch
-from lossless.infiniband.guids import with_derived_guids
-from lossless.infiniband.model import Hca, Link, Subnet, Switch
-from lossless.infiniband.rates import RATES
-from lossless.intent.infiniband_load import load_subnet
-from lossless.resolve.infiniband import resolve_subnet
-from lossless.resolve.infiniband_ports import PortUse, cages, place
-from lossless.source import load
+from lossless.formats.intent.infiniband.load import load_subnet
+from lossless.formats.intent.resolve.infiniband.ports import PortUse, cages, place
+from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Unknown
+from lossless.ground.documents import load
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.subnet import Hca, Link, Subnet, Switch
+from lossless.model.hardware.infiniband import infiniband_switch_names, load_infiniband_switch
 from tests.conftest import ROOT
 from tests.intent.intent_texts import spoilt
 from tests.intent.subnet_texts import LISTED, TREE, subnet_of

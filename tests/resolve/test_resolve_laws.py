@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import lint_documents
-from lossless.errors import InputError
-from lossless.fabric.known import Unknown
-from lossless.fabric.qos import PRIORITIES
-from lossless.fabric.view import View, bare
-from lossless.hardware.load import load_nic
-from lossless.resolve.fabric import resolve
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.qos import PRIORITIES
+from lossless.model.fabric.view import View, bare
+from lossless.model.hardware.load import load_nic
 from tests.strategies import document_of, fabric_of, intents, loaded_of, shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from lossless.errors import Problem
-    from lossless.fabric.model import Fabric, Port, Switch
+    from lossless.ground.basics.errors import Problem
+    from lossless.model.fabric.model import Fabric, Port, Switch
 
 Data = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lossless.api import Options, lint_documents, load_fabrics, simulate, trace
-from lossless.errors import InputError
-from lossless.source import load_text
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
 
 HEAD = "lossless: v1\nfabric: train\ntransport: efa\n"
 SRD = "SRD delivers every packet itself, by many paths and in any order, and AWS runs the switches"

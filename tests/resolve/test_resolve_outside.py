@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from lossless.api import lint_documents
-from lossless.errors import InputError
-from lossless.fabric.model import Fabric
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
-from lossless.source.document import Document
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
+from lossless.model.fabric.model import Fabric
 
 TEXT = """\
 lossless: v1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.fabric.model import Fabric, Switch
-from lossless.hardware.load import load_switch
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.resolve.placement import Placement
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric, Switch
+from lossless.model.hardware.load import load_switch
 from tests.intent.intent_texts import DEVICES, LINKS, NAMED, SHAPE, spoilt
 
 G = 10**9

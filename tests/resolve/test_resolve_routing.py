@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lossless.errors import InputError
-from lossless.fabric.cluster import Failures
-from lossless.fabric.model import Fabric
-from lossless.fabric.routing import Routing
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.cluster import Failures
+from lossless.model.fabric.model import Fabric
+from lossless.model.fabric.routing import Routing
 from tests.rules.snippets import BASES, merge
 
 

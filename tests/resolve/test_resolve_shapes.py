@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.fabric.model import Fabric
+from lossless.model.fabric.model import Fabric
 from tests.strategies import fabric_of
 
 Data = dict[str, Any]

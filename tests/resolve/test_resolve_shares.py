@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.fabric.known import certain
+from lossless.ground.basics.known import certain
 from tests.strategies import fabric_of
 
 if TYPE_CHECKING:
-    from lossless.fabric.hosts import HostQos
+    from lossless.model.fabric.hosts import HostQos
 
 ECN = {"min": "150 KiB", "max": "1000 KiB", "probability": "5%"}
 CLASSES: dict[str, Any] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lossless.api import lint_documents
-from lossless.fabric.model import Fabric
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.sonic.write import tables
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric
 from tests.intent.intent_texts import NAMED, SHAPE, TOPOLOGY, spoilt
 
 G = 10**9

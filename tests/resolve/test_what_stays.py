@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.resolve.fabric import resolve_wired
-from lossless.topology.keeping import Kept, kept
-from lossless.topology.moves import Cabling, Moves, moves
+from lossless.analysis.topology.keeping import Kept, kept
+from lossless.analysis.topology.moves import Cabling, Moves, moves
+from lossless.formats.intent.resolve.fabric import resolve_wired
 from tests.resolve.test_resolve_shapes import SHAPES as OF_ROOMS
 from tests.strategies import loaded_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from lossless.routing.moves import Moves
-from lossless.routing.wires import Wires
+from lossless.analysis.routing.channels import Wires
+from lossless.analysis.routing.moves import Moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING
 
-from lossless.records import NamedTuple
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.routing.wires import Wires
+    from lossless.analysis.routing.channels import Wires
 
     Channel = tuple[int, int]
     Buffer = tuple[int, int, int]  # from, to, and 0 for the first priority of a class, 1 for the second

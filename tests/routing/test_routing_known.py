@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.routing.alike import folded
-from lossless.routing.failures import Borne, after_failures
-from lossless.routing.judge import Question, judge, judge_moves
-from lossless.routing.wires import without
+from lossless.analysis.routing.channels import without
+from lossless.analysis.routing.dependencies import Question, judge, judge_moves
+from lossless.analysis.routing.failures import Borne, after_failures
+from lossless.analysis.routing.symmetry import folded
 from tests.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
 
 if TYPE_CHECKING:
-    from lossless.routing.judge import Policy
-    from lossless.routing.wires import Wires
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.dependencies import Policy
 
 UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
 
@@ -190,7 +190,7 @@ def test_links_without_pfc_wait_for_nothing() -> None:
 def test_where_cases_are_too_many_they_are_drawn_and_the_same_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lossless.routing.failures.MOST_WORK", 0)
+    monkeypatch.setattr("lossless.analysis.routing.failures.MOST_WORK", 0)
     clos = leaf_spine(6, 2)
     first, again = after_failures(clos, SHORTEST, Borne(2, 2)), after_failures(clos, SHORTEST, Borne(2, 2))
     assert first == again
@@ -215,7 +215,7 @@ def test_links_and_switches_fail_each_by_themselves() -> None:
 def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lossless.routing.failures.MOST_WORK", 0)
+    monkeypatch.setattr("lossless.analysis.routing.failures.MOST_WORK", 0)
     clos = leaf_spine(6, 2)
     pairs = clos._replace(links=[dict.fromkeys(others, 2) for others in clos.links])
     assert after_failures(pairs, SHORTEST, Borne(3, 0)).circle is None

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.graphs.cycles import cycle
-from lossless.routing.alike import Orbits, families
-from lossless.routing.failures import Borne, Strike, after_failures, struck
-from lossless.routing.flows import flows, lost_up_down, ways
-from lossless.routing.judge import Question, Verdict, judge, judge_moves, moves_of
-from lossless.routing.moves import shortest_path, up_down
-from lossless.routing.spare import needed
-from lossless.routing.turns import TurnSet, Waits, turns
-from lossless.routing.wires import without
+from lossless.analysis.routing.channels import without
+from lossless.analysis.routing.dependencies import Question, Verdict, judge, judge_moves, moves_of
+from lossless.analysis.routing.failures import Borne, Strike, after_failures, struck
+from lossless.analysis.routing.flows import flows, lost_up_down, ways
+from lossless.analysis.routing.moves import shortest_path, up_down
+from lossless.analysis.routing.spare import needed
+from lossless.analysis.routing.symmetry import Orbits, families
+from lossless.analysis.routing.turns import TurnSet, Waits, turns
+from lossless.ground.graphs.cycles import cycle
 from tests.routing import naive
 from tests.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.routing.failures import Seen
-    from lossless.routing.judge import Policy
-    from lossless.routing.wires import Wires
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.dependencies import Policy
+    from lossless.analysis.routing.failures import Seen
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
 BORNE = st.sampled_from([Borne(1, 1), Borne(2, 2), Borne(2, 0), Borne(0, 2), Borne(1, 2)])

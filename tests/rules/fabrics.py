@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.rules.snippets import merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.api import Report
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 Intent = dict[str, Any]
 ROLES = {

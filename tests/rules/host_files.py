@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.hosts.nvidia import PARAMETERS
+from lossless.formats.hosts.write.nvidia import PARAMETERS
 
 if TYPE_CHECKING:
-    from lossless.fabric.hosts import HostQos
+    from lossless.model.fabric.hosts import HostQos
 
 INTERFACE = "eth2"
 DEVICE = "mlx5_0"

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents
-from lossless.source import load, load_text
+from lossless.ground.documents import load, load_text
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
-    from lossless.findings import Finding, NotJudged
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding, NotJudged
+    from lossless.ground.documents.document import Document
 
 Patch = dict[str, Any]
 

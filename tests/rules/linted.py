@@ -6,16 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import lint, lint_documents, load_fabrics
-from lossless.fabric.view import View
-from lossless.source import load_text
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.api import Report
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 
 def device(patch: dict[str, Any], base: str = "leaf") -> Report:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport, Variable
-from lossless.fabric.model import Fabric, Host
-from lossless.fabric.view import View
-from lossless.findings import Origin
-from lossless.lint.run import run, together
-from lossless.rules.host import IntendedHost
-from lossless.rules.table import for_hosts, for_intended_hosts
+from lossless.checks.lint.run import run, together
+from lossless.checks.rules.host import IntendedHost
+from lossless.checks.rules.table import for_hosts, for_intended_hosts
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport, Variable
+from lossless.model.fabric.model import Fabric, Host
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.lint.run import Verdicts
+    from lossless.checks.lint.run import Verdicts
 
 FILE = "hosts/host1/facts"
 NAME = "host1"

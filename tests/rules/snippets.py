@@ -34,13 +34,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint, lint_documents
-from lossless.api.cabling import compare_cabling
-from lossless.infiniband.read import SubnetFile, document_of, kind_of
-from lossless.source import load_text
+from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.cabling import compare_cabling
 
 if TYPE_CHECKING:
     from lossless.api import Report
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 BASES = Path(__file__).parent / "bases"
 _KINDS = (

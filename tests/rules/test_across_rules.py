@@ -12,7 +12,7 @@ from tests.rules.judging import drawn, gaps, only, patched
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 LINKS = ("LNK001", "LNK002", "LNK003", "LNK004", "LNK005")
 

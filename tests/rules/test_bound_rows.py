@@ -11,7 +11,7 @@ from tests.rules.judging import corpus_findings, drawn, only, patched
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 

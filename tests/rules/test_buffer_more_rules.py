@@ -12,8 +12,8 @@ from tests.rules.judging import corpus_findings, drawn, gaps, only, patched
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 CODES = (
     "BUF005",

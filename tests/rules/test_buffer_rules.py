@@ -11,7 +11,7 @@ from tests.rules.judging import drawn, gaps, only, patched
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 CODES = ("BUF001", "BUF002", "BUF003", "BUF004", "BUF007")
 CABLES = ("topology", "leaf_spine", "cables", "uplink")
@@ -355,10 +355,10 @@ EXPECTED_IN_CORPUS = {
 @pytest.mark.parametrize("folder", ["full", "partial"])
 def test_the_corpus_draws_only_what_is_true(reference: Path, folder: str) -> None:
     from lossless.api import load_fabrics
-    from lossless.fabric.view import View
-    from lossless.lint.run import run
-    from lossless.rules.table import load_all
-    from lossless.source import load
+    from lossless.checks.lint.run import run
+    from lossless.checks.rules.table import load_all
+    from lossless.ground.documents import load
+    from lossless.model.fabric.view import View
 
     rules = load_all((*CODES, "ECN004", "ECN005"))
     found = set()

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lossless.analysis.topology.capacity import carried
+from lossless.analysis.topology.failures import left_without_links, left_without_switches
 from lossless.api import load_fabrics
-from lossless.fabric.model import Capacity, Uplinks
-from lossless.findings import Origin
-from lossless.report.capacity_text import capacity_text
-from lossless.source import load
-from lossless.topology.capacity import carried
-from lossless.topology.failures import left_without_links, left_without_switches
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents import load
+from lossless.model.fabric.model import Capacity, Uplinks
+from lossless.output.report.capacity_text import capacity_text
 from tests.rules.linted import drawn, intent, intent_view, only
 from tests.rules.snippets import merge
 

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from lossless.rules.table import DEVICE, MODULES, ONLY_WITH, load
+from lossless.checks.rules.table import DEVICE, MODULES, ONLY_WITH, load
 
 ROOT = Path(__file__).parent.parent.parent
 FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP", "IB")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.source import load
+from lossless.ground.documents import load
 from tests.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 LEAF, WIRED, AZURE, REMAPPED = "leaf.json", "wired-leaf.json", "azure.json", "azure-remapped.json"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lossless.api import lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.rules.linted import device, drawn, gaps, only
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.fabric.known import Unknown
-from lossless.infiniband.model import Subnet
-from lossless.rules.base import Gap, Hit
-from lossless.rules.infiniband.ib020_credit_loop import check
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.infiniband.ib020_credit_loop import check
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 
 

@@ -11,7 +11,7 @@ from tests.rules.judging import drawn, gaps, only, patched
 from tests.rules.snippets import merge
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 TUNNEL = {"tunnel_type": "IPINIP", "dst_ip": "10.1.0.32", "dscp_mode": "uniform"}
 

@@ -12,15 +12,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lossless.api import lint, lint_documents, render
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.render.test_render_laws import _other, _values, rendered
 from tests.rules.judging import Patch, corpus_findings, drawn, only, patched
 from tests.rules.snippets import BASES
 from tests.strategies import document_of, fabric_of, intents
 
 if TYPE_CHECKING:
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "roce-256"
 HOST_PORTS = tuple(f"Ethernet{n}" for n in range(0, 32, 4))

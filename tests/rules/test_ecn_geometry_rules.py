@@ -9,7 +9,7 @@ import pytest
 from tests.rules.judging import drawn, gaps, only, patched
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 
 def leaf(kmin: int, kmax: int, pool: int, dynamic_th: int = 0, **tables: Any) -> Document:

@@ -10,8 +10,8 @@ from lossless.api import Options, lint_documents
 from tests.rules.judging import drawn, gaps, only, patched
 
 if TYPE_CHECKING:
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.rules.table import MODULES, load
+from lossless.checks.rules.table import MODULES, load
 
 SHIPPED = {
     "BUF001": "headroom-below-cable",

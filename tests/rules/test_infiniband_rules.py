@@ -11,7 +11,7 @@ from tests.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.rules.judging import drawn, gaps, only
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 
 # --- managers

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.rules.isolation.purpose import is_management, is_storage
+from lossless.checks.rules.isolation.purpose import is_management, is_storage
 from tests.rules.judging import Patch, corpus_findings, drawn, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 INTENT, REMAPPED, LEAF = "leaf-spine.yaml", "azure-remapped.json", "leaf.json"
 

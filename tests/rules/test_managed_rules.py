@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lossless.api import Report, lint_documents
-from lossless.rules.table import FABRIC, INTENT, MANAGED
-from lossless.source import load_text
+from lossless.checks.rules.table import FABRIC, INTENT, MANAGED
+from lossless.ground.documents import load_text
 
 
 def judged(transport: str, environment: str, machine: str = "") -> Report:

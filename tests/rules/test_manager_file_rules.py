@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import fix, lint
-from lossless.infiniband.options import known_keys, option, options
-from lossless.rules.subnet_table import SUBNET
+from lossless.checks.rules.subnet_table import SUBNET
+from lossless.model.fabric.infiniband.options import known_keys, option, options
 from tests.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.rules.judging import drawn, gaps, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 
 def test_keys_of_the_other_opensm_are_said_where_the_flavour_is_stated() -> None:

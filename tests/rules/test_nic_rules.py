@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
+from lossless.checks.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
 from tests.rules.judging import Patch, drawn, gaps, only, patched
 
 INTENT = "leaf-spine.yaml"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.source import load
+from lossless.ground.documents import load
 from tests.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
 
 if TYPE_CHECKING:
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 LEAF, AZURE = "leaf.json", "azure.json"
 MEMBERS: Patch = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lossless.source import load
+from lossless.ground.documents import load
 from tests.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
 
 INTENT = "leaf-spine.yaml"

@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import Ets, HostQos, unread
-from lossless.fabric.model import Host
-from lossless.fabric.view import View
-from lossless.findings import Origin
-from lossless.lint.devices import Settings, deployed_fabric
-from lossless.lint.run import run
-from lossless.rules.hosts.differences import differences
-from lossless.rules.hosts.hst010_names_match_more import parsed
-from lossless.rules.table import for_hosts
-from lossless.source import load_text
+from lossless.checks.lint.devices import Settings, deployed_fabric
+from lossless.checks.lint.run import run
+from lossless.checks.rules.hosts.differences import differences
+from lossless.checks.rules.hosts.hst010_names_match_more import parsed
+from lossless.checks.rules.table import for_hosts
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents import load_text
+from lossless.model.fabric.hosts import Ets, HostQos, unread
+from lossless.model.fabric.model import Host
+from lossless.model.fabric.view import View
 from tests.rules.linted import intent_view
 from tests.rules.read_hosts import as_read, at, codes, judged, places, with_library, with_variable
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
+    from lossless.model.fabric.model import Fabric
 
 THOR = {"congestion_control": "dcqcn", "hardware": {"nic": "broadcom-thor-2"}}
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lossless.findings import Finding
-from lossless.rules.table import MODULES, load
+from lossless.checks.rules.table import MODULES, load
+from lossless.ground.basics.findings import Finding
 from tests.rules import linted
 from tests.rules.snippets import Snippet, judge, snippets
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint_documents
-from lossless.rules.table import MODULES, code_of, load
+from lossless.checks.rules.table import MODULES, code_of, load
 from tests.rules.snippets import BASES, Snippet, judge, read_text, snippets
 
 HEADINGS = ("What it does", "Why it breaks a lossless fabric", "Bad", "Good", "Fix", "Sources")

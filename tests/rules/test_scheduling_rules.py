@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint, lint_documents, load_fabrics
-from lossless.sonic.write import tables
-from lossless.source import load_text
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.ground.documents import load_text
 from tests.rules.linted import corpus, device, drawn, gaps, intent, only
 from tests.rules.snippets import BASES, merge
 

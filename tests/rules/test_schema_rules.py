@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint_documents
-from lossless.source import load, load_text
+from lossless.ground.documents import load, load_text
 from tests.rules.judging import gaps, patched
 
 if TYPE_CHECKING:
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
 
 Config = dict[str, Any]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.rules.selectors import Choice, chosen, codes_of, families, layered, most_precise, unknown
-from lossless.rules.table import MODULES
-from lossless.source.nearest import nearest
+from lossless.checks.rules.selectors import Choice, chosen, codes_of, families, layered, most_precise, unknown
+from lossless.checks.rules.table import MODULES
+from lossless.ground.basics.nearest import nearest
 
 ALL = frozenset(MODULES)
 SELECTORS = st.sampled_from(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Transport
+from lossless.model.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Transport
 from tests.rules.linted import intent_view
 from tests.rules.read_hosts import as_read, at, judged, with_variable
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 Change = Callable[[HostQos], HostQos]
 BYTES = st.integers(0, 255)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.api import lint
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.rules.host_files import snapshot
 from tests.rules.linted import intent_view
 from tests.rules.snippets import BASES, merge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.api import Report
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 HOST = "host1"
 INTENT = (BASES / "leaf-spine.yaml").read_text()

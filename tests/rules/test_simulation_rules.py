@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from lossless import api
-from lossless.buffers.runs import Cause, Kind, Pause, Run, Spot
-from lossless.lint import traffic
-from lossless.rules.base import Hit
-from lossless.rules.runs import Ran
-from lossless.rules.simulation import outcome, sim001_simulated_unsafe, sim002_simulated_edge
-from lossless.simulation import survey
-from lossless.simulation.answer import answer
-from lossless.simulation.request import MISSING_NUMBA, Ask, Limits
+from lossless.analysis.buffers.runs import Cause, Kind, Pause, Run, Spot
+from lossless.analysis.simulation.question.request import MISSING_NUMBA, Ask, Limits
+from lossless.analysis.simulation.study import survey
+from lossless.analysis.simulation.study.answer import answer
+from lossless.checks.lint import traffic
+from lossless.checks.rules.base import Hit
+from lossless.checks.rules.runs import Ran
+from lossless.checks.rules.simulation import outcome, sim001_simulated_unsafe, sim002_simulated_edge
 from tests.rules.judging import patched
 from tests.simulation.fabrics import (
     HOST_PORTS,
@@ -32,9 +32,9 @@ from tests.simulation.fabrics import (
 )
 
 if TYPE_CHECKING:
-    from lossless.fabric.view import View
-    from lossless.findings import Finding
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.view import View
 
 LOW: Patch = {
     "BUFFER_PROFILE": {

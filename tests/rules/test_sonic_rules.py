@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint
-from lossless.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, listed, read_number
-from lossless.rules.sonic.timers import read_timer
-from lossless.rules.table import MODULES
+from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, listed, read_number
+from lossless.checks.rules.sonic.timers import read_timer
+from lossless.checks.rules.table import MODULES
 from tests.rules.linted import device, drawn, gaps, only
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 MINE = tuple(
     code for code in MODULES if code.startswith("SWS") or code in {"CFG001", "CFG002", "CFG007", "CFG008"}

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from lossless.api import Report, lint_documents
-from lossless.intent.load import load_intent
-from lossless.render.switches import switch_file
-from lossless.resolve.fabric import resolve
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.output.render.switches import switch_file
 from tests.rules.linted import drawn, intent, only
 from tools.example_base import base_of
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import lint
-from lossless.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports
-from lossless.hardware.load import load_switch
+from lossless.model.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports
+from lossless.model.hardware.load import load_switch
 from tests.rules.linted import device, drawn, gaps, intent, only
 from tests.rules.snippets import merge
 

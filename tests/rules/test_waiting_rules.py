@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint_documents
-from lossless.source import load_text
+from lossless.ground.documents import load_text
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
     from lossless.api import Report
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 CODES = ("TOP004", "TOP005", "TOP006", "TOP007", "TOP008")
 

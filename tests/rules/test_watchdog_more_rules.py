@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.rules.watchdog.rows import default_poll_ms
+from lossless.checks.rules.watchdog.rows import default_poll_ms
 from tests.rules import judging
 from tests.rules.judging import patched
 from tests.rules.linted import corpus, device, drawn, gaps, intent, only
@@ -16,7 +16,7 @@ from tests.rules.linted import corpus, device, drawn, gaps, intent, only
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.findings import Finding
+    from lossless.ground.basics.findings import Finding
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 CODES = ("WD010", "WD011", "WD012", "WD013", "WD014", "WD016", "WD018")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.fabric.hosts import Transport
-from lossless.findings import Origin
-from lossless.rules.watchdog.wd008_watchdog_outlasts_transport import check, patience_ns
+from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check, patience_ns
+from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.hosts import Transport
 from tests.rules.linted import corpus, device, drawn, gaps, intent, intent_view, only
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.simulation.network import Cable, End, Group, Network, Queue
+from lossless.analysis.simulation.engine.network import Cable, End, Group, Network, Queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.simulation.network import Flow, Switch
+    from lossless.analysis.simulation.engine.network import Flow, Switch
 
 PLAIN_END = End((Queue(),), (Group(1.0, 100_000),))
 """Every egress one plain queue; a group pauses at half of what is free, with room for 100 kB after that."""

@@ -6,19 +6,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lossless.analysis.buffers.port import Missing
+from lossless.analysis.simulation.question.request import Ask, Limits, Question
+from lossless.analysis.simulation.question.scenario import scenario
+from lossless.analysis.simulation.study.answer import answer
 from lossless.api import load_fabrics
-from lossless.buffers.port import Missing
-from lossless.fabric.view import View
-from lossless.simulation.answer import answer
-from lossless.simulation.request import Ask, Limits, Question
-from lossless.simulation.scenario import scenario
-from lossless.source import load
+from lossless.ground.documents import load
+from lossless.model.fabric.view import View
 from tests.rules.judging import patched
 
 if TYPE_CHECKING:
-    from lossless.simulation.judge import RunVerdict
-    from lossless.simulation.scenario import Scenario
-    from lossless.source.document import Document
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.ground.documents.document import Document
 
 Patch = dict[str, Any]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "roce-256" / "fabric.yaml"

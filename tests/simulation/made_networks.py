@@ -8,14 +8,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import Flow, Switch
+from lossless.analysis.simulation.engine.network import Flow, Switch
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.connected import PLAIN_END, connected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.simulation.network import End, Network
+    from lossless.analysis.simulation.engine.network import End, Network
 
 ENDLESS_BYTES = 1 << 40
 AMPLE = Switch(buffer_bytes=1 << 32, pool_bytes=1 << 31)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossless.simulation.network import Dcqcn
+    from lossless.analysis.simulation.engine.network import Dcqcn
 
 
 class SlowReactionPoint:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.buffers.verdict import judge_fabric
-from lossless.simulation.answer import answer
-from lossless.simulation.engine import Simulation
-from lossless.simulation.measure import measure
-from lossless.simulation.peers import patience
-from lossless.simulation.request import Ask, Limits, Question
-from lossless.simulation.stage import stage
-from lossless.simulation.study import study
+from lossless.analysis.buffers.verdict import judge_fabric
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import stage
+from lossless.analysis.simulation.question.request import Ask, Limits, Question
+from lossless.analysis.simulation.study.answer import answer
+from lossless.analysis.simulation.study.measure import measure
+from lossless.analysis.simulation.study.peers import patience
+from lossless.analysis.simulation.study.study import study
 from tests.rules.judging import patched
 from tests.simulation.fabrics import (
     PFC_ONLY,
@@ -29,7 +29,7 @@ from tests.simulation.fabrics import (
 )
 
 if TYPE_CHECKING:
-    from lossless.source.document import Document
+    from lossless.ground.documents.document import Document
 
 MIB = 1 << 20
 

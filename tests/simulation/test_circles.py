@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.simulation.circles import is_two_tier, may_circle
-from lossless.simulation.plant import Plant, Wire
+from lossless.analysis.simulation.question.cycles import is_two_tier, may_circle
+from lossless.analysis.simulation.question.nodes import Plant, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,13 +13,22 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lossless.buffers.headroom import PAUSE_QUANTA, floor_headroom, pause_response_bytes
-from lossless.simulation.network import End, Flow, Group, Hold, Network, Physics, Queue, Switch
-from lossless.simulation.plant import propagation_ns, reaction_ns
+from lossless.analysis.buffers.headroom import PAUSE_QUANTA, floor_headroom, pause_response_bytes
+from lossless.analysis.simulation.engine.network import (
+    End,
+    Flow,
+    Group,
+    Hold,
+    Network,
+    Physics,
+    Queue,
+    Switch,
+)
+from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from tests.simulation.made_networks import run, star
 
 if TYPE_CHECKING:
-    from lossless.simulation.outcome import Outcome
+    from lossless.analysis.simulation.engine.outcome import Outcome
 
 OVERHEAD, GAP, PFC = 62, 20, 64
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 10**10]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.hardware.load import load_nic, nic_names
-from lossless.simulation.connectx import dcqcn, dcqcn_defaults, dcqcn_of
-from lossless.simulation.network import Dcqcn
-from lossless.simulation.stage import stage
+from lossless.analysis.simulation.engine.network import Dcqcn
+from lossless.analysis.simulation.question.connectx import dcqcn, dcqcn_defaults, dcqcn_of
+from lossless.analysis.simulation.question.instance import stage
+from lossless.model.hardware.load import load_nic, nic_names
 from tests.simulation.fabrics import PFC_ONLY, declared, deployed, put
 
 CONNECTX = {

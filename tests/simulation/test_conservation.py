@@ -13,17 +13,27 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.buffers.headroom import floor_headroom
-from lossless.simulation.network import Cable, End, Flow, Group, Hold, Physics, Queue, Switch, Wred
-from lossless.units import LIGHT_IN_FIBRE_M_PER_S
+from lossless.analysis.buffers.headroom import floor_headroom
+from lossless.analysis.simulation.engine.network import (
+    Cable,
+    End,
+    Flow,
+    Group,
+    Hold,
+    Physics,
+    Queue,
+    Switch,
+    Wred,
+)
+from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 from tests.simulation.made_networks import chain, ring, run, star
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.simulation.engine import Simulation
-    from lossless.simulation.network import Network
-    from lossless.simulation.state import State
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.run import Simulation
+    from lossless.analysis.simulation.engine.state import State
 
 OVERHEAD = Physics().overhead_bytes
 LAST_NS = 1e9

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.kernel.dcqcn import count_bytes, react
-from lossless.simulation.network import Cable, Dcqcn, Flow, Network
+from lossless.analysis.simulation.engine.kernel.dcqcn import count_bytes, react
+from lossless.analysis.simulation.engine.network import Cable, Dcqcn, Flow, Network
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.slow_dcqcn import SlowReactionPoint
 
 LINE_BPS = 100e9

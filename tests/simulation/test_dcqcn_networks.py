@@ -10,8 +10,18 @@ from typing import Any
 
 import pytest
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import Cable, Dcqcn, End, Flow, Group, Network, Queue, Switch, Wred
+from lossless.analysis.simulation.engine.network import (
+    Cable,
+    Dcqcn,
+    End,
+    Flow,
+    Group,
+    Network,
+    Queue,
+    Switch,
+    Wred,
+)
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.watching import frame_starts
 
 WIRE_BYTES, GAP_BYTES = 4096 + 62, 20

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import End, Flow, Group, Hold, Physics, Queue, Wred
+from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Wred
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.connected import PLAIN_END
 from tests.simulation.made_networks import ENDLESS_BYTES, chain, flow, queue, queue_number, run, star
 from tests.simulation.watching import steps
@@ -18,7 +18,7 @@ from tests.simulation.watching import steps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.simulation.network import Network
+    from lossless.analysis.simulation.engine.network import Network
 
 ROOMY = 1 << 40
 NEVER_PAUSES = Group(None, ROOMY, static_bytes=ROOMY)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from lossless.buffers.port import Missing
-from lossless.fabric.view import View
-from lossless.simulation.ends import SimClass, end_of, switch_of
-from lossless.simulation.network import Action, End, Group, Queue, Switch, Watchdog, Wred
-from lossless.simulation.request import Question
-from lossless.simulation.scenario import RDMA_MTUS, scenario
+from lossless.analysis.buffers.port import Missing
+from lossless.analysis.simulation.engine.network import Action, End, Group, Queue, Switch, Watchdog, Wred
+from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
+from lossless.analysis.simulation.question.request import Question
+from lossless.analysis.simulation.question.scenario import RDMA_MTUS, scenario
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import (
     HOST_PORTS,
     HOST_PROFILE,
@@ -31,8 +31,8 @@ from tests.strategies import fabric_of, intents
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.fabric.model import Port
-    from lossless.simulation.scenario import Scenario
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.model.fabric.model import Port
 
 KIB = 1024
 ROCE = example()

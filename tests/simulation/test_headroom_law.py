@@ -18,7 +18,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lossless.buffers.headroom import (
+from lossless.analysis.buffers.headroom import (
     PAUSE_QUANTA,
     AsicInputs,
     LinkInputs,
@@ -26,14 +26,14 @@ from lossless.buffers.headroom import (
     mellanox_headroom,
     pause_response_bytes,
 )
-from lossless.records import NamedTuple
-from lossless.simulation.network import End, Flow, Group, Hold, Physics, Queue, Switch
-from lossless.simulation.plant import propagation_ns, reaction_ns
+from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
+from lossless.ground.basics.records import NamedTuple
 from tests.simulation.made_networks import ENDLESS_BYTES, run, star
 
 if TYPE_CHECKING:
-    from lossless.simulation.network import Network
-    from lossless.simulation.outcome import Outcome
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.outcome import Outcome
 
 OVERHEAD, ACK, PFC = Physics().overhead_bytes, Physics().ack_frame_bytes, Physics().pfc_frame_bytes
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 25 * 10**9]

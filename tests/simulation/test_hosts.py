@@ -9,8 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import Dcqcn, End, Flow, Group, Hold, Physics, Queue, SlowHost, Switch
+from lossless.analysis.simulation.engine.network import (
+    Dcqcn,
+    End,
+    Flow,
+    Group,
+    Hold,
+    Physics,
+    Queue,
+    SlowHost,
+    Switch,
+)
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.connected import PLAIN_END, connected
 from tests.simulation.watching import frame_starts, steps
 

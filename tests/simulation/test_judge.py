@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lossless.analysis.simulation.question.request import PATTERNS, Ask, Limits
+from lossless.analysis.simulation.study.answer import answer
+from lossless.analysis.simulation.study.study import study
 from lossless.api import load_fabrics
-from lossless.fabric.view import View
-from lossless.simulation.answer import answer
-from lossless.simulation.request import PATTERNS, Ask, Limits
-from lossless.simulation.study import study
-from lossless.source import load
+from lossless.ground.documents import load
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import (
     DEADLOCKED,
     HOST_PROFILE,
@@ -35,7 +35,7 @@ from tests.simulation.fabrics import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lossless.simulation.request import Pattern
+    from lossless.analysis.simulation.question.request import Pattern
 
 MIB = 1 << 20
 G = 10**9

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lossless.buffers.thresholds import group_threshold_bytes
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.buffers.thresholds import group_threshold_bytes
+from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.made_networks import AMPLE, group, queue, run, star
 from tests.simulation.watching import steps
 
 if TYPE_CHECKING:
-    from lossless.simulation.network import Network
+    from lossless.analysis.simulation.engine.network import Network
 
 FRAME, FRAME_NS, PROPAGATION_NS = 1000, 80, 500
 FOREVER_NS = 1e9

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.buffers.thresholds import first_pfc_ns, group_threshold_bytes
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.buffers.thresholds import first_pfc_ns, group_threshold_bytes
+from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.made_networks import (
     ENDLESS_BYTES,
     chain,
@@ -30,7 +30,7 @@ from tests.simulation.made_networks import (
 from tests.simulation.watching import steps
 
 if TYPE_CHECKING:
-    from lossless.simulation.network import Network
+    from lossless.analysis.simulation.engine.network import Network
 
 PAYLOAD, WIRE, OCCUPIED, PFC = 4096, 4158, 4178, 84
 FRAME_PS, PFC_PS, CABLE_PS = OCCUPIED * 80, PFC * 80, 500_000

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.errors import ScenarioError
-from lossless.fabric.view import View
-from lossless.simulation.plant import Plant, plant, propagation_ns, reaction_ns
-from lossless.simulation.scenario import end_key
-from lossless.simulation.stage import stage
-from lossless.source import load
+from lossless.analysis.simulation.question.instance import stage
+from lossless.analysis.simulation.question.nodes import Plant, plant, propagation_ns, reaction_ns
+from lossless.analysis.simulation.question.scenario import end_key
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.documents import load
+from lossless.model.fabric.view import View
 from tests.rules.judging import patched
 from tests.simulation.fabrics import (
     HOST_PORTS,

@@ -7,9 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from lossless.errors import ScenarioError
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import (
+from lossless.analysis.simulation.engine.network import (
     Cable,
     Dcqcn,
     End,
@@ -22,9 +20,25 @@ from lossless.simulation.network import (
     Switch,
     Wred,
 )
-from lossless.simulation.probes import MOST_FLOWS, MOST_GROUPS, MOST_LINKS, Names, focus, probes
-from lossless.simulation.recording import SAMPLES, Limit, Recording, Series, record, record_network
-from lossless.simulation.stage import Stage, stage
+from lossless.analysis.simulation.engine.recording import (
+    SAMPLES,
+    Limit,
+    Recording,
+    Series,
+    record,
+    record_network,
+)
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import Stage, stage
+from lossless.analysis.simulation.study.probes import (
+    MOST_FLOWS,
+    MOST_GROUPS,
+    MOST_LINKS,
+    Names,
+    focus,
+    probes,
+)
+from lossless.ground.basics.errors import ScenarioError
 from tests.simulation.fabrics import example, put
 from tests.simulation.made_networks import chain, made, queue, run, star
 

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
-from lossless.errors import ScenarioError
-from lossless.simulation import check as checking
-from lossless.simulation import network as network_records
-from lossless.simulation.check import check
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import (
+from lossless.analysis.simulation.engine import check as checking
+from lossless.analysis.simulation.engine import network as network_records
+from lossless.analysis.simulation.engine.check import check
+from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
     Cable,
     Dcqcn,
@@ -31,6 +29,8 @@ from lossless.simulation.network import (
     Watchdog,
     Wred,
 )
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.ground.basics.errors import ScenarioError
 from tests.simulation.wrong_networks import (
     DCQCN,
     END,

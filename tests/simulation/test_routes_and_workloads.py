@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.errors import ScenarioError
-from lossless.fabric.view import View
-from lossless.simulation.plant import Plant, plant
-from lossless.simulation.request import PATTERNS
-from lossless.simulation.routes import Routes
-from lossless.simulation.stage import stage
-from lossless.simulation.wiring import wire
-from lossless.simulation.workloads import transfers_of
+from lossless.analysis.simulation.engine.wiring import wire
+from lossless.analysis.simulation.question.instance import stage
+from lossless.analysis.simulation.question.nodes import Plant, plant
+from lossless.analysis.simulation.question.request import PATTERNS
+from lossless.analysis.simulation.question.routes import Routes
+from lossless.analysis.simulation.question.workloads import transfers_of
+from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import Patch, declared, example, missing, put
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.simulation.request import Pattern
-    from lossless.simulation.workloads import Transfer
+    from lossless.analysis.simulation.question.request import Pattern
+    from lossless.analysis.simulation.question.workloads import Transfer
 
 
 def built(view: View, *failed: tuple[str, str]) -> Plant:

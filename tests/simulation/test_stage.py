@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.buffers.port import Missing
-from lossless.simulation.check import check
-from lossless.simulation.engine import Simulation
-from lossless.simulation.judge import describe
-from lossless.simulation.measure import measure
-from lossless.simulation.network import Hold, SlowHost
-from lossless.simulation.request import PATTERNS, Move, Question
-from lossless.simulation.scenario import scenario
-from lossless.simulation.stage import stage
+from lossless.analysis.buffers.port import Missing
+from lossless.analysis.simulation.engine.check import check
+from lossless.analysis.simulation.engine.network import Hold, SlowHost
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import stage
+from lossless.analysis.simulation.question.request import PATTERNS, Move, Question
+from lossless.analysis.simulation.question.scenario import scenario
+from lossless.analysis.simulation.study.measure import measure
+from lossless.analysis.simulation.study.verdict import describe
 from tests.simulation.fabrics import declared, deployed, put
 
 if TYPE_CHECKING:
-    from lossless.simulation.network import Network
-    from lossless.simulation.request import Pattern
-    from lossless.simulation.stage import Stage
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.question.request import Pattern
 
 KIB, MIB = 1 << 10, 1 << 20
 ON_FABRIC = {"networks": {"storage": {"on": "fabric", "prefixes": ["10.20.0.0/16"]}}}

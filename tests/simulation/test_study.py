@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.errors import ScenarioError
-from lossless.hardware.load import load_nic
-from lossless.simulation import study as module
-from lossless.simulation.engine import Simulation
-from lossless.simulation.request import PATTERNS, Limits
-from lossless.simulation.stage import DEAD_FROM_NS, stage
-from lossless.simulation.study import (
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, stage
+from lossless.analysis.simulation.question.request import PATTERNS, Limits
+from lossless.analysis.simulation.study import study as module
+from lossless.analysis.simulation.study.study import (
     LONGEST_STEPS,
     QUIET_TIMERS,
     Times,
@@ -28,6 +26,8 @@ from lossless.simulation.study import (
     step_time_ns,
     study,
 )
+from lossless.ground.basics.errors import ScenarioError
+from lossless.model.hardware.load import load_nic
 from tests.simulation.fabrics import (
     DEADLOCKED,
     EXAMPLE,
@@ -41,10 +41,10 @@ from tests.simulation.fabrics import (
 )
 
 if TYPE_CHECKING:
-    from lossless.fabric.view import View
-    from lossless.simulation.measure import Seen
-    from lossless.simulation.request import Pattern
-    from lossless.simulation.scenario import Scenario
+    from lossless.analysis.simulation.question.request import Pattern
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.measure import Seen
+    from lossless.model.fabric.view import View
 
 US, MS = 1e3, 1e6
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -304,13 +304,13 @@ def test_each_seed_counts_toward_what_is_allowed() -> None:
 
 PROGRAM = f"""
 import sys
-from lossless.simulation import study
+from lossless.analysis.simulation import study
 follow = study.follow
 def said(*given):
     print("running", flush=True)
     return follow(*given)
 study.follow = said
-from lossless.cli import main
+from lossless.interfaces.cli import main
 sys.exit(main(["simulate", {str(EXAMPLE)!r}, "--workload", "ring", "--size", "256MiB", "--max-events", str(10**12)]))
 """
 

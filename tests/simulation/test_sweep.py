@@ -14,31 +14,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.errors import QuantityError, ScenarioError
-from lossless.fabric.view import View
-from lossless.intent.load import load_intent
-from lossless.resolve.fabric import resolve
-from lossless.simulation import grid as grids
-from lossless.simulation.engine import Simulation, prepare
-from lossless.simulation.grid import Grid, Setting, parse_grid
-from lossless.simulation.judge import judge
-from lossless.simulation.measure import measure
-from lossless.simulation.network import UNBOUNDED, Flow, Group, Queue, Switch, Watchdog, Wred
-from lossless.simulation.plant import Wire
-from lossless.simulation.request import Limits, Question
-from lossless.simulation.scenario import Scenario, scenario
-from lossless.simulation.stage import Stage, stage
-from lossless.simulation.study import Study
-from lossless.simulation.sweep import Row, Sweep, sweep
-from lossless.simulation.trial import Bench
-from lossless.source import load_text
+from lossless.analysis.simulation.engine.network import UNBOUNDED, Flow, Group, Queue, Switch, Watchdog, Wred
+from lossless.analysis.simulation.engine.run import Simulation, prepare
+from lossless.analysis.simulation.question.instance import Stage, stage
+from lossless.analysis.simulation.question.nodes import Wire
+from lossless.analysis.simulation.question.request import Limits, Question
+from lossless.analysis.simulation.question.scenario import Scenario, scenario
+from lossless.analysis.simulation.study import grid as grids
+from lossless.analysis.simulation.study.grid import Grid, Setting, parse_grid
+from lossless.analysis.simulation.study.measure import measure
+from lossless.analysis.simulation.study.study import Study
+from lossless.analysis.simulation.study.sweep import Row, Sweep, sweep
+from lossless.analysis.simulation.study.trial import Bench
+from lossless.analysis.simulation.study.verdict import judge
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.errors import QuantityError, ScenarioError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.cli.inputs import INTENT
 from tests.simulation.connected import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.simulation.measure import Seen
+    from lossless.analysis.simulation.study.measure import Seen
 
 HORIZON_NS = 100_000
 ONE, THREE = Limits(seeds=1), Limits(seeds=3)

@@ -13,9 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import Action, End, Flow, Group, Hold, Queue, SlowHost, Switch, Watchdog
-from lossless.simulation.outcome import Outcome
+from lossless.analysis.simulation.engine.network import (
+    Action,
+    End,
+    Flow,
+    Group,
+    Hold,
+    Queue,
+    SlowHost,
+    Switch,
+    Watchdog,
+)
+from lossless.analysis.simulation.engine.outcome import Outcome
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.connected import connected
 from tests.simulation.watching import steps
 

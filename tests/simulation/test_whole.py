@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.simulation import state as arrays
-from lossless.simulation.engine import Simulation
-from lossless.simulation.network import (
+from lossless.analysis.simulation.engine import state as arrays
+from lossless.analysis.simulation.engine.network import (
     Cable,
     Dcqcn,
     End,
@@ -30,7 +29,8 @@ from lossless.simulation.network import (
     Switch,
     Wred,
 )
-from lossless.simulation.outcome import Outcome, Peak
+from lossless.analysis.simulation.engine.outcome import Outcome, Peak
+from lossless.analysis.simulation.engine.run import Simulation
 from tests.simulation.connected import connected
 
 if TYPE_CHECKING:
@@ -257,7 +257,9 @@ def test_the_same_ring_with_up_down_paths_always_moves_on(hold_ns: float) -> Non
 def held_bytes() -> int:
     """Return what the package holds of what was allocated since tracing began."""
     gc.collect()
-    ours = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/lossless/simulation/*")])
+    ours = tracemalloc.take_snapshot().filter_traces(
+        [tracemalloc.Filter(True, "*/lossless/analysis/simulation/*")]
+    )
     return sum(found.size for found in ours.statistics("filename"))
 
 

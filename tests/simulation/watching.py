@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from lossless.simulation import engine
+from lossless.analysis.simulation.engine import run as engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.simulation.engine import Simulation
+    from lossless.analysis.simulation.engine.run import Simulation
 
 
 def steps(

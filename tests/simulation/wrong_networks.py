@@ -6,7 +6,7 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.simulation.network import (
+from lossless.analysis.simulation.engine.network import (
     Cable,
     Dcqcn,
     End,

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lossless.fabric.model import Port, Switch
-from lossless.hardware.load import switch_for_hwsku
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.model.fabric.model import Port, Switch
+from lossless.model.hardware.load import switch_for_hwsku
 
 BASES = Path(__file__).parent.parent / "rules" / "bases"
 Config = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lossless.sonic.patch import REFERRED
-from lossless.sonic.write import OWNED
+from lossless.formats.sonic.changes.patch import REFERRED
+from lossless.formats.sonic.from_model.tables import OWNED
 
 Data = dict[str, Any]
 ODD_NAMES = st.sampled_from(["Ethernet0|7", "a/b", "t~1", "~0/", "OLD", "Ethernet0|3-4"])

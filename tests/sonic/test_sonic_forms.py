@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import Report, lint, lint_documents, load_fabrics, simulate, trace
-from lossless.report.json_format import json_text
-from lossless.sonic.tables import READ_TABLES
-from lossless.source import load_text
+from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.ground.documents import load_text
+from lossless.output.report.json_format import json_text
 from tests.conftest import REFERENCE
 from tests.sonic import shapes
 from tests.sonic.devices import Config, base, patched

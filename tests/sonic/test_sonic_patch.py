@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.render.switches import switch_file
-from lossless.sonic.difference import differences
-from lossless.sonic.patch import REFERRED, operations, pointer_part
-from lossless.sonic.schema import schema
-from lossless.sonic.tables import Tables
-from lossless.sonic.updater import _table, releases, update
-from lossless.sonic.write import OWNED, SHARED, tables
-from lossless.source import load_text
+from lossless.formats.sonic.capabilities.updater import _table, releases, update
+from lossless.formats.sonic.changes.difference import differences
+from lossless.formats.sonic.changes.patch import REFERRED, operations, pointer_part
+from lossless.formats.sonic.from_model.tables import OWNED, SHARED, tables
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.validate.schema import schema
+from lossless.ground.documents import load_text
+from lossless.output.render.switches import switch_file
 from tests.sonic.drifted import SPELLINGS, dangling, drifted
 from tests.strategies import fabric_of, intents
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Switch
+    from lossless.model.fabric.model import Switch
 
 Data = dict[str, Any]
 

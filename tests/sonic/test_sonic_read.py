@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lossless.fabric.known import UNKNOWN
-from lossless.fabric.qos import UNREADABLE, PortQos
-from lossless.fabric.view import bare
-from lossless.sonic.read import natural_key, pg_profile_name, read_fabric
-from lossless.sonic.tables import READ_TABLES, Tables, plain_name, whole_number
+from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
+from lossless.formats.sonic.to_model.devices import natural_key, pg_profile_name, read_fabric
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.qos import UNREADABLE, PortQos
+from lossless.model.fabric.view import bare
 from tests.sonic.devices import Config, base, patched, port_of, read
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import lint_documents
-from lossless.fabric.view import bare
-from lossless.sonic.ports import index_range
-from lossless.sonic.read import natural_key
-from lossless.sonic.tables import READ_TABLES, whole_number
-from lossless.source import load_text
+from lossless.formats.sonic.read.tables import READ_TABLES, whole_number
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.formats.sonic.to_model.ports import index_range
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import bare
 from tests.sonic.devices import Config, base, read
 from tests.strategies import shuffled
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from lossless.errors import RenderError
-from lossless.fabric.model import Fabric
-from lossless.intent.load import load_intent
-from lossless.intent.sonic import RELEASES
-from lossless.render.switches import switch_file
-from lossless.resolve.fabric import resolve
-from lossless.sonic.releases import release_of, releases
-from lossless.sonic.schema import schema
-from lossless.sonic.write import OWNED, SHARED
-from lossless.source import load_text
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.intent.sonic import RELEASES
+from lossless.formats.sonic.capabilities.releases import release_of, releases
+from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.validate.schema import schema
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric
+from lossless.output.render.switches import switch_file
 from tests.intent.intent_texts import SHAPE, said_of
 from tools.example_base import base_of
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.sonic import conformity
-from lossless.sonic.conformity import Problem, judge
-from lossless.sonic.schema import plan, schema
-from lossless.sonic.schema_types import Type
+from lossless.formats.sonic.validate import conformity
+from lossless.formats.sonic.validate.conformity import Problem, judge
+from lossless.formats.sonic.validate.schema import plan, schema
+from lossless.formats.sonic.validate.types import Type
 from tests.render.sonic_schema import violations
 from tests.sonic.devices import base
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lossless.hardware.load import switch_for_hwsku
-from lossless.sonic.updater import Update, _table, releases, update
-from lossless.sonic.write import OWNED, SHARED
+from lossless.formats.sonic.capabilities.updater import Update, _table, releases, update
+from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.model.hardware.load import switch_for_hwsku
 
 Data = dict[str, Any]
 RUNNING: Data = {

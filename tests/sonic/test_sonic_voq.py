@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lossless.fabric.compare import switch_view
-from lossless.hardware.load import switch_for_hwsku
-from lossless.render.switches import switch_file
-from lossless.resolve.layout import MONITORED
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
-from lossless.sonic.voq import chassis_rows
-from lossless.source import load_text
+from lossless.formats.intent.resolve.layout import MONITORED
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.formats.sonic.voq import chassis_rows
+from lossless.ground.documents import load_text
+from lossless.model.fabric.compare import switch_view
+from lossless.model.hardware.load import switch_for_hwsku
+from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of
 from tools.example_base import base_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lossless.errors import RenderError
-from lossless.source.atomic import require_writable, write_all
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.documents.atomic import require_writable, write_all
 
 
 def names(folder: Path) -> list[str]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from lossless.source import load_text
-from lossless.source.edits import Change, changed, edited
+from lossless.ground.documents import load_text
+from lossless.ground.documents.edits import Change, changed, edited
 
 CONFIG = """\
 {

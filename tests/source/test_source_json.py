@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lossless.errors import InputError
-from lossless.findings import Path as KeyPath
-from lossless.findings import Span
-from lossless.source import load, load_text
-from lossless.source.json_document import load_json
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.findings import Path as KeyPath
+from lossless.ground.basics.findings import Span
+from lossless.ground.documents import load, load_text
+from lossless.ground.documents.json.document import load_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,7 +144,7 @@ def test_what_exists() -> None:
 
 def test_reading_json_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from lossless.source import load_text\n"
+        "import sys; from lossless.ground.documents import load_text\n"
         "document = load_text('{\"a\": {\"b\": 1}}', 'x.json'); document.locate(('a', 'b'))\n"
         "heavy = {'ruamel', 'pathlib', 'dataclasses', 'inspect', 'tempfile', 'difflib', 'pydantic'}\n"
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import InputError
-from lossless.source.json_document import load_json
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents.json.document import load_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.findings import Path, Span
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Path, Span
+    from lossless.ground.documents.document import Document
 
 keys = st.text(max_size=5) | st.sampled_from(["PORT", "Ethernet0", "}", '"', "\\", "é", "😀", "\n"])
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | keys

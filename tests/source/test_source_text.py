@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import InputError, UnreadableError
-from lossless.findings import Span
-from lossless.source import load, load_text
-from lossless.source.nearest import nearest
-from lossless.source.text import Lines, decode, read_text
+from lossless.ground.basics.errors import InputError, UnreadableError
+from lossless.ground.basics.findings import Span
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.documents import load, load_text
+from lossless.ground.documents.text import Lines, decode, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import InputError
-from lossless.findings import Span
-from lossless.source.toml_document import load_toml
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.findings import Span
+from lossless.ground.documents.toml_document import load_toml
 
 TEXT = """\
 # choice

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lossless.errors import InputError
-from lossless.findings import Path as KeyPath
-from lossless.findings import Span
-from lossless.source.yaml_document import load_yaml
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.findings import Path as KeyPath
+from lossless.ground.basics.findings import Span
+from lossless.ground.documents.yaml.document import load_yaml
 
 both_parsers = pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])
 

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from lossless.errors import InputError
-from lossless.source.yaml_document import load_yaml
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents.yaml.document import load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-    from lossless.findings import Path, Span
-    from lossless.source.document import Document
+    from lossless.ground.basics.findings import Path, Span
+    from lossless.ground.documents.document import Document
 
 words = st.text("ab:#-'\"\\ é😀{}[],&*!|>%@~\n\t09", max_size=6) | st.sampled_from(
     ["dscp", "no", "on", "null", "10:20:30", "2 x 400G", "3m", "<<"]

@@ -6,17 +6,17 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.buffers.computed import computed
-from lossless.fabric.view import View
-from lossless.spread.near import Near
-from lossless.spread.net import net
-from lossless.spread.tiers import Tiers
+from lossless.analysis.buffers.computed import computed
+from lossless.analysis.storm.channels import net
+from lossless.analysis.storm.distance import Near
+from lossless.analysis.storm.tiers import Tiers
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import PFC_ONLY, declared, put
 
 if TYPE_CHECKING:
-    from lossless.simulation.engine import Simulation
-    from lossless.simulation.stage import Stage
-    from lossless.spread.reach import Traffic
+    from lossless.analysis.simulation.engine.run import Simulation
+    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.storm.reach import Traffic
 
 _SHORT = {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}
 _CABLES = {"host": "3m", "uplink": "30m"}
@@ -62,7 +62,7 @@ def of(shape: str, **pfc: Any) -> View:
 
 def seen(view: View, end: str, traffic: Traffic, until_ms: float) -> dict[str, list[float]]:
     """Return since when links stand still in the packet-level model, in nanoseconds, by the names of stages."""
-    from lossless.simulation.stage import DEAD_FROM_NS
+    from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 
     simulation, staged = _run(view, end, traffic, until_ms)
     near, times = _near(view, end), defaultdict(list)
@@ -77,15 +77,15 @@ def seen(view: View, end: str, traffic: Traffic, until_ms: float) -> dict[str, l
 
 def circle_seen(view: View, end: str, until_ms: float) -> tuple[str, ...]:
     """Return links that wait for each other in a circle in the packet-level model, empty where none do."""
-    from lossless.simulation.measure import cycle
+    from lossless.analysis.simulation.study.measure import cycle
 
     simulation, staged = _run(view, end, "all-to-all", until_ms)
     return cycle(simulation.state, simulation.index, staged)
 
 
 def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simulation, Stage]:
-    from lossless.simulation.engine import Simulation
-    from lossless.simulation.stage import stage
+    from lossless.analysis.simulation.engine.run import Simulation
+    from lossless.analysis.simulation.question.instance import stage
 
     view = View(computed(view.fabric))
     found = put(view, pattern=traffic, size_bytes=1 << 30, dead_nic=True, target=end, nics=64)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.marking import Trigger
-from lossless.spread.fluid import Group, stops
+from lossless.analysis.buffers.marking import Trigger
+from lossless.analysis.storm.fluid import Group, stops
 
 POOL = 64_000_000
 OUT = 100

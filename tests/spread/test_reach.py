@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.errors import ScenarioError
-from lossless.fabric.view import View
-from lossless.spread.net import net
-from lossless.spread.rates import rates
-from lossless.spread.reach import Stuck, Traffic, reach
-from lossless.spread.tiers import Shares, Tiers
+from lossless.analysis.storm.channels import net
+from lossless.analysis.storm.rates import rates
+from lossless.analysis.storm.reach import Stuck, Traffic, reach
+from lossless.analysis.storm.tiers import Shares, Tiers
+from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.view import View
 from tests.simulation.fabrics import PFC_ONLY, declared
 from tests.spread.nets import SHAPES, circle_seen, of, seen
 
 if TYPE_CHECKING:
-    from lossless.spread.reach import Reach
+    from lossless.analysis.storm.reach import Reach
 
 G = 10**9
 SHORT: dict[str, Any] = {"pfc": {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}}
@@ -267,7 +267,7 @@ def test_the_asics_of_one_switch_are_not_guessed_at() -> None:
 
 
 def test_a_fabric_too_large_to_look_at_each_destination_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lossless.spread.ways.MOST_WORK", 100)
+    monkeypatch.setattr("lossless.analysis.storm.paths.MOST_WORK", 100)
     with pytest.raises(
         ScenarioError, match="traffic to 25 switches by 50 links between switches is too much"
     ):

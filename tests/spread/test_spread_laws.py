@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.buffers.marking import Trigger
-from lossless.fabric.routing import RoutingPolicy
-from lossless.fabric.view import View
-from lossless.spread.fluid import Group, stops
-from lossless.spread.net import net
-from lossless.spread.reach import Stuck, reach
-from lossless.spread.tiers import Shares, Tiers
-from lossless.spread.ways import Ways
+from lossless.analysis.buffers.marking import Trigger
+from lossless.analysis.storm.channels import net
+from lossless.analysis.storm.fluid import Group, stops
+from lossless.analysis.storm.paths import Ways
+from lossless.analysis.storm.reach import Stuck, reach
+from lossless.analysis.storm.tiers import Shares, Tiers
+from lossless.model.fabric.routing import RoutingPolicy
+from lossless.model.fabric.view import View
 from tests.spread.nets import SHAPES, of
 
 if TYPE_CHECKING:
-    from lossless.spread.reach import Reach
+    from lossless.analysis.storm.reach import Reach
 
 G = 10**9
 TIERED = ["leaf-spine", "rails", "three tiers"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.fabric.model import Link
-from lossless.topology.bisection import bisection, collapsed, greatest_flow
+from lossless.analysis.topology.bisection import bisection, collapsed, greatest_flow
+from lossless.model.fabric.model import Link
 
 G = 10**9
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from lossless.report.topology_svg import from_to, topology_svg
-from lossless.topology.folding import Picture, folded
-from lossless.topology.groups import dragonfly_plus
-from lossless.topology.shapes import Bundle, Node, Plan, leaf_spine, three_tier
-from lossless.topology.torus import torus
+from lossless.analysis.topology.folding import Picture, folded
+from lossless.analysis.topology.groups import dragonfly_plus
+from lossless.analysis.topology.shapes import Bundle, Node, Plan, leaf_spine, three_tier
+from lossless.analysis.topology.torus import torus
+from lossless.output.report.topology.svg import from_to, topology_svg
 from tests.topology.test_shape_laws import AT, PLANS, G, clos, fly_plus, pods, ring
 
 SMALL = st.integers(1, 7)

@@ -9,8 +9,7 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.findings import Origin
-from lossless.topology.infiniband import (
+from lossless.analysis.topology.infiniband import (
     DragonflyPlusShape,
     FatTreeShape,
     Layout,
@@ -21,6 +20,7 @@ from lossless.topology.infiniband import (
     fat_tree,
     torus,
 )
+from lossless.ground.basics.findings import Origin
 
 HERE = Origin("fabric.yaml", ("topology",))
 SMALL = st.integers(1, 4)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lossless.findings import Origin
-from lossless.topology.moves import Cabling, Moves, Wire, moves
-from lossless.topology.shapes import Node, Role
+from lossless.analysis.topology.moves import Cabling, Moves, Wire, moves
+from lossless.analysis.topology.shapes import Node, Role
+from lossless.ground.basics.findings import Origin
 
 AT = Origin("fabric.yaml", ("topology",))
 G = 10**9

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.findings import Origin
-from lossless.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
-from lossless.topology.rails import RailShape, rail_optimised
-from lossless.topology.shapes import (
+from lossless.analysis.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.analysis.topology.rails import RailShape, rail_optimised
+from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkKind,
     LinkTier,
@@ -24,7 +23,8 @@ from lossless.topology.shapes import (
     leaf_spine,
     three_tier,
 )
-from lossless.topology.torus import TorusShape, torus
+from lossless.analysis.topology.torus import TorusShape, torus
+from lossless.ground.basics.findings import Origin
 
 G = 10**9
 AT = Origin("fabric.yaml", ("topology",))

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.findings import Origin
-from lossless.topology.shapes import LeafSpineShape, Plan, ThreeTierShape, leaf_spine, three_tier
+from lossless.analysis.topology.shapes import LeafSpineShape, Plan, ThreeTierShape, leaf_spine, three_tier
+from lossless.ground.basics.findings import Origin
 
 G = 10**9
 ORIGIN = Origin("fabric.yaml", ("topology", "leaf_spine"))

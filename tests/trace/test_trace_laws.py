@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lossless.errors import LosslessError
-from lossless.fabric.view import View, bare
-from lossless.hardware.load import switch_for_hwsku
-from lossless.sonic.read import read_fabric
-from lossless.sonic.tables import Tables
-from lossless.trace.follow import trace
+from lossless.checks.trace.follow import trace
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.errors import LosslessError
+from lossless.model.fabric.view import View, bare
+from lossless.model.hardware.load import switch_for_hwsku
 from tests.render.test_render_laws import rendered
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
-    from lossless.trace.model import Stages, Trace
+    from lossless.checks.trace.model import Stages, Trace
+    from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
 

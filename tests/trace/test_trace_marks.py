@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, load_fabrics
-from lossless.errors import LosslessError
-from lossless.fabric.view import View
-from lossless.rules.table import load
-from lossless.trace.follow import trace
+from lossless.checks.rules.table import load
+from lossless.checks.trace.follow import trace
+from lossless.ground.basics.errors import LosslessError
+from lossless.model.fabric.view import View
 from tests.rules.snippets import Snippet, judge, snippets
 from tests.trace.tracing import codes, device, hop, intent, traced
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lossless.errors import LosslessError
-from lossless.fabric.view import View
-from lossless.trace.follow import trace
-from lossless.trace.model import Trace
+from lossless.checks.trace.follow import trace
+from lossless.checks.trace.model import Trace
+from lossless.ground.basics.errors import LosslessError
+from lossless.model.fabric.view import View
 from tests.strategies import fabric_of
 from tests.trace.tracing import device, intent, traced
 

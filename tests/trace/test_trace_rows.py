@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from lossless.api import load_fabrics
-from lossless.fabric.view import View
-from lossless.findings import Finding, Origin, Path
-from lossless.trace.follow import trace
+from lossless.checks.trace.follow import trace
+from lossless.ground.basics.findings import Finding, Origin, Path
+from lossless.model.fabric.view import View
 from tests.trace.tracing import device
 
 ROWS = [

@@ -6,17 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents, load_fabrics
-from lossless.fabric.view import View
-from lossless.sonic.rewrites import rewrites
-from lossless.source import load_text
-from lossless.trace.follow import trace
+from lossless.checks.trace.follow import trace
+from lossless.formats.sonic.to_model.rewrites import rewrites
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.source.document import Document
-    from lossless.trace.model import Hop, Trace
+    from lossless.checks.trace.model import Hop, Trace
+    from lossless.ground.documents.document import Document
 
 Patch = dict[str, Any]
 

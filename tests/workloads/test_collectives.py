@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.errors import QuantityError
-from lossless.workloads.collectives import ALGORITHMS, Algorithm, Collective, Demand, demand, two_trees
-from lossless.workloads.crossing import leaving
-from lossless.workloads.sending import scaled, sent
+from lossless.analysis.workloads.collectives import (
+    ALGORITHMS,
+    Algorithm,
+    Collective,
+    Demand,
+    demand,
+    two_trees,
+)
+from lossless.analysis.workloads.crossing import leaving
+from lossless.analysis.workloads.sending import scaled, sent
+from lossless.ground.basics.errors import QuantityError
 
 GB = 10**9
 SIZES = st.integers(1, 1 << 40)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.errors import ScenarioError
-from lossless.workloads.estimate import Estimate, Workload, estimate
+from lossless.analysis.workloads.estimate import Estimate, Workload, estimate
+from lossless.ground.basics.errors import ScenarioError
 from tests.rules.linted import intent_view
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 G = 10**9
 PODS: dict[str, Any] = {

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.workloads.collectives import Algorithm, Collective, Demand, bus_factor, demand
+from lossless.analysis.workloads.collectives import Algorithm, Collective, Demand, bus_factor, demand
 from tests.workloads import toy
 
 SIZE = 5040

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from lossless.analysis.topology.capacity import Carried, carried
+from lossless.analysis.workloads.estimate import Estimate, Workload, estimate
 from lossless.api import lint, lint_documents, load_fabrics, topology
-from lossless.hardware.infiniband import load_infiniband_switch
-from lossless.infiniband.rates import RATES
-from lossless.source import load_text
-from lossless.topology.capacity import Carried, carried
-from lossless.workloads.estimate import Estimate, Workload, estimate
+from lossless.ground.documents import load_text
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.hardware.infiniband import load_infiniband_switch
 from tests.rules.linted import intent_view
 
 if TYPE_CHECKING:
-    from lossless.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PUBLISHED = EXAMPLES / "roce-256-as-published" / "fabric.yaml"

@@ -1,7 +1,7 @@
 """Collectives done by hand: chunks really move from GPU to GPU, and every byte is counted where it passes.
 
 What a chunk holds is the multiset of GPUs that were added up in it: done right, everyone once. Nothing here knows a
-formula of :mod:`lossless.workloads.collectives`.
+formula of :mod:`lossless.analysis.workloads.collectives`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
-from lossless.workloads.collectives import two_trees
+from lossless.analysis.workloads.collectives import two_trees
 
 Chunk = Hashable
 Held = Counter[int]

@@ -1,0 +1,180 @@
+"""What is configured on the ports of a fabric, beside what the three methods of :mod:`lossless.analysis.buffers.methods` say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.analysis.buffers.cases import link_case, port_case, shares_headroom
+from lossless.analysis.buffers.headroom import cable_plus_mtu_bytes
+from lossless.analysis.buffers.methods import Answer, Case, answers, silent
+from lossless.analysis.buffers.port import Missing, dynamic_headroom, given_headroom, lossless_profile
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.buffers.cases import Traffic
+    from lossless.analysis.buffers.inputs import HeadroomInputs
+    from lossless.model.fabric.view import PortSet
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+
+class Absent(NamedTuple):
+    """There is no headroom, and why."""
+
+    reason: str
+
+
+NO_PFC = Absent("PFC is off: there is no lossless group")
+
+
+class Configured(NamedTuple):
+    """The headroom of a group: written in the file, or computed by the switch from what the file tells it.
+
+    ``given_bytes`` is less than ``stated_bytes`` (``xoff``) where nothing backs it, see
+    :func:`lossless.analysis.buffers.port.given_headroom`. ``name`` is that of the profile, empty where the switch makes it.
+    """
+
+    name: str
+    by: Literal["file", "switch"]
+    given_bytes: int
+    stated_bytes: int
+    xon_bytes: int | None
+    reserved_bytes: int | None
+
+
+class Comparison(NamedTuple):
+    """One kind of link: what is configured, and what each method says.
+
+    ``configured`` is None for a link that stands in no file; ``switch`` is then empty. ``cable_m`` is the real length
+    where it is known. ``case`` is what the methods were asked, None where too little is known to ask.
+    """
+
+    switch: str
+    switches: tuple[str, ...]
+    ports: int
+    elements: tuple[str, ...]
+    priorities: tuple[int, ...]
+    profile: SwitchProfile | None
+    hwsku: Hwsku | None
+    speed_bps: int | None
+    cable_m: int | None
+    configured_cable_m: int | None
+    configured: Configured | Absent | Missing | None
+    answers: tuple[Answer, ...]
+    case: Case | None
+
+    def margin_bytes(self, answer: Answer) -> int | None:
+        """Return by how much what is configured exceeds a need, None where either is unknown."""
+        if not isinstance(self.configured, Configured) or answer.need is None:
+            return None
+        return self.configured.given_bytes - answer.need.headroom_bytes
+
+    @property
+    def least_bytes(self) -> int | None:
+        """The cable there and back and one frame: with less, a link at line rate loses some for sure."""
+        if self.case is None:
+            return None
+        return cable_plus_mtu_bytes(self.case.speed_bps, self.case.cable_m, self.case.mtu_bytes)
+
+
+def of_link(
+    profile: SwitchProfile,
+    hwsku: Hwsku,
+    speed_bps: int,
+    cable_m: int,
+    stated: HeadroomInputs,
+    assumed: Traffic,
+) -> Comparison:
+    """Return what the three methods say of a link that stands in no file."""
+    case = link_case(profile, hwsku, speed_bps, cable_m, stated, assumed)
+    return Comparison(
+        switch="",
+        switches=(),
+        ports=0,
+        elements=(),
+        priorities=(),
+        profile=profile,
+        hwsku=hwsku,
+        speed_bps=speed_bps,
+        cable_m=cable_m,
+        configured_cable_m=None,
+        configured=None,
+        answers=answers(case),
+        case=case,
+    )
+
+
+def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: Traffic) -> Iterator[Comparison]:
+    """Yield a comparison for each profile that the lossless groups of some ports have; most have one."""
+    found: dict[Configured | Absent | Missing, list[int]] = {}
+    for priority in ports.qos.pfc.priorities:
+        found.setdefault(_configured(ports, priority), []).append(priority)
+    case = port_case(ports, stated, assumed)
+    for configured, priorities in (found or {NO_PFC: []}).items():
+        yield _compared(ports, tuple(priorities), configured, case)
+
+
+def _compared(
+    ports: PortSet,
+    priorities: tuple[int, ...],
+    configured: Configured | Absent | Missing,
+    case: Case | Missing,
+) -> Comparison:
+    return Comparison(
+        switch=ports.switch.name,
+        switches=ports.switches,
+        ports=ports.places,
+        elements=ports.elements,
+        priorities=priorities,
+        profile=ports.switch.profile,
+        hwsku=ports.switch.hwsku,
+        speed_bps=ports.speed_bps,
+        cable_m=ports.cable.known_m,
+        configured_cable_m=ports.cable.configured_m,
+        configured=configured,
+        answers=silent(case.reason) if isinstance(case, Missing) else answers(case),
+        case=None if isinstance(case, Missing) else case,
+    )
+
+
+def _configured(ports: PortSet, priority: int) -> Configured | Absent | Missing:
+    profile = lossless_profile(ports, priority)
+    if isinstance(profile, Missing):
+        return _computed(ports, profile) if ports.switch.qos.buffer_model == "dynamic" else profile
+    if profile is None:
+        return _absent(ports, priority)
+    return Configured(
+        name=profile.name,
+        by="file",
+        given_bytes=given_headroom(ports.switch, profile),
+        stated_bytes=profile.headroom_bytes or 0,
+        xon_bytes=profile.xon_bytes,
+        reserved_bytes=profile.reserved_bytes,
+    )
+
+
+def _absent(ports: PortSet, priority: int) -> Absent:
+    group = ports.qos.groups[priority]
+    if group is not None and group.buffer is not None:
+        return Absent(f"{group.buffer.name} has no xoff: the group is lossy")
+    none_at_0 = "0 m is configured, and SONiC makes no lossless group for that"
+    return Absent(none_at_0 if ports.cable.configured_m == 0 else "there is no lossless group")
+
+
+def _computed(ports: PortSet, why: Missing) -> Configured | Missing:
+    """Return what the dynamic buffer model makes of the configured length and of what it is told."""
+    told = ports.switch.qos.dynamic
+    if told is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
+        return Missing(f"{why.reason}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
+    shared = shares_headroom(ports.switch)
+    pattern = told.lossless_mtu_bytes, told.small_packet_percent
+    try:
+        need = dynamic_headroom(ports, *pattern, shared_headroom=shared)
+    except QuantityError as error:
+        return Missing(f"{why.reason}, from what has no meaning: {error}")
+    if need is None:
+        return why
+    stated = need.headroom_bytes
+    return Configured("", "switch", stated, stated, need.xon_bytes, need.reserved_bytes)

@@ -1,0 +1,114 @@
+"""Comparisons as plain data, for machines and for the text: names of the model, units in the names.
+
+Names once shipped stay; ``version`` says when they change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.buffers.comparison import Absent, Configured
+from lossless.analysis.buffers.methods import uses_lanes
+from lossless.analysis.buffers.port import Missing, asic_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.analysis.buffers.comparison import Comparison
+    from lossless.analysis.buffers.methods import Answer, Case
+    from lossless.ground.basics.findings import Json
+
+VERSION = 1
+"""Of the names in the object."""
+_NAMES = ("switch", "switches", "ports", "elements")
+_SHOWN_ELEMENTS = 5
+
+
+def headroom_data(comparisons: Iterable[Comparison]) -> dict[str, Json]:
+    """Return comparisons as one object; kinds of port that are alike on several devices are one kind."""
+    kinds: dict[str, dict[str, Any]] = {}
+    for found in map(_comparison, comparisons):
+        key = repr({name: value for name, value in found.items() if name not in _NAMES})
+        if key in kinds:
+            known = kinds[key]
+            known["switches"] += found["switches"]
+            known["ports"] += found["ports"]
+            known["elements"] = (known["elements"] + found["elements"])[:_SHOWN_ELEMENTS]
+        else:
+            kinds[key] = found
+    return {"version": VERSION, "kinds": list(kinds.values())}
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    configured = one.configured
+    return {
+        "switch": one.switch or None,
+        "switches": len(one.switches),
+        "ports": one.ports,
+        "elements": list(one.elements[:_SHOWN_ELEMENTS]),
+        "priorities": list(one.priorities),
+        "profile": one.profile.name if one.profile else None,
+        "asic": one.profile.asic.name if one.profile else None,
+        "hwsku": one.hwsku.name if one.hwsku else None,
+        "speed_bps": one.speed_bps,
+        "cable_m": one.cable_m,
+        "configured_cable_m": one.configured_cable_m,
+        "configured": _configured(configured) if isinstance(configured, Configured) else None,
+        "configured_absent": configured.reason if isinstance(configured, Absent) else None,
+        "configured_unknown": configured.reason if isinstance(configured, Missing) else None,
+        "least_bytes": one.least_bytes,
+        "methods": {answer.key: _answer(one, answer) for answer in one.answers},
+        "inputs": list(_inputs(one.case)) if one.case else [],
+    }
+
+
+def _configured(one: Configured) -> dict[str, Json]:
+    return {
+        "name": one.name or None,
+        "by": one.by,
+        "headroom_bytes": one.given_bytes,
+        "xoff_bytes": one.stated_bytes,
+        "xon_bytes": one.xon_bytes,
+        "reserved_bytes": one.reserved_bytes,
+    }
+
+
+def _answer(one: Comparison, answer: Answer) -> dict[str, Json]:
+    need = answer.need
+    terms: list[Json] = [
+        {"name": term.name, "bytes": round(term.bytes, 3), "formula": term.formula}
+        for term in (need.terms if need else ())
+    ]
+    return {
+        "name": answer.name,
+        "headroom_bytes": need.headroom_bytes if need else None,
+        "xon_bytes": need.xon_bytes if need else None,
+        "reserved_bytes": need.reserved_bytes if need else None,
+        "margin_bytes": one.margin_bytes(answer),
+        "terms": terms,
+        "unknown": answer.unknown or None,
+        "notes": list(answer.notes),
+        "source": answer.source or None,
+    }
+
+
+def _inputs(case: Case) -> Iterator[Json]:
+    """Yield what the formula takes for given, nothing where there is none."""
+    asic = case.profile.asic if case.profile else None
+    chip = asic_inputs(asic) if asic else None
+    if asic is None or chip is None:
+        return
+    yield _input("cell size", chip.cell_bytes, "B", "ASIC table")
+    yield _input("pipeline latency", chip.pipeline_latency_bytes, "B", "ASIC table")
+    yield _input("MAC and PHY delay", chip.mac_phy_delay_bytes, "B", "ASIC table")
+    yield _input("port MTU", case.port_mtu_bytes.value, "B", case.port_mtu_bytes.source)
+    yield _input("lossless MTU", case.lossless_mtu_bytes.value, "B", case.lossless_mtu_bytes.source)
+    yield _input("small packets", case.small_packet_percent.value, "%", case.small_packet_percent.source)
+    yield _input("gearbox", case.gearbox_ns.value, "ns", case.gearbox_ns.source)
+    if uses_lanes(asic):
+        yield _input("lanes", case.lanes.value, "", case.lanes.source)
+        yield _input("shared headroom", case.shared_headroom.value, "", case.shared_headroom.source)
+
+
+def _input(name: str, value: float | None, unit: str, source: str) -> Json:
+    return {"name": name, "value": value, "unit": unit, "source": source}

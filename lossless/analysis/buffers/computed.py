@@ -1,0 +1,177 @@
+"""The dynamic buffer model worked out: the pools and lossless profiles that a switch computes for itself.
+
+What follows is the same arithmetic as for pools that are rendered (:mod:`lossless.analysis.buffers.pools`), with the headroom
+that the switch computes for the length it is told. On Barefoot chips pools have fixed sizes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.cases import shares_headroom
+from lossless.analysis.buffers.marking import chip_bytes
+from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
+from lossless.analysis.buffers.port import dynamic_headroom
+from lossless.ground.basics.errors import QuantityError
+from lossless.model.fabric.qos import BufferProfile
+from lossless.model.fabric.view import PortSet
+from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.model import HeadroomRow
+
+if TYPE_CHECKING:
+    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.qos import DynamicBuffers, Pool, PortQos, PriorityGroup
+
+_BAREFOOT_LOSSLESS_BYTES = 43_067_728
+_BAREFOOT_GROUPS, _BAREFOOT_CELLS, _BAREFOOT_PART = 2, 400, 0.7
+"""The lossless pool, and what its shared headroom is made of: cells for each of two groups a port, of which seven
+tenths are held. Source: sonic-swss cfgmgr/buffer_pool_barefoot.lua @fbc3657."""
+
+
+def computed(fabric: Fabric) -> Fabric:
+    """Return a fabric whose switches with the dynamic buffer model have the pools and profiles they will compute.
+
+    A switch of which that cannot be known stays as it is.
+    """
+    if all(switch.qos.buffer_model != "dynamic" for switch in fabric.switches):
+        return fabric
+    known: dict[int, Switch] = {}
+    switches = tuple(_like(known, switch) for switch in fabric.switches)
+    return fabric._replace(switches=switches)
+
+
+def _like(known: dict[int, Switch], switch: Switch) -> Switch:
+    """Return one switch worked out; those that are alike share what comes of it."""
+    if id(switch.ports) not in known:
+        known[id(switch.ports)] = _computed(switch)
+    found = known[id(switch.ports)]
+    return switch._replace(ports=found.ports, qos=found.qos)
+
+
+def _computed(switch: Switch) -> Switch:
+    told = switch.qos.dynamic
+    if switch.qos.buffer_model != "dynamic" or told is None or told.default_dynamic_th is None:
+        return switch
+    needs = [_need(switch, port, told) if _generated(port) else None for port in switch.ports]
+    loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
+    known = tuple(load for load in loads if load is not None)
+    pool = _pool(switch, known, told) if len(known) == len(loads) else None
+    if pool is None:
+        return switch
+    own: dict[tuple[int, HeadroomNeed], PortQos] = {}
+    ports = []
+    for port, need in zip(switch.ports, needs, strict=True):
+        if need is not None and port.qos is not None:
+            key = id(port.qos), need
+            if key not in own:
+                own[key] = _with_profile(port.qos, _profile(port, need, pool, told))
+            port = port._replace(qos=own[key])
+        ports.append(port)
+    pools = tuple(pool if one.name == pool.name else one for one in switch.qos.pools)
+    return switch._replace(ports=tuple(ports), qos=switch.qos._replace(pools=pools))
+
+
+def _in_service(port: Port) -> bool:
+    return port.placed and port.qos is not None and port.admin_up is not False
+
+
+def _generated(port: Port) -> bool:
+    groups = port.qos.groups if port.qos is not None else ()
+    return any(group is not None and group.generated for group in groups)
+
+
+def _need(switch: Switch, port: Port, told: DynamicBuffers) -> HeadroomNeed | None:
+    if port.qos is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
+        return None
+    alone = PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+    pattern = told.lossless_mtu_bytes, told.small_packet_percent
+    try:
+        return dynamic_headroom(alone, *pattern, shared_headroom=shares_headroom(switch))
+    except QuantityError:
+        return None
+
+
+def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
+    """Return what a port takes from the buffer, None where its lossless groups are not known."""
+    if port.qos is None:
+        return None
+    groups = [group for group in port.qos.groups if group is not None]
+    lossless = sum(_is_lossless(group) for group in groups)
+    if (lossless and need is None) or any(group.buffer is None and not group.generated for group in groups):
+        return None
+    return PortLoad(
+        row=_row(port, need),
+        lanes=port.lanes or 1,
+        lossless_groups=lossless,
+        lossy_groups=len(groups) - lossless,
+        egress_reserved_bytes=sum(profile.reserved_bytes for profile in port.qos.profile_lists[1]),
+    )
+
+
+def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
+    """Return a need as the row of a table that would give it; of nothing where there are no lossless groups."""
+    return HeadroomRow(
+        speed_bps=port.speed_bps or 0,
+        cable_m=port.cable.configured_m or 0,
+        reserved_bytes=need.reserved_bytes or 0 if need else 0,
+        xon_bytes=need.xon_bytes or 0 if need else 0,
+        headroom_bytes=need.headroom_bytes if need else 0,
+        threshold=0,
+        xon_offset_bytes=None,
+    )
+
+
+def _is_lossless(group: PriorityGroup) -> bool:
+    return group.generated or (group.buffer is not None and group.buffer.lossless)
+
+
+def _pool(switch: Switch, loads: tuple[PortLoad, ...], told: DynamicBuffers) -> Pool | None:
+    """Return the pool of lossless groups as the switch sizes it, None where that is not known."""
+    stock = next((pool for pool in switch.qos.pools if pool.name == LOSSLESS_INGRESS), None)
+    chip, profile = chip_bytes(switch), switch.profile
+    if stock is None or profile is None:
+        return None
+    if stock.size_bytes is not None:
+        return stock
+    if profile.asic.formula == "barefoot":
+        return stock._replace(
+            size_bytes=_BAREFOOT_LOSSLESS_BYTES, shared_headroom_bytes=_barefoot_headroom(switch)
+        )
+    if chip is None:
+        return None
+    lends = shares_headroom(switch)
+    shared = stock.shared_headroom_bytes or 0
+    if lends and not shared:
+        shared = lent_headroom(profile.asic, loads, told.oversubscription or 1.0)
+    room = nvidia_room(profile.asic, chip, loads, shared, lends=lends)
+    unsized = sum(pool.kind == "ingress" and pool.size_bytes is None for pool in switch.qos.pools)
+    return stock._replace(size_bytes=max(0, room // unsized), shared_headroom_bytes=shared or None)
+
+
+def _barefoot_headroom(switch: Switch) -> int:
+    cell = switch.profile.asic.cell_bytes if switch.profile else None
+    ports = len(switch.ports) + len(switch.unused)
+    return int(ports * _BAREFOOT_GROUPS * _BAREFOOT_CELLS * int(cell or 0) * _BAREFOOT_PART)
+
+
+def _profile(port: Port, need: HeadroomNeed, pool: Pool, told: DynamicBuffers) -> BufferProfile:
+    return BufferProfile(
+        name=f"pg_lossless_{(port.speed_bps or 0) // 10**6}_{port.cable.configured_m}m_profile",
+        pool=pool,
+        reserved_bytes=need.reserved_bytes or 0,
+        headroom_bytes=need.headroom_bytes,
+        xon_bytes=need.xon_bytes,
+        xon_offset_bytes=None,
+        dynamic_th=told.default_dynamic_th,
+        static_th_bytes=None,
+        origin=told.origin,
+    )
+
+
+def _with_profile(qos: PortQos, profile: BufferProfile) -> PortQos:
+    groups = tuple(
+        group._replace(buffer=profile) if group is not None and group.generated else group
+        for group in qos.groups
+    )
+    return qos._replace(groups=groups)

@@ -1,0 +1,380 @@
+"""Headroom of a lossless priority group: the bytes that still arrive after it asked for a pause.
+
+Three answers, never to be mixed (they differ 2.5 times on one ASIC): the equations that SONiC's dynamic
+buffer model evaluates for Mellanox and Barefoot chips, a row of a HWSKU's ``pg_profile_lookup.ini``, and a
+floor from the physics of one link. Each result says which it is and carries its sum term by term.
+
+The Mellanox equations are those of sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b, the Barefoot
+ones of cfgmgr/buffer_headroom_barefoot.lua @e6b0c5b. Both work in double precision; the order of operations
+is theirs. SONiC calls the headroom ``xoff``, the pipeline's share ``xon``, and what is reserved per group
+``size``.
+
+By these equations a longer cable, a faster link among the listed rates (lanes unchanged), or a larger cell
+never needs less. One exception: where the small-packet compensation may apply (Mellanox, no shared headroom
+pool, small packets below 100 %), crossing its limit can lower the result by 1 KiB, never by more; SONiC's
+stock 50 % with a lossless MTU of 1024 and jumbo ports stays clear of it. A rate without pause quanta is
+outside this law, and vendors' rows do not obey it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
+
+PAUSE_QUANTA = {
+    100_000_000: 1,
+    1_000_000_000: 2,
+    10_000_000_000: 67,
+    25_000_000_000: 80,
+    40_000_000_000: 118,
+    50_000_000_000: 147,
+    100_000_000_000: 394,
+    200_000_000_000: 453,
+    400_000_000_000: 905,
+    800_000_000_000: 905,
+}
+"""Pause quanta (512 bit times) a peer may take to stop, by rate in b/s: IEEE 802.3 clause 31B.3.7 as carried
+by sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b. 1.6T has no entry."""
+
+PFC_FRAME_BYTES = 64
+"""A PFC frame is as small as an Ethernet frame can be (IEEE 802.3: 64 bytes)."""
+
+SMALLEST_PACKET_BYTES = 64
+EIGHT_LANES = 8
+_QUANTUM_BYTES = 512 // 8
+_COMPENSATION_BYTES = 2048
+_SPECTRUM6_BYTES = 18 * 1024
+BAREFOOT_UNLISTED_BPS = 800_000_000_000
+_BAREFOOT_DOUBLED_BPS = 400_000_000_000
+
+Method = Literal["mellanox formula", "barefoot formula", "floor", "vendor row"]
+
+
+class Term(NamedTuple):
+    """One addend of a headroom: its bytes, and how they come about."""
+
+    name: str
+    bytes: float
+    formula: str
+
+
+class HeadroomNeed(NamedTuple):
+    """A headroom and where it comes from; ``terms`` add up to ``headroom_bytes``.
+
+    ``xon_bytes`` and ``reserved_bytes`` (SONiC's ``size``) are None where the method does not say.
+    """
+
+    headroom_bytes: int
+    xon_bytes: int | None
+    reserved_bytes: int | None
+    method: Method
+    terms: tuple[Term, ...]
+
+
+class AsicInputs(NamedTuple):
+    """What the equations know of a chip; SONiC keeps the sizes in KiB in ``platform/<vendor>/asic_table.j2``.
+
+    ``peer_response_bytes`` counts only at a rate without pause quanta; ``tile`` is true on Spectrum-4 and -5.
+    """
+
+    cell_bytes: int
+    pipeline_latency_bytes: float
+    mac_phy_delay_bytes: float
+    peer_response_bytes: float
+    gearbox_delay_ns: float = 0
+    tile: bool = False
+    spectrum6: bool = False
+
+
+class LinkInputs(NamedTuple):
+    """What the equations know of a link: ``PORT``, ``CABLE_LENGTH`` and ``LOSSLESS_TRAFFIC_PATTERN``."""
+
+    rate_bps: int
+    cable_m: float
+    lanes: int
+    port_mtu_bytes: int
+    lossless_mtu_bytes: int
+    small_packet_percent: float
+
+
+class _Flight(NamedTuple):
+    """What is under way while a pause takes effect, before cell occupancy."""
+
+    terms: tuple[Term, ...]
+    worst_waste: float
+    occupancy: float
+
+    def headroom(self, lossless_mtu_bytes: int, occupancy: float) -> tuple[float, int]:
+        """Return the headroom before and after rounding up to whole KiB."""
+        flight_bytes = 0.0
+        # sum() compensates rounding errors since Python 3.12, which Lua's plain additions do not.
+        for term in self.terms:
+            flight_bytes += term.bytes
+        exact = lossless_mtu_bytes + flight_bytes * occupancy
+        return exact, _whole_kib(exact)
+
+
+def pause_response_bytes(rate_bps: int) -> int | None:
+    """Return what a peer may send after a pause reaches it; None at a rate without pause quanta.
+
+    905 quanta of 512 bits at 400G are 57,920 B. Source: :data:`PAUSE_QUANTA`.
+    """
+    quanta = PAUSE_QUANTA.get(rate_bps)
+    return None if quanta is None else quanta * _QUANTUM_BYTES
+
+
+def cable_round_trip_bytes(rate_bps: int, cable_m: float) -> float:
+    """Return the bytes on a cable there and back, at 198,000 km/s: 20,202 B for 40 m at 400G.
+
+    Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b.
+    """
+    return _round_trip(rate_bps, cable_m, bits_per_kilobyte=8000)
+
+
+def cable_floor_bytes(rate_bps: int, cable_m: float) -> int:
+    """Return the whole bytes of the cable alone; no headroom below this can be lossless at line rate."""
+    return math.ceil(cable_round_trip_bytes(rate_bps, cable_m))
+
+
+def cable_plus_mtu_bytes(rate_bps: int, cable_m: float, mtu_bytes: int) -> int:
+    """Return the bytes of the cable and of the one frame the peer may not interrupt."""
+    return math.ceil(cable_round_trip_bytes(rate_bps, cable_m) + mtu_bytes)
+
+
+def floor_headroom(
+    rate_bps: int,
+    cable_m: float,
+    mtu_bytes: int,
+    reverse_mtu_bytes: int,
+    *,
+    peer_response_bytes: float,
+    pfc_frame_bytes: int = PFC_FRAME_BYTES,
+) -> HeadroomNeed:
+    """Return the headroom that is always enough for full-size frames: P (1 + ceil(F / P)).
+
+    F is what leaves the peer before it stops: the frame that delays the PFC frame (``reverse_mtu_bytes``, 0
+    where the reverse direction carries no data), the PFC frame, the cable there and back, the peer's
+    response, and the frame P it has begun. A floor, because small packets that waste cells need more; while
+    the egress of an N:1 incast drains, about 1 - 1/N of it is used. MTUs are bytes on the wire. Source:
+    derived here, and held against a packet-level simulation (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
+
+    Raises:
+        QuantityError: a rate or frame that is not positive, or a negative length.
+    """
+    _require(rate_bps > 0 and cable_m >= 0, f"no link runs at {rate_bps} b/s over {cable_m} m")
+    _require(
+        mtu_bytes > 0 and reverse_mtu_bytes >= 0, f"no frame has {min(mtu_bytes, reverse_mtu_bytes)} bytes"
+    )
+    flight = (
+        Term("frame ahead of the pause", reverse_mtu_bytes, "one frame on the reverse link"),
+        Term("pause frame", pfc_frame_bytes, "one PFC frame"),
+        _cable(rate_bps, cable_m),
+        Term("peer response", peer_response_bytes, "what the peer sends until it obeys"),
+        Term("frame begun", mtu_bytes, "the frame the peer may not interrupt"),
+    )
+    in_flight = sum(term.bytes for term in flight)
+    need = mtu_bytes * (1 + math.ceil(in_flight / mtu_bytes))
+    whole = Term("whole frames", need - in_flight, f"up to a multiple of {mtu_bytes:,} B, and one frame more")
+    return HeadroomNeed(need, None, None, "floor", (*flight, whole))
+
+
+def vendor_row_headroom(headroom_bytes: int, xon_bytes: int, reserved_bytes: int, row: str) -> HeadroomNeed:
+    """Return a row of a HWSKU's ``pg_profile_lookup.ini`` as a need; ``row`` names it (``400G 40m``)."""
+    terms = (Term("vendor row", headroom_bytes, row),)
+    return HeadroomNeed(headroom_bytes, xon_bytes, reserved_bytes, "vendor row", terms)
+
+
+def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
+    """Return what SONiC's dynamic buffer model gives a Mellanox priority group.
+
+    A rate without pause quanta (1.6T) falls back to the chip's ``peer_response_bytes``, 3.8 KiB on every
+    Spectrum, where 905 quanta would be 57,920 B: such a headroom is far too small, and its peer term says so.
+    With a shared headroom pool, ``reserved_bytes`` is the XON alone. Source: see the module.
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
+    _require_meaning(asic, link)
+    flight = _mellanox_flight(asic, link)
+    exact, rounded = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
+    extras = _mellanox_extras(asic, link, flight, rounded, shared_headroom=shared_headroom)
+    headroom = rounded + sum(int(extra.bytes) for extra in extras)
+    eight = link.lanes == EIGHT_LANES
+    xon = _whole_kib(asic.pipeline_latency_bytes * (2 if eight else 1))
+    own = xon if shared_headroom else _whole_kib(headroom + xon + (link.port_mtu_bytes if eight else 0))
+    terms = (*_occupied(flight, link), _rounding(rounded - exact), *extras)
+    return HeadroomNeed(headroom, xon, own, "mellanox formula", terms)
+
+
+def older_mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
+    """Return the same as releases before 202405 compute it.
+
+    There cell waste is not rounded up, small packets count by packets and not by bytes, the cable is divided by 1024
+    where 1000 is meant, 8 lanes have 1 KiB less of XON, and nothing is added for tiles, Spectrum-6 or small packets.
+    On Spectrum-2 and -3 that is a quarter less where all packets are small. Source: sonic-swss
+    cfgmgr/buffer_headroom_mellanox.lua @18913fa, before pull request 3235 (2024-07; for 202405: 3342, 2024-10).
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
+    _require_meaning(asic, link)
+    flight = _packet_flight(
+        asic, link, _peer_response(asic, link.rate_bps, pause_response_bytes(link.rate_bps))
+    )
+    exact, headroom = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
+    eight = link.lanes == EIGHT_LANES
+    xon = _whole_kib(asic.pipeline_latency_bytes * 2 - 1024 if eight else asic.pipeline_latency_bytes)
+    own = xon if shared_headroom else _whole_kib(headroom + xon + (link.port_mtu_bytes if eight else 0))
+    terms = (*_occupied(flight, link), _rounding(headroom - exact))
+    return HeadroomNeed(headroom, xon, own, "mellanox formula", terms)
+
+
+def barefoot_headroom(asic: AsicInputs, link: LinkInputs) -> HeadroomNeed:
+    """Return what SONiC's dynamic buffer model gives a Barefoot priority group.
+
+    It differs from Mellanox's: cell waste is not rounded up, small packets count by packets and not by bytes,
+    the cable is divided by 1024 where 1000 is meant (2.3 % less), the peer's response doubles at 400G, 800G
+    has no pause quanta, and a shared headroom pool is taken for granted. Lanes, tile and Spectrum-6 play no
+    part. Source: see the module.
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
+    _require_meaning(asic, link)
+    flight = _packet_flight(asic, link, _barefoot_peer(asic, link))
+    exact, headroom = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
+    xon = _whole_kib(asic.pipeline_latency_bytes)
+    terms = (*_occupied(flight, link), _rounding(headroom - exact))
+    return HeadroomNeed(headroom, xon, xon, "barefoot formula", terms)
+
+
+def _mellanox_flight(asic: AsicInputs, link: LinkInputs) -> _Flight:
+    mean_packet = (
+        link.small_packet_percent * SMALLEST_PACKET_BYTES
+        + (100 - link.small_packet_percent) * link.lossless_mtu_bytes
+    ) / 100
+    small = 100 * SMALLEST_PACKET_BYTES / mean_packet
+    waste = math.ceil(_cell_waste(asic.cell_bytes))
+    tile = link.rate_bps / 1e6 / 1000 * 120 / 8 if asic.tile else 0.0
+    terms = (
+        Term("peer frame", link.port_mtu_bytes, "port MTU"),
+        _cable(link.rate_bps, link.cable_m),
+        _gearbox(asic, link),
+        Term("MAC and PHY", asic.mac_phy_delay_bytes, "ASIC table"),
+        _peer_response(asic, link.rate_bps, pause_response_bytes(link.rate_bps)),
+        Term("tile", tile, "120 ns at line rate (Spectrum-4 and -5)" if asic.tile else "no tile"),
+    )
+    return _Flight(terms, waste, (100 - small + small * waste) / 100)
+
+
+def _barefoot_peer(asic: AsicInputs, link: LinkInputs) -> Term:
+    listed = link.rate_bps != BAREFOOT_UNLISTED_BPS
+    peer = _peer_response(asic, link.rate_bps, pause_response_bytes(link.rate_bps) if listed else None)
+    if link.rate_bps == _BAREFOOT_DOUBLED_BPS:
+        return Term(peer.name, 2 * peer.bytes, f"2 x ({peer.formula})")
+    return peer
+
+
+def _packet_flight(asic: AsicInputs, link: LinkInputs, peer: Term) -> _Flight:
+    """Return what is under way where small packets count by packets, as on Barefoot and once on Mellanox."""
+    cable = _round_trip(link.rate_bps, link.cable_m, bits_per_kilobyte=8 * 1024)
+    terms = (
+        Term("peer frame", link.port_mtu_bytes, "port MTU"),
+        Term("cable round trip", cable, f"{_cable_formula(link.rate_bps, link.cable_m)}, x 1000/1024"),
+        _gearbox(asic, link),
+        Term("MAC and PHY", asic.mac_phy_delay_bytes, "ASIC table"),
+        peer,
+    )
+    waste = _cell_waste(asic.cell_bytes)
+    small = link.small_packet_percent
+    return _Flight(terms, waste, (100 - small + small * waste) / 100)
+
+
+def _mellanox_extras(
+    asic: AsicInputs, link: LinkInputs, flight: _Flight, rounded: int, *, shared_headroom: bool
+) -> tuple[Term, ...]:
+    extras = [Term("Spectrum-6", _SPECTRUM6_BYTES, "18 KiB on Spectrum-6")] if asic.spectrum6 else []
+    headroom = rounded + sum(int(extra.bytes) for extra in extras)
+    worst = flight.headroom(link.lossless_mtu_bytes, flight.worst_waste)[1]
+    mixed = link.small_packet_percent != 100
+    if not shared_headroom and mixed and headroom + _COMPENSATION_BYTES < worst:
+        why = f"2 KiB, as small packets alone would need {worst:,} B"
+        extras.append(Term("small-packet compensation", _COMPENSATION_BYTES, why))
+    return tuple(extras)
+
+
+def _cell_waste(cell_bytes: int) -> float:
+    """Return buffer taken per byte stored in the worst case: a smallest packet, or one byte beyond a cell."""
+    if cell_bytes > 2 * SMALLEST_PACKET_BYTES:
+        return cell_bytes / SMALLEST_PACKET_BYTES
+    return 2 * cell_bytes / (1 + cell_bytes)
+
+
+def _round_trip(rate_bps: int, cable_m: float, *, bits_per_kilobyte: int) -> float:
+    return 2 * cable_m * (rate_bps / 1e6) * 1e9 / LIGHT_IN_FIBRE_M_PER_S / bits_per_kilobyte
+
+
+def _cable(rate_bps: int, cable_m: float) -> Term:
+    crossing = cable_round_trip_bytes(rate_bps, cable_m)
+    return Term("cable round trip", crossing, _cable_formula(rate_bps, cable_m))
+
+
+def _cable_formula(rate_bps: int, cable_m: float) -> str:
+    return f"2 x {cable_m:g} m x {format_rate(rate_bps)} / {LIGHT_IN_FIBRE_M_PER_S // 1000:,} km/s"
+
+
+def _gearbox(asic: AsicInputs, link: LinkInputs) -> Term:
+    one_way = link.rate_bps / 1e6 * asic.gearbox_delay_ns / (8 * 1024)
+    return Term("gearbox", 2 * one_way, f"2 x {asic.gearbox_delay_ns:g} ns")
+
+
+def _peer_response(asic: AsicInputs, rate_bps: int, known_bytes: int | None) -> Term:
+    if known_bytes is not None:
+        return Term("peer response", known_bytes, f"{known_bytes // _QUANTUM_BYTES} quanta x 512 bit")
+    why = f"no pause quanta for {format_rate(rate_bps)}: peer response time of the ASIC table"
+    return Term("peer response", asic.peer_response_bytes, why)
+
+
+def _occupied(flight: _Flight, link: LinkInputs) -> tuple[Term, ...]:
+    own = Term("own frame", link.lossless_mtu_bytes, "lossless MTU")
+    factor = f"x {flight.occupancy:.4g} for cells"
+    scaled = (
+        Term(term.name, term.bytes * flight.occupancy, f"{term.formula} = {term.bytes:,.0f} B, {factor}")
+        for term in flight.terms
+        if term.bytes
+    )
+    return (own, *scaled)
+
+
+def _rounding(gap_bytes: float) -> Term:
+    return Term("rounding", gap_bytes, "up to whole KiB")
+
+
+def _whole_kib(size_bytes: float) -> int:
+    return math.ceil(size_bytes / 1024) * 1024
+
+
+def _require_meaning(asic: AsicInputs, link: LinkInputs) -> None:
+    _require(
+        link.rate_bps > 0 and link.cable_m >= 0, f"no link runs at {link.rate_bps} b/s over {link.cable_m} m"
+    )
+    _require(
+        0 <= link.small_packet_percent <= 100,
+        f"{link.small_packet_percent} is not a percentage of small packets",
+    )
+    smallest = min(link.port_mtu_bytes, link.lossless_mtu_bytes)
+    _require(
+        smallest >= SMALLEST_PACKET_BYTES,
+        f"an MTU of {smallest} bytes is below the smallest packet, 64 bytes",
+    )
+    _require(asic.cell_bytes > 0, f"no buffer has cells of {asic.cell_bytes} bytes")
+    _require(asic.gearbox_delay_ns >= 0, f"no gearbox delays by {asic.gearbox_delay_ns} ns")
+
+
+def _require(meaningful: bool, message: str) -> None:
+    if not meaningful:
+        raise QuantityError(message)

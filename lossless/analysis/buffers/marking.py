@@ -1,0 +1,198 @@
+"""Where XOFF sits against Kmin and Kmax on one switch: the ports that compete and the pool they share.
+
+ECN looks at an egress queue, XOFF at an ingress group; :mod:`lossless.analysis.buffers.thresholds` has the geometry.
+Marks before PFC are necessary for a quiet fabric, never sufficient, so nothing here is a verdict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import Missing, lossless_profile
+from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import UNREADABLE, includes_headroom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, Pool, Wred
+    from lossless.model.fabric.view import PortSet, View
+
+LOSSLESS_EGRESS = "egress_lossless_pool"
+"""The pool that on SONiC spans the whole buffer (sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d)."""
+
+DYNAMIC_TH = range(-8, 8)
+"""Exponents of alpha that the switch takes (sonic-buffer-profile.yang @086b03b)."""
+LARGEST_THRESHOLD = 2**31 - 1
+"""Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+
+
+class Trigger(NamedTuple):
+    """What makes a group pause: its pool without headroom, and alpha or a static threshold.
+
+    What the group has reserved is left out; it is kilobytes against megabytes and errs to the careful side.
+    """
+
+    pool_bytes: int
+    alpha: float | None
+    static_bytes: int | None
+
+    def threshold_bytes(self, groups: int) -> float:
+        """Return T(m), the bytes at which each of m equally loaded groups pauses."""
+        if self.alpha is not None:
+            return group_threshold_bytes(self.alpha, self.pool_bytes, groups)
+        return static_group_threshold_bytes(self.static_bytes or 0, self.pool_bytes, groups)
+
+    def egress_bytes(self, fan_in: int) -> float:
+        """Return N T(N), what an egress queue holds when the N groups that feed it first pause."""
+        return fan_in * self.threshold_bytes(fan_in)
+
+
+class Marking(NamedTuple):
+    """The ECN curve of an egress queue and what the switch around it allows.
+
+    ``fan_in`` is the most ports that can send into it, ``fan_out`` the most egresses one port can feed.
+    """
+
+    wred: Wred
+    kmin_bytes: int
+    kmax_bytes: int
+    trigger: Trigger
+    fan_in: int
+    fan_out: int
+
+
+def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
+    """Return the ports with PFC, by what is alike, for each kind of switch; only those that it has."""
+    found: dict[int, list[PortSet]] = {}
+    for ports in view.lossless_sets:
+        placed = tuple(port for port in ports.ports if port.placed)
+        if placed:
+            found.setdefault(id(ports.switch), []).append(ports._replace(ports=placed))
+    return tuple(map(tuple, found.values()))
+
+
+def chip_bytes(switch: Switch) -> int | None:
+    """Return the buffer of a switch's chip: its lossless egress pool, else its profile's, else None."""
+    pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == LOSSLESS_EGRESS)
+    size = next(pools, None)
+    return size or (switch.profile.asic.buffer_bytes if switch.profile else None)
+
+
+def shared_pool_bytes(switch: Switch, pool: Pool) -> int | Missing:
+    """Return B, what the groups of a pool share once headroom is taken out."""
+    if pool.size_bytes is None:
+        return Missing(f"the size of {pool.name} is unknown")
+    headroom = pool.shared_headroom_bytes or 0
+    chip = chip_bytes(switch)
+    if not headroom:
+        return pool.size_bytes
+    if chip is None:
+        return Missing(f"whether the size of {pool.name} counts its shared headroom in is unknown")
+    included = includes_headroom(pool.size_bytes, headroom, chip)
+    return max(0, pool.size_bytes - headroom) if included else pool.size_bytes
+
+
+def trigger(switch: Switch, profile: BufferProfile) -> Trigger | Missing:
+    """Return what makes a group with this profile pause."""
+    if profile.pool is None:
+        return Missing("the pool of the lossless profile is not in the file")
+    pool_bytes = shared_pool_bytes(switch, profile.pool)
+    if isinstance(pool_bytes, Missing):
+        return pool_bytes
+    if profile.dynamic_th is not None:
+        if profile.dynamic_th not in DYNAMIC_TH:
+            return Missing("dynamic_th of the lossless profile is not -8 to 7")
+        return Trigger(pool_bytes, alpha(profile.dynamic_th), None)
+    if profile.static_th_bytes is None:
+        return Missing("the lossless profile has no threshold")
+    return Trigger(pool_bytes, None, profile.static_th_bytes)
+
+
+def queue_limit_bytes(profile: BufferProfile) -> float | Missing | None:
+    """Return the most one queue with this profile can hold, everything else being empty.
+
+    None: the profile sets no threshold, or not of the kind its pool has, or the smallest there is, as
+    zero-size profiles of unused ports do.
+    """
+    if profile.pool is not None and profile.pool.mode == (
+        "static" if profile.dynamic_th is not None else "dynamic"
+    ):
+        return None
+    if profile.static_th_bytes:
+        return profile.reserved_bytes + profile.static_th_bytes
+    if profile.dynamic_th is None or profile.dynamic_th not in DYNAMIC_TH[1:]:
+        return None
+    if profile.pool is None or profile.pool.size_bytes is None:
+        return Missing("the size of the pool of the lossless queue is unknown")
+    return profile.reserved_bytes + group_threshold_bytes(
+        alpha(profile.dynamic_th), profile.pool.size_bytes, 1
+    )
+
+
+def holds_half_of_its_pool(profile: BufferProfile) -> bool:
+    """Return whether a static threshold lets a queue hold half of its pool: some chips have their buffer in two halves.
+
+    There groups pause earlier than a model of one buffer says, and the queue does not fill.
+    """
+    if profile.pool is None or not profile.pool.size_bytes or not profile.static_th_bytes:
+        return False
+    return 2 * (profile.reserved_bytes + profile.static_th_bytes) >= profile.pool.size_bytes
+
+
+def ports_with_pfc(sets: Sequence[PortSet]) -> int:
+    """Return how many ports of one switch have PFC on."""
+    return sum(len(ports.ports) for ports in sets)
+
+
+def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
+    """Return how many ports of the same switch can send into one port of ``egress``, at least 1.
+
+    Every other port with PFC can, except that up-down routing sends nothing from uplink to uplink of a leaf.
+    On a spine this is an upper bound: parallel links from one leaf do not send back to it.
+    """
+    tiers = [port.tier for ports in sets for port in ports.ports]
+    hosts = tiers.count("host")
+    if hosts and all(port.tier == "switch" for port in egress.ports):
+        return hosts
+    return max(1, len(tiers) - 1)
+
+
+def marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> Marking | Missing | None:
+    """Return how the queue of a priority marks on ``egress``, one of the ``sets`` of a switch.
+
+    The trigger is the tightest among the groups that can feed it. None: the queue does not mark, or no
+    group of that priority is lossless, or a single port has PFC.
+    """
+    number = egress.qos.queue_of(priority)
+    if number == UNREADABLE:
+        return Missing("the queue of the priority cannot be read")
+    queue = egress.qos.queues[number]
+    wred = queue.wred if queue else None
+    if wred is None or not wred.marks or ports_with_pfc(sets) < 2:
+        return None
+    triggers = list(_triggers(sets, priority))
+    missing = next((found for found in triggers if isinstance(found, Missing)), None)
+    known = [found for found in triggers if isinstance(found, Trigger)]
+    if missing is not None or not known:
+        return missing
+    kmin, kmax = wred.green.min_bytes, wred.green.max_bytes
+    if kmin is None or kmax is None:
+        return Missing("the WRED profile does not give both thresholds")
+    if max(kmin, kmax) > LARGEST_THRESHOLD:
+        return Missing("a WRED threshold is larger than orchagent can read")
+    if not all(found.pool_bytes for found in known):
+        return Missing("the pool has nothing left to share")
+    tightest = min(known, key=lambda found: found.threshold_bytes(1))
+    fan_out = ports_with_pfc(sets) - 1
+    return Marking(wred, kmin, kmax, tightest, worst_fan_in(sets, egress), fan_out)
+
+
+def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | Missing]:
+    for ports in sets:
+        if priority in ports.qos.pfc.priorities:
+            profile = lossless_profile(ports, priority)
+            if profile is not None:
+                yield profile if isinstance(profile, Missing) else trigger(ports.switch, profile)

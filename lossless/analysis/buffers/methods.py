@@ -1,0 +1,260 @@
+"""Three methods side by side for one link: the vendor's row, SONiC's formula, the floor of physics.
+
+They are never mixed: each answers alone, or says why it cannot, and carries where its numbers come from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.analysis.buffers.headroom import (
+    BAREFOOT_UNLISTED_BPS,
+    LinkInputs,
+    floor_headroom,
+    pause_response_bytes,
+    vendor_row_headroom,
+)
+from lossless.analysis.buffers.port import asic_inputs, evaluate, row_pattern
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.analysis.buffers.headroom import AsicInputs, HeadroomNeed
+    from lossless.model.hardware.model import Asic, Hwsku, SwitchProfile
+
+Key = Literal["row", "formula", "floor"]
+
+FORMULA_SOURCES = {
+    "mellanox": "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
+    "barefoot": "sonic-swss cfgmgr/buffer_headroom_barefoot.lua @e6b0c5b",
+}
+OLDER_FORMULA_SOURCE = (
+    "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @18913fa, which releases before 202405 have"
+)
+FLOOR_SOURCE = (
+    "pause quanta of IEEE 802.3 clause 31B.3.7, signal speed: sonic-swss cfgmgr/buffer_headroom_mellanox.lua "
+    "@e6b0c5b; whole frames: derived, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)"
+)
+
+
+class Given(NamedTuple):
+    """One thing that the formula takes for given, and where it comes from; None is unknown."""
+
+    value: int | None
+    source: str
+
+
+class Case(NamedTuple):
+    """One link, and what the methods need to know of it and of its switch.
+
+    ``unknown_switch`` says why there is no profile or no HWSKU. ``mtu_bytes`` is the largest frame of the port.
+    ``peer_response_ns`` is how long a peer takes to obey, None where the methods take what they know. The rest counts
+    in the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula``: as releases before 202405 have it.
+    """
+
+    profile: SwitchProfile | None
+    hwsku: Hwsku | None
+    unknown_switch: str
+    speed_bps: int
+    cable_m: int
+    mtu_bytes: int
+    peer_response_ns: int | None
+    lanes: Given
+    port_mtu_bytes: Given
+    lossless_mtu_bytes: Given
+    small_packet_percent: Given
+    shared_headroom: Given
+    gearbox_ns: Given
+    older_formula: bool = False
+
+    @property
+    def link(self) -> LinkInputs:
+        """The link as the formula sees it; lanes that are unknown count as few."""
+        return LinkInputs(
+            rate_bps=self.speed_bps,
+            cable_m=self.cable_m,
+            lanes=self.lanes.value or 1,
+            port_mtu_bytes=self.port_mtu_bytes.value or 0,
+            lossless_mtu_bytes=self.lossless_mtu_bytes.value or 0,
+            small_packet_percent=self.small_packet_percent.value or 0,
+        )
+
+
+class Answer(NamedTuple):
+    """What one method says: a need, or why there is none. ``notes`` are what must not be overlooked."""
+
+    key: Key
+    name: str
+    need: HeadroomNeed | None
+    unknown: str
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+def answers(case: Case) -> tuple[Answer, Answer, Answer]:
+    """Return what the three methods say, in this order: row, formula, floor.
+
+    One that is asked what has no meaning (a packet of 10 bytes) does not answer, and says why.
+    """
+    return row_answer(case), formula_answer(case), floor_answer(case)
+
+
+def silent(reason: str) -> tuple[Answer, Answer, Answer]:
+    """Return three methods that cannot answer, all for one reason."""
+    return (
+        Answer("row", "vendor row", None, reason, ""),
+        Answer("formula", "formula", None, reason, ""),
+        Answer("floor", "floor", None, reason, ""),
+    )
+
+
+def row_answer(case: Case) -> Answer:
+    """Return what the HWSKU's rows say: the row of this length, else the next longer one of this speed."""
+    hwsku = case.hwsku
+    row = hwsku.row_covering(case.speed_bps, case.cable_m) if hwsku else None
+    if hwsku is None or row is None:
+        return Answer("row", "vendor row", None, _without_row(case), hwsku.headroom_source if hwsku else "")
+    name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
+    need = vendor_row_headroom(row.headroom_bytes, row.xon_bytes, row.reserved_bytes, name)
+    notes = () if row.cable_m == case.cable_m else (_longer(hwsku, case, row.cable_m),)
+    return Answer("row", "vendor row", need, "", hwsku.headroom_source, notes)
+
+
+def _without_row(case: Case) -> str:
+    hwsku = case.hwsku
+    if hwsku is None:
+        return case.unknown_switch
+    if not hwsku.headroom:
+        return f"HWSKU {hwsku.name} ships no rows"
+    rate, lengths = format_rate(case.speed_bps), _lengths(hwsku, case.speed_bps)
+    if not lengths:
+        return f"HWSKU {hwsku.name} has no row at {rate}; it has rows at {_rates(hwsku.speeds())}"
+    return f"no row of HWSKU {hwsku.name} at {rate} reaches {case.cable_m} m; it has rows of {lengths}"
+
+
+def _longer(hwsku: Hwsku, case: Case, row_m: int) -> str:
+    rate, lengths = format_rate(case.speed_bps), _lengths(hwsku, case.speed_bps)
+    return f"no row of {case.cable_m} m at {rate}: {row_m}m is the next longer of {lengths}"
+
+
+def _lengths(hwsku: Hwsku, speed_bps: int) -> str:
+    found = sorted({row.cable_m for row in hwsku.headroom if row.speed_bps == speed_bps})
+    return ", ".join(f"{cable_m}m" for cable_m in found)
+
+
+def _rates(rates_bps: Iterable[int]) -> str:
+    return ", ".join(map(format_rate, rates_bps))
+
+
+def formula_answer(case: Case) -> Answer:
+    """Return what the dynamic buffer model would compute for this link."""
+    if case.profile is None:
+        return Answer("formula", "formula", None, "the chip of the switch is unknown", "")
+    asic = case.profile.asic
+    inputs = asic_inputs(asic)
+    if inputs is None:
+        return Answer("formula", "formula", None, formula_gap(asic), asic.source)
+    try:
+        need = _evaluated(asic, _supposed(inputs, case), case)
+    except QuantityError as error:
+        return Answer("formula", "formula", None, str(error), asic.source)
+    source = f"{_formula_source(asic, case)}; chip: {asic.source}"
+    return Answer("formula", need.method, need, "", source, tuple(_formula_notes(case, inputs)))
+
+
+def _evaluated(asic: Asic, inputs: AsicInputs, case: Case) -> HeadroomNeed:
+    shared = bool(case.shared_headroom.value)
+    return evaluate(asic, inputs, case.link, shared_headroom=shared, older=case.older_formula)
+
+
+def _formula_source(asic: Asic, case: Case) -> str:
+    if asic.formula == "mellanox" and case.older_formula:
+        return OLDER_FORMULA_SOURCE
+    return FORMULA_SOURCES[asic.formula or ""]
+
+
+def formula_gap(asic: Asic) -> str:
+    """Return why there is no formula to evaluate for a chip, empty where there is one."""
+    if asic.formula is None:
+        return f"SONiC has no headroom formula for {asic.name}: headroom comes from rows alone"
+    inputs = {
+        "cell size": asic.cell_bytes,
+        "pipeline latency": asic.pipeline_latency_bytes,
+        "MAC and PHY delay": asic.mac_phy_delay_bytes,
+        "peer response time": asic.peer_response_bytes,
+    }
+    unknown = [name for name, value in inputs.items() if value is None]
+    return f"the {', '.join(unknown)} of {asic.name} {_are(unknown)} unknown" if unknown else ""
+
+
+def _are(things: list[str]) -> str:
+    return "is" if len(things) == 1 else "are"
+
+
+def uses_lanes(asic: Asic) -> bool:
+    """Return whether lanes and a shared headroom pool play a part in the formula for a chip."""
+    return asic.formula == "mellanox"
+
+
+def unlisted(asic: Asic, speed_bps: int) -> bool:
+    """Return whether the formula for a chip has no pause quanta at a speed."""
+    at_800g = asic.formula == "barefoot" and speed_bps == BAREFOOT_UNLISTED_BPS
+    return at_800g or pause_response_bytes(speed_bps) is None
+
+
+def _supposed(inputs: AsicInputs, case: Case) -> AsicInputs:
+    inputs = inputs._replace(gearbox_delay_ns=case.gearbox_ns.value or 0)
+    if case.peer_response_ns is not None:
+        inputs = inputs._replace(peer_response_bytes=response_bytes(case.speed_bps, case.peer_response_ns))
+    return inputs
+
+
+def response_bytes(speed_bps: int, response_ns: int) -> float:
+    """Return what a peer sends at line rate in a time: 57,920 B at 400G in 1,158.4 ns."""
+    return speed_bps * response_ns / 8e9
+
+
+def _formula_notes(case: Case, inputs: AsicInputs) -> Iterable[str]:
+    asic = case.profile.asic if case.profile else None
+    if asic is None:
+        return
+    if unlisted(asic, case.speed_bps) and case.peer_response_ns is None:
+        taken = format_bytes(int(inputs.peer_response_bytes))
+        yield (
+            f"SONiC's formula has no pause quanta for {format_rate(case.speed_bps)} and takes a peer response of "
+            f"{taken}: far too small"
+        )
+    if not unlisted(asic, case.speed_bps) and case.peer_response_ns is not None:
+        yield f"SONiC's formula takes its own pause quanta at {format_rate(case.speed_bps)}, whatever the peer needs"
+    if case.lanes.value is None and uses_lanes(asic):
+        yield "lanes unknown: xon and size are those of fewer than 8, the headroom is the same"
+    if case.hwsku and case.hwsku.headroom and row_pattern(asic, case.hwsku) is None:
+        yield f"the rows of {case.hwsku.name} do not follow from this formula"
+
+
+def floor_answer(case: Case) -> Answer:
+    """Return what physics ask for full-size frames, whatever the chip."""
+    response: float | None = pause_response_bytes(case.speed_bps)
+    if case.peer_response_ns is not None:
+        response = response_bytes(case.speed_bps, case.peer_response_ns)
+    if response is None:
+        unknown = f"IEEE 802.3 gives no pause quanta for {format_rate(case.speed_bps)}; state how long the peer takes"
+        return Answer("floor", "floor", None, unknown, FLOOR_SOURCE)
+    mtu_bytes = case.mtu_bytes
+    try:
+        need = floor_headroom(
+            case.speed_bps, case.cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response
+        )
+    except QuantityError as error:
+        return Answer("floor", "floor", None, str(error), FLOOR_SOURCE)
+    return Answer("floor", "floor", need, "", FLOOR_SOURCE, (_floor_note(case),))
+
+
+def _floor_note(case: Case) -> str:
+    cell_bytes = case.profile.asic.cell_bytes if case.profile else None
+    if cell_bytes is None:
+        return "for full-size frames; small ones need more, by the cell size, which is unknown here"
+    return f"for full-size frames; small ones need more, as each takes whole cells of {cell_bytes} B"

@@ -1,0 +1,281 @@
+"""What one kind of port needs and has: from the fabric model to the closed forms of this package.
+
+Where an input is unknown the answer is a :class:`Missing` that names it, never a guess. A headroom need comes
+from exactly one method, in this order, and says which: the vendor's row of the HWSKU that covers the length,
+the ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
+
+What counts as headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a
+shared headroom pool ``size`` is below ``xon + xoff`` and the rest comes from that pool (2,996 of 3,592 rows
+in sonic-buildimage pg_profile_lookup.ini @086b03b). :func:`given_headroom` names the one case where ``size``
+takes something away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.headroom import (
+    AsicInputs,
+    HeadroomNeed,
+    LinkInputs,
+    barefoot_headroom,
+    cable_floor_bytes,
+    cable_plus_mtu_bytes,
+    floor_headroom,
+    mellanox_headroom,
+    older_mellanox_headroom,
+    pause_response_bytes,
+    vendor_row_headroom,
+)
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, Pool
+    from lossless.model.fabric.view import PortSet
+    from lossless.model.hardware.model import Asic, Hwsku
+
+
+class Pattern(NamedTuple):
+    """What the formulas take for granted of traffic: the largest frames, and how many packets have 64 bytes.
+
+    ``port_mtu_bytes`` is the largest frame of any traffic, ``lossless_mtu_bytes`` that of lossless traffic.
+    """
+
+    port_mtu_bytes: int
+    lossless_mtu_bytes: int
+    small_packet_percent: int
+
+
+ROW_PATTERNS = (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50))
+"""Patterns with which the formula gives the rows that NVIDIA ships.
+
+Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first gives all 24 rows of ACS-SN5600 and of
+ACS-SN5400 (Spectrum-4), the second all 36 to 42 rows of each HWSKU of SN5640 (Spectrum-5). One is used for a HWSKU
+only where it gives every row of its own.
+"""
+
+
+class Missing(NamedTuple):
+    """Something that is not known, and so cannot be judged."""
+
+    reason: str
+
+
+class LinkNeed(NamedTuple):
+    """What the headroom of one lossless group must hold on a link.
+
+    ``cable_bytes`` is the cable alone, ``frame_bytes`` the cable and one frame of the port MTU as configured;
+    ``floor`` is None at a rate without pause quanta. ``need`` is the best known need, None where even the
+    floor is not known.
+    """
+
+    cable_m: int
+    mtu_bytes: int
+    cable_bytes: int
+    frame_bytes: int
+    floor: HeadroomNeed | None
+    need: HeadroomNeed | None
+
+
+def link_need(ports: PortSet) -> LinkNeed | Missing:
+    """Return what a lossless group of these ports needs, by the real cable where it is known."""
+    cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
+    if ports.speed_bps is None:
+        return Missing("the speed of the port is unknown")
+    if not cable_m:
+        return Missing("the length of the cable is unknown")
+    if mtu_bytes is None:
+        return Missing("the MTU of the port is unknown")
+    floor = _floor(ports.speed_bps, cable_m, mtu_bytes)
+    return LinkNeed(
+        cable_m=cable_m,
+        mtu_bytes=mtu_bytes,
+        cable_bytes=cable_floor_bytes(ports.speed_bps, cable_m),
+        frame_bytes=cable_plus_mtu_bytes(ports.speed_bps, cable_m, mtu_bytes),
+        floor=floor,
+        need=_row(ports, cable_m) or _formula(ports, cable_m, mtu_bytes) or floor,
+    )
+
+
+def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | Missing | None:
+    """Return the profile of the group of a PFC priority; None where there is no group, or a lossy one.
+
+    SONiC takes the numbers in ``pfc_enable`` for those of groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b).
+    """
+    group = ports.qos.groups[priority]
+    if group is None:
+        return None if ports.switch.qos.pools else Missing("the file has no buffer pools")
+    if group.buffer is not None:
+        return group.buffer if group.buffer.lossless else None
+    if ports.switch.qos.buffer_model == "dynamic":
+        return Missing("in the dynamic buffer model the switch computes headroom itself")
+    if not group.generated:
+        return Missing("the profile of the priority group is not in the file")
+    if ports.speed_bps is None:
+        return Missing("the speed of the port is unknown")
+    return Missing(unknown_hwsku(ports.switch))
+
+
+def lends_headroom(switch: Switch, pool: Pool) -> bool:
+    """Return whether a pool lends headroom: it has ``xoff``, or the dynamic model is told a ratio to size it by.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d.
+    """
+    told = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
+    return bool(pool.shared_headroom_bytes or (told is not None and told.oversubscription))
+
+
+def given_headroom(switch: Switch, profile: BufferProfile) -> int:
+    """Return the headroom in bytes that a lossless profile gives on a switch.
+
+    It is ``xoff``, except on NVIDIA chips without a shared headroom pool: there ``size`` must hold ``xon``
+    and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff``
+    alone, only what it holds beyond ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
+    """
+    headroom = profile.headroom_bytes or 0
+    elsewhere = profile.pool is None or lends_headroom(switch, profile.pool)
+    if elsewhere or not is_nvidia(switch) or profile.reserved_bytes >= headroom:
+        return headroom
+    return max(0, profile.reserved_bytes - (profile.xon_bytes or 0))
+
+
+SIZE_SLACK_BYTES = 1024
+"""By so much rows that NVIDIA ships fall short of ``xon`` + ``xoff``: 40G over 5 m of ACS-SN5400 and ACS-SN5600,
+sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_lookup.ini @086b03b."""
+
+
+def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
+    """Return by how much ``size`` falls short of ``xon`` + ``xoff``, 0 where it need not hold them.
+
+    It must on NVIDIA chips without a shared headroom pool; elsewhere shipped rows keep no such relation
+    (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
+    """
+    if not is_nvidia(switch) or profile.pool is None or lends_headroom(switch, profile.pool):
+        return 0
+    short = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0) - profile.reserved_bytes
+    return short if short > SIZE_SLACK_BYTES else 0
+
+
+def dynamic_headroom(
+    ports: PortSet, lossless_mtu_bytes: int, small_packet_percent: int, *, shared_headroom: bool
+) -> HeadroomNeed | None:
+    """Return the headroom that the dynamic buffer model computes for these ports, None where an input is unknown.
+
+    Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
+    """
+    profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, port_mtu(ports)
+    inputs = asic_inputs(profile.asic) if profile else None
+    if profile is None or inputs is None or not cable_m or mtu_bytes is None or ports.speed_bps is None:
+        return None
+    lanes = max((port.lanes or 1 for port in ports.ports), default=1)
+    link = LinkInputs(ports.speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
+    older = computes_as_before(ports.switch)
+    return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, older=older)
+
+
+def computes_as_before(switch: Switch) -> bool:
+    """Return whether a switch is known to run a release with the older formula: 202311 and what came before.
+
+    A release is named for the month it branched, and so is the version of the database since 202305. Source:
+    :func:`lossless.analysis.buffers.headroom.older_mellanox_headroom`.
+    """
+    stated = switch.release or (switch.qos.database_version or "").removeprefix("version_").partition("_")[0]
+    return stated.isdecimal() and len(stated) == len(_FIRST_RELEASE) and stated < _FIRST_RELEASE
+
+
+_FIRST_RELEASE = "202405"
+"""With today's formula for NVIDIA chips, by sonic-swss pull request 3342."""
+
+
+def is_nvidia(switch: Switch) -> bool:
+    """Return whether SONiC sizes the switch's buffers by its rules for NVIDIA chips."""
+    return switch.profile is not None and switch.profile.asic.formula == "mellanox"
+
+
+def unknown_hwsku(switch: Switch) -> str:
+    """Return why nothing is known of a switch without a HWSKU of ours."""
+    if isinstance(switch.hwsku_name, Unknown) or switch.hwsku_name is None:
+        return "the file does not say which HWSKU the switch is"
+    return f"the headroom rows of HWSKU {switch.hwsku_name} are unknown"
+
+
+def port_mtu(ports: PortSet) -> int | None:
+    """Return the largest MTU of some ports in bytes, None where none is known."""
+    known = [port.mtu_bytes for port in ports.ports if isinstance(port.mtu_bytes, int)]
+    return max(known, default=None)
+
+
+def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
+    row = ports.switch.hwsku.row_covering(ports.speed_bps or 0, cable_m) if ports.switch.hwsku else None
+    if row is None:
+        return None
+    name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
+    return vendor_row_headroom(row.headroom_bytes, row.xon_bytes, row.reserved_bytes, name)
+
+
+def _formula(ports: PortSet, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
+    switch = ports.switch
+    inputs = asic_inputs(switch.profile.asic) if switch.profile else None
+    if switch.profile is None or switch.hwsku is None or inputs is None or ports.speed_bps is None:
+        return None
+    pattern = row_pattern(switch.profile.asic, switch.hwsku)
+    if pattern is None:
+        return None
+    lanes = max((port.lanes or 1 for port in ports.ports), default=1)
+    grown = pattern._replace(port_mtu_bytes=max(mtu_bytes, pattern.port_mtu_bytes))
+    link = LinkInputs(ports.speed_bps, cable_m, lanes, *grown)
+    return evaluate(switch.profile.asic, inputs, link, shared_headroom=switch.hwsku.uses_shared_headroom)
+
+
+def asic_inputs(asic: Asic) -> AsicInputs | None:
+    """Return what a headroom formula needs of a chip, None where SONiC has no formula for it."""
+    sizes = asic.cell_bytes, asic.pipeline_latency_bytes, asic.mac_phy_delay_bytes, asic.peer_response_bytes
+    if asic.formula is None or None in sizes:
+        return None
+    cell, pipeline, mac_phy, peer = (size or 0 for size in sizes)
+    return AsicInputs(int(cell), pipeline, mac_phy, peer, asic.gearbox_delay_ns or 0, asic.tile)
+
+
+def row_pattern(asic: Asic, hwsku: Hwsku) -> Pattern | None:
+    """Return the pattern with which the formula gives the headroom of every row of a HWSKU, None where none does.
+
+    Only then is it known what the vendor puts in, and the formula speaks for lengths without a row.
+    """
+    inputs = asic_inputs(asic)
+    if inputs is None or not hwsku.headroom:
+        return None
+    return next((found for found in ROW_PATTERNS if _gives_rows(asic, inputs, hwsku, found)), None)
+
+
+def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: Pattern) -> bool:
+    shared = hwsku.uses_shared_headroom
+    links = (LinkInputs(row.speed_bps, row.cable_m, 1, *pattern) for row in hwsku.headroom)
+    found = (evaluate(asic, inputs, link, shared_headroom=shared).headroom_bytes for link in links)
+    return all(got == row.headroom_bytes for got, row in zip(found, hwsku.headroom, strict=True))
+
+
+def evaluate(
+    asic: Asic, inputs: AsicInputs, link: LinkInputs, *, shared_headroom: bool, older: bool = False
+) -> HeadroomNeed:
+    """Return what SONiC's formula for a chip gives; ``inputs`` are its own, or as they are supposed to be.
+
+    ``older``: as releases before 202405 have it (:func:`computes_as_before`).
+
+    Raises:
+        QuantityError: an input without physical meaning.
+    """
+    if asic.formula == "barefoot":
+        return barefoot_headroom(inputs, link)
+    if older:
+        return older_mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
+    return mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
+
+
+def _floor(rate_bps: int, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
+    response = pause_response_bytes(rate_bps)
+    if response is None:
+        return None
+    return floor_headroom(rate_bps, cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response)

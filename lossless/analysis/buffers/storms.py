@@ -1,0 +1,44 @@
+"""Whether anything ends a pause storm on a port: the PFC watchdog, as far as it runs.
+
+The watchdog takes its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and sees
+nothing while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.view import PortSet
+
+Protection = Literal["running", "missing", "mask empty", "counters off"]
+POLL_MS = 100
+"""The watchdog's poll where none is configured: sonic-swss orchagent/orchdaemon.cpp, as carried by
+:mod:`lossless.model.fabric.model`."""
+_BACK_FILLED_BEFORE = (3, 0, 5)
+"""Before this database version a missing mask is filled in on upgrade: sonic-utilities
+scripts/db_migrator.py @691b1bb."""
+
+
+def protection(ports: PortSet) -> Protection:
+    """Return whether the watchdog runs on these ports, and what keeps it from running.
+
+    A mask that leaves some priorities out is legal where tunnels are remapped, and counts as running. A
+    missing mask counts as empty, also where the file does not say its version.
+    """
+    if ports.qos.watchdog is None:
+        return "missing"
+    if ("PFCWD", False) in ports.switch.qos.counters:
+        return "counters off"
+    mask = ports.qos.watchdog_mask
+    if mask is not None:
+        return "running" if mask.priorities else "mask empty"
+    return _without_mask(ports.switch)
+
+
+def _without_mask(switch: Switch) -> Protection:
+    match = re.fullmatch(r"version_(\d+)_(\d+)_(\d+)", switch.qos.database_version or "")
+    old = match is not None and tuple(map(int, match.groups())) < _BACK_FILLED_BEFORE
+    return "running" if old else "mask empty"

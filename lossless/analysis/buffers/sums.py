@@ -1,0 +1,142 @@
+"""The headroom of all lossless groups of a switch, added up against the pool it comes from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import chip_bytes
+from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
+from lossless.analysis.buffers.port import Missing, is_nvidia, lossless_profile
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import includes_headroom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, Pool
+    from lossless.model.fabric.view import PortSet
+
+
+class HeadroomSum(NamedTuple):
+    """The headroom that all groups of one pool can claim at once.
+
+    ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
+    pool of ``shared_bytes`` (None: every group holds its own). ``accepted`` is the declared ratio.
+    """
+
+    switch: Switch
+    switches: tuple[str, ...]
+    pool: Pool
+    groups: int
+    headroom_bytes: int
+    claimed_bytes: int
+    shared_bytes: int | None
+    chip_bytes: int | None
+    accepted: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times over the shared headroom pool is promised, None without one."""
+        return self.claimed_bytes / self.shared_bytes if self.shared_bytes else None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the headroom leaves the chip anything at all to share, as far as is known.
+
+        A pool of size 0 was computed from an intent whose headroom took all there was.
+        """
+        size = self.pool.size_bytes
+        if size == 0:
+            return False
+        if self.chip_bytes is None:
+            return True
+        if self.shared_bytes is None:
+            return self.headroom_bytes < self.chip_bytes
+        counted_in = size is not None and includes_headroom(size, self.shared_bytes, self.chip_bytes)
+        return self.shared_bytes < (size if counted_in and size is not None else self.chip_bytes)
+
+
+class _Claim(NamedTuple):
+    ports: PortSet
+    profile: BufferProfile
+    pool: Pool
+
+
+def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | Missing:
+    """Return the sums of one switch, one for each pool that lossless groups draw on."""
+    claims: dict[str, list[_Claim]] = {}
+    for found in _claims(sets):
+        if isinstance(found, Missing):
+            return found
+        claims.setdefault(found.pool.name, []).append(found)
+    return tuple(_sum(alike) for alike in claims.values())
+
+
+def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | Missing]:
+    for ports in sets:
+        for priority in ports.qos.pfc.priorities:
+            profile = lossless_profile(ports, priority)
+            if isinstance(profile, Missing):
+                yield profile
+            elif profile is not None:
+                missing = Missing("the pool of the lossless profile is not in the file")
+                yield _Claim(ports, profile, profile.pool) if profile.pool else missing
+
+
+def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
+    first = claims[0]
+    switch, pool = first.ports.switch, first.pool
+    headroom = sum(len(c.ports.ports) * (c.profile.headroom_bytes or 0) for c in claims)
+    return HeadroomSum(
+        switch=switch,
+        switches=first.ports.switches,
+        pool=pool,
+        groups=sum(len(c.ports.ports) for c in claims),
+        headroom_bytes=headroom,
+        claimed_bytes=_nvidia_claim(claims) if is_nvidia(switch) else headroom,
+        shared_bytes=pool.shared_headroom_bytes or None,
+        chip_bytes=chip_bytes(switch),
+        accepted=switch.qos.headroom_oversubscription,
+    )
+
+
+def _nvidia_claim(claims: Sequence[_Claim]) -> int:
+    """``size`` holds part of xon + xoff, and each port the private headroom."""
+    beyond = sum(len(c.ports.ports) * _beyond_reserved(c.profile) for c in claims)
+    ports = {id(c.ports): len(c.ports.ports) for c in claims}
+    return max(0, beyond - PRIVATE_HEADROOM_BYTES * sum(ports.values()))
+
+
+def _beyond_reserved(profile: BufferProfile) -> int:
+    headroom = profile.headroom_bytes or 0
+    return min(headroom, max(0, (profile.xon_bytes or 0) + headroom - profile.reserved_bytes))
+
+
+class ReservedSum(NamedTuple):
+    """What a switch sets aside before anything is shared: ``size`` of every group and queue of its ports.
+
+    ``largest`` is the profile that takes most of it, with the bytes it takes.
+    """
+
+    bytes: int
+    largest: BufferProfile
+    largest_bytes: int
+
+
+def reserved_sum(switch: Switch) -> ReservedSum | None:
+    """Return what the groups and queues of ports in service reserve, None where they reserve nothing."""
+    taken: dict[int, int] = {}
+    profiles: dict[int, BufferProfile] = {}
+    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
+    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
+    for key, times in ports.items():
+        for slot in (*shared[key].groups, *shared[key].queues):
+            if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0:
+                profiles[id(slot.buffer)] = slot.buffer
+                taken[id(slot.buffer)] = taken.get(id(slot.buffer), 0) + times * slot.buffer.reserved_bytes
+    if not taken:
+        return None
+    largest = max(taken, key=lambda key: (taken[key], profiles[key].name))
+    return ReservedSum(sum(taken.values()), profiles[largest], taken[largest])

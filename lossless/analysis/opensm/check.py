@@ -1,0 +1,289 @@
+"""What a real opensm makes of a subnet: it reads the rendered files, and brings the same fabric up in a simulation."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossless.analysis.opensm.dumps import routes_in, torus_lanes
+from lossless.analysis.opensm.levels import ENGINES, asked_lanes
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.read_output import differences, options_in, sweep_of
+from lossless.analysis.opensm.run import live, read_configuration, sweep
+from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.analysis.routing.infiniband.credit_loops import Credits, judge_routes
+from lossless.ground.basics.errors import SubnetManagerError
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.options import c_number, engines, option
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.opensm.netfile import Simulation
+    from lossless.analysis.opensm.read_output import Reading, Sweep
+    from lossless.analysis.opensm.run import Ran
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+CONFIGURATION = "opensm.conf"
+READ_ALONE = {
+    "partition_config_file": "partitions.conf",
+    "qos_policy_file": "qos-policy.conf",
+    "torus_config": "torus-2QoS.conf",
+}
+"""Files that opensm reads even where no option names them; a simulation must not read those of this very machine."""
+_ENGINES = "routing_engine"
+_UNKNOWN_ENGINE = "(none)"
+_WORD = re.compile(r"\w+")
+
+
+class Swept(NamedTuple):
+    """What opensm did on the simulated fabric. ``ended``: it finished its first sweep in time.
+
+    ``notes`` say what differs between the fabric and its simulation.
+    """
+
+    sweep: Sweep
+    ended: bool
+    seconds: float
+    notes: tuple[str, ...]
+
+
+class Judgement(NamedTuple):
+    """What opensm said.
+
+    ``written`` has the keys that it was given, ``reading`` what it made of them; ``changed`` are those that it took as
+    something else than what is written: key, written, effective. ``left_out`` are keys that only NVIDIA's opensm knows;
+    upstream's was not given them. ``intended`` is the engine that the configuration means. ``swept`` is None where
+    there is no fabric to simulate; ``credits`` says why.
+    """
+
+    written: dict[str, str]
+    reading: Reading
+    changed: tuple[tuple[str, str, str], ...]
+    left_out: tuple[str, ...]
+    intended: str
+    swept: Swept | None
+    credits: Credits
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Everything that is wrong, in words; empty where opensm took all as it was meant."""
+        return (*_of_reading(self), *(_of_sweep(self, self.swept) if self.swept is not None else ()))
+
+
+def judge(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> Judgement:
+    """Let opensm read rendered files and bring the subnet up in a simulation; all is gone when it returns.
+
+    ``files`` has the texts by name: ``opensm.conf`` and what it names. Where it is not known how the fabric is cabled,
+    the configuration is read and nothing is simulated.
+
+    Raises:
+        SubnetManagerError: no HCA or switch can run the manager, or the simulator does not start.
+    """
+    kept, left_out = for_upstream(files[CONFIGURATION])
+    with tempfile.TemporaryDirectory(prefix="lossless-opensm-") as name:
+        folder = Path(name)
+        reading = _read(tools, kept, folder)
+        intended = _intended(files[CONFIGURATION])
+        plant = plant_of(subnet)
+        if isinstance(plant, str):
+            swept, verdict = None, Credits("unproven", intended, plant)
+        else:
+            configuration = write_files(folder, files, kept)
+            fabric = _Fabric(with_derived_guids(subnet), plant, _vls(reading))
+            swept, verdict = _simulate(tools, fabric, configuration, files)
+        if intended in nvidia_engines():
+            verdict = Credits(
+                "unproven", intended, f"only NVIDIA's opensm has {intended}, and it is not what runs here"
+            )
+    written = options_in(kept, as_meant=True)
+    changed = tuple(differences(written, reading.effective))
+    return Judgement(written, reading, changed, left_out, intended, swept, verdict)
+
+
+def _read(tools: Tools, text: str, folder: Path) -> Reading:
+    alone = folder / "as-rendered.conf"
+    alone.write_text(text, encoding="utf-8")
+    reading = read_configuration(tools, alone, folder)
+    if not reading.read:
+        raise SubnetManagerError("opensm did not read the configuration that it was given")
+    return reading
+
+
+class _Fabric(NamedTuple):
+    """What is simulated, in numbers, and how many virtual lanes are operational."""
+
+    subnet: Subnet
+    plant: Plant
+    vls: int
+
+
+def _vls(reading: Reading) -> int:
+    code = c_number(reading.effective.get("max_op_vls", ""))
+    return OPERATIONAL_VLS.get(code or 0, max(OPERATIONAL_VLS.values()))
+
+
+def _simulate(
+    tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
+) -> tuple[Swept, Credits]:
+    simulation = simulation_of(fabric.subnet)
+    ran = sweep(tools, simulation, configuration, configuration.parent, seat_of(fabric.subnet))
+    said = sweep_of(_log_of(ran, files))
+    swept = Swept(said, ran.ended, ran.seconds, _notes(simulation))
+    verdict = _credits(fabric, ran, said)
+    if verdict.state == "unproven" and verdict.engine in ENGINES:
+        verdict = _asked(tools, fabric, simulation, configuration, verdict)
+    return swept, verdict
+
+
+def _asked(
+    tools: Tools, fabric: _Fabric, simulation: Simulation, configuration: Path, open_verdict: Credits
+) -> Credits:
+    """Judge again with the subnet held up, so that its manager can be asked for the level of each path."""
+    seat, plant = seat_of(fabric.subnet), fabric.plant
+    with live(tools, simulation, configuration, configuration.parent, seat) as up:
+        routes = routes_in(up.text("opensm-lfts.dump"), plant, fabric.subnet)
+        lanes = asked_lanes(up, plant, routes, fabric.subnet, seat, fabric.vls)
+    if lanes is None:
+        return open_verdict
+    return judge_routes(plant, routes, open_verdict.engine, _whose(open_verdict.engine), lanes)
+
+
+def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a configuration without what NVIDIA's opensm alone knows, keys and engines, and those words."""
+    kept, left_out = [], []
+    for line in text.splitlines():
+        words = line.split("#", 1)[0].split(None, 1)
+        known = option(words[0]) if words else None
+        own = (
+            [one for one in _engines(words[1]) if one in nvidia_engines()] if words[:1] == [_ENGINES] else []
+        )
+        if known is not None and known.only == "nvidia":
+            left_out.append(known.key)
+        elif own:
+            left_out += [f"{_ENGINES} {one}" for one in own]
+            others = [one for one in _engines(words[1]) if one not in own]
+            kept += [f"{_ENGINES} {','.join(others)}"] if others else []
+        else:
+            kept.append(line)
+    return "\n".join(kept) + "\n", tuple(left_out)
+
+
+def nvidia_engines() -> frozenset[str]:
+    """Return the routing engines that NVIDIA's opensm alone has."""
+    return frozenset(engines("nvidia")) - frozenset(engines("upstream"))
+
+
+def _engines(text: str) -> list[str]:
+    """Return the engines of a value, in order."""
+    return [engine.strip() for engine in text.split(",")]
+
+
+def _intended(text: str) -> str:
+    """Return the engine that a configuration means: the first, minhop where none is stated."""
+    stated = options_in(text).get(_ENGINES, "(null)")
+    return "minhop" if stated == "(null)" else _engines(stated)[0]
+
+
+def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
+    """Write the files below a folder, the options that name them changed to that place, and return the configuration.
+
+    A file that an option names and that is not among them stays as it is named.
+    """
+    for name, text in files.items():
+        if name != CONFIGURATION:
+            (folder / name).write_text(text, encoding="utf-8")
+    lines = configuration.splitlines()
+    for number, line in enumerate(lines):
+        words = line.split("#", 1)[0].split()
+        known = option(words[0]) if len(words) == 2 else None
+        if known is not None and known.kind == "file" and Path(words[1]).name in files:
+            lines[number] = f"{words[0]} {folder / Path(words[1]).name}"
+    stated = options_in("\n".join(lines))
+    lines += [f"{key} {folder / name}" for key, name in READ_ALONE.items() if key not in stated]
+    target = folder / CONFIGURATION
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return target
+
+
+def seat_of(subnet: Subnet) -> str:
+    """Return the name of the HCA or switch from which the first subnet manager works."""
+    active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
+    best = max(active, key=lambda manager: manager.priority or 0, default=None)
+    hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
+    if best is not None and best.hca is not None:
+        return best.hca
+    if best is not None and not isinstance(best.node, Unknown):
+        return next((hca.name for hca in hcas if hca.host == best.node), best.node)
+    if not hcas:
+        raise SubnetManagerError("no host of the fabric can run a subnet manager")
+    return hcas[0].name
+
+
+def _credits(fabric: _Fabric, ran: Ran, said: Sweep) -> Credits:
+    """Return the verdict on the routes that opensm dumped."""
+    if said.engine is None:
+        return Credits("unproven", _UNKNOWN_ENGINE, "no engine has routed the subnet")
+    plant, lanes = fabric.plant, None
+    routes = routes_in(ran.text("opensm-lfts.dump"), plant, fabric.subnet)
+    if said.engine == "torus-2QoS":
+        tables, places = ran.text("opensm-sl2vl.dump"), ran.text("opensm-torus.dump")
+        lanes = torus_lanes(tables, places, plant, routes, fabric.vls)
+    return judge_routes(plant, routes, said.engine, _whose(said.engine), lanes)
+
+
+def _whose(engine: str) -> str:
+    return f"the tables that opensm's {engine} wrote"
+
+
+def _log_of(ran: Ran, files: Mapping[str, str]) -> list[str]:
+    """Return the lines of the log without the folder, and without those that miss a file which nobody means to have."""
+    absent = [f"{ran.folder / name}" for name in READ_ALONE.values() if name not in files]
+    lines = ran.text("opensm.log").splitlines()
+    kept = [line for line in lines if not any(path in line for path in absent)]
+    return [line.replace(f"{ran.folder}/", "") for line in kept]
+
+
+def _notes(simulation: Simulation) -> tuple[str, ...]:
+    if not simulation.replaced:
+        return ()
+    return (f"ibsim does not know {', '.join(simulation.replaced)}: those links are simulated as NDR",)
+
+
+def _of_reading(found: Judgement) -> Iterator[str]:
+    for key in found.reading.unrecognised:
+        bare = key.partition("=")[0]
+        yield f"opensm does not know the key {bare if _is_secret(bare) else key}"
+    for line in found.reading.complaints:
+        secret = next((word for word in _WORD.findall(line) if _is_secret(word)), None)
+        yield f"opensm: {line}" if secret is None else f"opensm complains of the value of {secret}"
+    for key, text, now in found.changed:
+        yield f"opensm takes {key} " + (
+            "otherwise than written" if _is_secret(key) else f"as {now}, written is {text}"
+        )
+
+
+def _is_secret(key: str) -> bool:
+    """Return whether the value of a key protects the subnet, and is never shown."""
+    known = option(key)
+    return known is not None and known.secret
+
+
+def _of_sweep(found: Judgement, swept: Swept) -> Iterator[str]:
+    if not swept.ended:
+        yield "opensm had to be stopped: it did not finish its first sweep in time"
+    if not swept.sweep.up:
+        yield "the subnet does not come up"
+    if swept.sweep.engine not in (found.intended, None) and found.intended not in nvidia_engines():
+        yield f"the routing engine is {swept.sweep.engine}; {found.intended} is meant"
+    for line in dict.fromkeys((*swept.sweep.failed_engines, *swept.sweep.partitions, *swept.sweep.lines)):
+        yield f"opensm: {line}"
+    if found.credits.state == "loop":
+        yield f"credit loop: {len(found.credits.loop)} hops wait for each other in a circle"

@@ -1,0 +1,105 @@
+"""What opensm dumps beside its log: forwarding tables, SL to VL tables, and the coordinates that torus-2QoS found.
+
+Forms: linux-rdma/opensm, opensm/osm_dump.c @b3bb0ab (dump_ucast_lfts, dump_sl2vl_tbl), opensm/osm_torus.c @9b50961.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, Routes
+from lossless.analysis.routing.infiniband.torus import torus_levels
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+_SWITCH = re.compile(r"^Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3}) # Channel Adapter portguid 0x([0-9a-f]+)", re.MULTILINE)
+_TABLE = re.compile(r"^(?:Switch 0x([0-9a-f]+), base LID|[^\d#\n]).*$", re.MULTILINE)
+_LANES = re.compile(r"^(\d+) +(\d+) +: ([\d ]+)$", re.MULTILINE)
+_ALL_VLS = 15
+_PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
+
+
+def routes_in(text: str, plant: Plant, subnet: Subnet) -> Routes:
+    """Return the routes between HCAs that ``opensm-lfts.dump`` says; addresses in ascending order."""
+    owners = _hcas_by_guid(subnet)
+    found: dict[int, dict[str, str]] = {}
+    columns: dict[str, int] = {}
+    for guid, block in _blocks(text, _SWITCH):
+        entries = _ENTRY.findall(block)
+        found[guid] = {address: port for address, port, _ in entries}
+        columns |= {
+            address: owners[int(owner, 16)] for address, _, owner in entries if address not in columns
+        }
+    addresses = sorted(columns)
+    hanging: list[list[int]] = [[] for _ in plant.switches]
+    for column, address in enumerate(addresses):
+        hanging[plant.attached[columns[address]].switch].append(column)
+    leads = [{f"{plant.channels[one].port:03d}": one for one in out} for out in plant.out]
+    tables = []
+    for number, guid in enumerate(plant.guids):
+        ports = found.get(guid, {})
+        ways = [ports.get(address, "") for address in addresses]
+        tables.append(array("i", [leads[number].get(port, NO_PATH) for port in ways]))
+        for column in hanging[number]:
+            if ways[column] == f"{plant.attached[columns[addresses[column]]].port:03d}":
+                tables[-1][column] = HERE
+    return Routes(tuple(tables), [columns[address] for address in addresses])
+
+
+def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the GUID of each head and what stands below it; none of a head that names no switch."""
+    heads = list(head.finditer(text))
+    ends = [*(following.start() for following in heads[1:]), len(text)]
+    for match, end in zip(heads, ends, strict=False):
+        if match[1] is not None:
+            yield int(match[1], 16), text[match.end() : end]
+
+
+def _hcas_by_guid(subnet: Subnet) -> dict[int, int]:
+    hcas = with_derived_guids(subnet).hcas
+    return {} if isinstance(hcas, Unknown) else {hca.guid or 0: number for number, hca in enumerate(hcas)}
+
+
+def lanes_in(text: str, plant: Plant, vls: int) -> Callable[[int, int, int, int], int]:
+    """Return the virtual lane by switch, port in, port out and service level, as ``opensm-sl2vl.dump`` says.
+
+    ``vls`` is how many lanes are operational. opensm folds lanes beyond them onto those below, on HCAs at once, on
+    switches with the heavy sweep after the first, in which the dump is made (opensm 3.3.23, run).
+    """
+    numbers = {guid: number for number, guid in enumerate(plant.guids)}
+    tables: dict[tuple[int, int, int], tuple[int, ...]] = {}
+    known: dict[str, tuple[int, ...]] = {}
+    for guid, block in _blocks(text, _TABLE):
+        switch = numbers.get(guid)
+        for entering, leaving, lanes in _LANES.findall(block) if switch is not None else ():
+            if lanes not in known:
+                known[lanes] = tuple(map(int, lanes.split()))
+            tables[numbers[guid], int(entering), int(leaving)] = known[lanes]
+    # Without QoS nothing is written, and every level is on VL 0.
+    fold = vls if vls < _ALL_VLS else _ALL_VLS + 1
+    return lambda number, entering, leaving, level: (
+        tables[number, entering, leaving][level] % fold if tables else 0
+    )
+
+
+def places_in(text: str, plant: Plant) -> list[tuple[int, ...]] | None:
+    """Return the coordinates of each switch that ``opensm-torus.dump`` says, None where one has none."""
+    found = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
+    places = [found.get(guid) for guid in plant.guids]
+    known = [place for place in places if place is not None]
+    return known if len(known) == len(places) else None
+
+
+def torus_lanes(text: str, places: str, plant: Plant, routes: Routes, vls: int) -> Lanes | None:
+    """Return the lanes of torus-2QoS by its dumps, None where it did not place every switch."""
+    found = places_in(places, plant)
+    return None if found is None else Lanes(torus_levels(plant, routes, found), lanes_in(text, plant, vls))

@@ -1,0 +1,97 @@
+"""The topology file of ibsim: a subnet's nodes and cables as text.
+
+The form is that of ibnetdiscover's output, with what ibsim-utils 0.10 needs besides: every cable at both of its ends,
+the GUID before each node, and width and speed in a comment that says ``lid`` too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.ground.basics.errors import SubnetManagerError
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Hca, Link, Subnet, Switch
+
+KNOWN_SPEEDS = frozenset({"SDR", "DDR", "QDR", "FDR", "FDR10", "EDR", "HDR", "NDR"})
+"""What ibsim 0.10 can parse; any other is simulated as the fastest of these."""
+_FASTEST = "NDR"
+
+
+class Simulation(NamedTuple):
+    """What is simulated: the topology as text, and its size.
+
+    ``nodes`` has the name by which ibsim knows each switch and HCA. ``replaced`` are speeds that ibsim does not know,
+    and that are simulated as NDR. ``subnet`` has a GUID everywhere, stated or derived.
+    """
+
+    text: str
+    subnet: Subnet
+    nodes: dict[str, str]
+    ports: int
+    replaced: tuple[str, ...]
+
+
+class _End(NamedTuple):
+    port: int
+    far: str
+    far_port: int
+    width: str
+
+
+def simulation_of(subnet: Subnet) -> Simulation:
+    """Return the topology of a subnet for ibsim.
+
+    Raises:
+        SubnetManagerError: it is not known how the fabric is cabled, or it cannot be.
+    """
+    plant = plant_of(subnet)
+    if isinstance(plant, str):
+        raise SubnetManagerError(f"nothing to simulate: {plant}")
+    named = with_derived_guids(subnet)
+    switches, hcas, links = named.switches, named.hcas, named.links
+    assert not isinstance(switches, Unknown)
+    assert not isinstance(hcas, Unknown)
+    assert not isinstance(links, Unknown)
+    nodes = {switch.name: f"S{number}" for number, switch in enumerate(switches, 1)}
+    nodes |= {hca.name: f"H{number}" for number, hca in enumerate(hcas, 1)}
+    replaced = {link.rate.generation for link in links} - KNOWN_SPEEDS
+    ends = _ends(links)
+    lines = [line for node in switches for line in _switch(node, nodes, ends[node.name])]
+    lines += [line for node in hcas for line in _hca(node, nodes, ends[node.name])]
+    ports = sum(switch.ports + 1 for switch in switches) + 2 * len(hcas)
+    return Simulation("\n".join(lines), named, nodes, ports, tuple(sorted(replaced)))
+
+
+def _ends(links: Sequence[Link]) -> defaultdict[str, list[_End]]:
+    found: defaultdict[str, list[_End]] = defaultdict(list)
+    for link in links:
+        speed = link.rate.generation if link.rate.generation in KNOWN_SPEEDS else _FASTEST
+        width = f"{link.rate.lanes}x{speed}"
+        found[link.a].append(_End(link.a_port or 0, link.b, link.b_port or 0, width))
+        found[link.b].append(_End(link.b_port or 0, link.a, link.a_port or 0, width))
+    return found
+
+
+def _switch(switch: Switch, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
+    yield f"switchguid=0x{switch.guid or 0:x}"
+    yield f'Switch {switch.ports} "{nodes[switch.name]}"  # "{switch.name}" base port 0 lid 0 lmc 0'
+    for end in sorted(ends):
+        yield f'[{end.port}] "{nodes[end.far]}"[{end.far_port}]  # "{end.far}" lid 0 {end.width}'
+    yield ""
+
+
+def _hca(hca: Hca, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
+    # The first port of a simulated HCA has the GUID after that of its node.
+    yield f"caguid=0x{(hca.guid or 1) - 1:x}"
+    yield f'Ca 1 "{nodes[hca.name]}"  # "{hca.name}"'
+    for end in sorted(ends):
+        yield f'[{end.port}] "{nodes[end.far]}"[{end.far_port}]  # lid 0 lmc 0 "{end.far}" lid 0 {end.width}'
+    yield ""

@@ -1,0 +1,136 @@
+"""What opensm says: of a configuration that it reads, and in the log of a sweep.
+
+opensm 3.3.23 ends with 0 whatever it met, so its words are all there is. The words were read in opensm/osm_subnet.c,
+osm_ucast_mgr.c, osm_opensm.c and osm_prtn_config.c of linux-rdma/opensm (@d71a924, @917070c, @917070c, @247d0d8), and
+seen from the program itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_UNRECOGNISED = re.compile(r"Unrecognized token: \"?([^\"\n]*)\"?")
+_COMPLAINTS = ("-E-", "Invalid Cached Option", "Warning: Cached Option")
+_LOG_LINE = re.compile(r"^\w{3} \d+ [\d:]+ \d+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
+_ROUTED = " tables configured on all switches"
+_ENGINE = re.compile(rf"(\S+){_ROUTED}")
+_COMMENT = re.compile(r"(?:^|\s)#")
+_NO_FALLBACK_NOISE = "'no_fallback'"
+"""opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
+
+
+class Reading(NamedTuple):
+    """What opensm made of a configuration file.
+
+    ``effective`` is the whole configuration that it wrote back, as texts.
+    """
+
+    read: bool
+    unrecognised: tuple[str, ...]
+    complaints: tuple[str, ...]
+    effective: dict[str, str]
+
+
+class Sweep(NamedTuple):
+    """What the log of one sweep over a subnet says. ``engine`` is the one that routed, None where none did.
+
+    ``lines`` are the lines of the log at the level of errors, and those that say why an engine was passed over.
+    """
+
+    up: bool
+    engine: str | None
+    failed_engines: tuple[str, ...]
+    partitions: tuple[str, ...]
+    qos: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def reading_of(output: str, normalised: str) -> Reading:
+    """Return what the output of ``opensm -F FILE -c OTHER`` says, and the text of the other file."""
+    lines = [line.strip() for line in output.splitlines()]
+    return Reading(
+        read=any(line.startswith("Reading Cached Option File:") for line in lines),
+        unrecognised=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
+        complaints=tuple(line for line in lines if any(word in line for word in _COMPLAINTS)),
+        effective=options_in(normalised),
+    )
+
+
+def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
+    """Return the keys of an opensm.conf with their values, read as opensm reads them: a ``#`` ends a line anywhere.
+
+    ``as_meant``: as people read them, to whom a ``#`` inside a word is part of it.
+    """
+    found = {}
+    for line in text.splitlines():
+        kept = _COMMENT.split(line, maxsplit=1)[0] if as_meant else line.split("#", 1)[0]
+        words = kept.split(None, 1)
+        if len(words) == 2:
+            found[words[0]] = words[1].strip()
+    return found
+
+
+def differences(written: dict[str, str], effective: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the keys whose effective value is not the written one, with both; none that opensm does not know."""
+    return [
+        (key, text, effective[key])
+        for key, text in written.items()
+        if key in effective and _value(text) != _value(effective[key])
+    ]
+
+
+def _value(text: str) -> str | int:
+    """Return a number where a text is one, so that 18 and 0x12 are the same; else the text, without quotes."""
+    bare = text.strip().strip('"')
+    try:
+        return int(bare, 0)
+    except ValueError:
+        return re.sub(r"\s*([,:])\s*", r"\1", bare)
+
+
+def sweep_of(log: Iterable[str]) -> Sweep:
+    """Return what the lines of an opensm log say."""
+    entries = list(_entries(log))
+    routed = [text for _, text in entries if _ROUTED in text]
+    engines = [match[1] for text in routed if (match := _ENGINE.search(text))]
+    errors = [text for level, text in entries if level == 0x01 and _NO_FALLBACK_NOISE not in text]
+    return Sweep(
+        up=any("SUBNET UP" in text for _, text in entries),
+        engine=engines[-1] if engines else None,
+        failed_engines=tuple(text for _, text in entries if _passed_over(text)),
+        partitions=tuple(text for _, text in entries if _of_partitions(text)),
+        qos=tuple(text for _, text in entries if "ERR AC" in text or "qos_policy" in text.lower()),
+        lines=tuple(dict.fromkeys(errors)),
+    )
+
+
+def _entries(log: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for line in log:
+        if match := _LOG_LINE.match(line.rstrip("\n")):
+            yield int(match[1], 16), match[2]
+
+
+def _passed_over(text: str) -> bool:
+    if _NO_FALLBACK_NOISE in text:
+        return False
+    return any(
+        words in text
+        for words in (
+            "cannot find or setup routing engine",
+            "cannot build lid matrices",
+            "cannot build fwd tables",
+            "disabling UPDN algorithm",
+            "disabling DNUP algorithm",
+            "No routing engine able to successfully configure",
+        )
+    )
+
+
+def _of_partitions(text: str) -> bool:
+    return "PARSE ERROR" in text or "PARSE WARN" in text or "Partition configuration in error" in text

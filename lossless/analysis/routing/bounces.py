@@ -1,0 +1,144 @@
+"""Bounces: what comes from above and is sent up again, and which turns it takes from there.
+
+Where it goes next is no news to the switches above: they forward it to where it was going, by other ways than the
+switch that could not deliver it. Such a way may turn where no other traffic does, as from one spine of a pod by way
+of a super-spine to the next. What was for the hosts of the switch itself goes to another one that has them too, as
+behind a pair of ToRs; which that is nobody says here, so it may be any.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.flows import flows_of
+from lossless.analysis.routing.moves import avoiding
+from lossless.analysis.routing.turns import TurnSet, turns
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.flows import Flows
+    from lossless.analysis.routing.moves import Moves
+
+
+class Detour(NamedTuple):
+    """Turns of bounced packets: they come in one priority and leave in another, 0 the first and 1 the second."""
+
+    turns: Sequence[TurnSet]
+    before: int
+    after: int
+
+
+class _Bounce(NamedTuple):
+    """One switch that bounces: its channels from above and upwards, and in which priority packets come and leave."""
+
+    switch: int
+    ins: Sequence[int]
+    outs: Sequence[int]
+    before: int
+    after: int
+
+
+def smallest(wires: Wires, moves: Moves) -> int:
+    """Return how many channels a circle has at least: three, or four where all links join tiers next to each other.
+
+    In one of two, a packet would turn back to where it came from.
+    """
+    return 4 if all((wires.tiers[near] + wires.tiers[far]) % 2 for near, far in moves.channels) else 3
+
+
+def first_turns(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
+    """Return the turns at the switches that bounce, of packets that never did before: what is quickly known."""
+    arrived = _add([0] * len(moves.channels), moves, found) if bouncing else []
+    places = (place for place in _places(wires, moves, bouncing) if not place.before)
+    return [
+        Detour([TurnSet(ins, place.outs)], 0, place.after)
+        for place in places
+        if (ins := [channel for channel in place.ins if arrived[channel]])
+    ]
+
+
+def detours(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
+    """Return the turns that bounces add; ``bouncing`` says of switches whether they do so in a second priority."""
+    nothing = [0] * len(moves.channels)
+    arrived = [_add(list(nothing), moves, found), nothing]
+    made: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
+    places, news = list(_places(wires, moves, bouncing)), True
+    while news:  # what one switch has bounced may be bounced by the next
+        news = False
+        for place in places:
+            here = arrived[place.before]
+            ins = [channel for channel in place.ins if here[channel]]
+            wanted = _all(here, ins)
+            if ins and (place not in made or made[place][:2] != (wanted, ins)):
+                made[place], news = (wanted, ins, _detour(wires, moves, found, place, ins, arrived)), True
+    return [detour for _, _, both in made.values() for detour in both]
+
+
+def _detour(
+    wires: Wires,
+    moves: Moves,
+    found: Flows,
+    place: _Bounce,
+    ins: Sequence[int],
+    arrived: Sequence[list[int]],
+) -> list[Detour]:
+    """Send on what comes by ``ins``, and note where it arrives."""
+    goes_by, gone = _beyond(wires, moves, found, place, _all(arrived[place.before], ins))
+    _add(arrived[place.after], goes_by, gone)
+    return [
+        Detour([TurnSet(ins, place.outs)], place.before, place.after),
+        Detour(list(_turned(goes_by, gone, place)), place.after, place.after),
+    ]
+
+
+def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
+    """Return the destinations of all that comes by some channels."""
+    return reduce(or_, (arrived[channel] for channel in channels), 0)
+
+
+def _places(wires: Wires, moves: Moves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
+    """Yield where packets are bounced. What is in its second priority is not moved again."""
+    ins, outs = dict[int, list[int]](), dict[int, list[int]]()
+    for channel, (near, far) in enumerate(moves.channels):
+        if far in bouncing and wires.tiers[near] > wires.tiers[far]:
+            ins.setdefault(far, []).append(channel)
+        if near in bouncing and wires.tiers[far] > wires.tiers[near]:
+            outs.setdefault(near, []).append(channel)
+    for switch in sorted(ins.keys() & outs.keys()):
+        yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 0, int(bouncing[switch]))
+        if not bouncing[switch] and any(bouncing.values()):
+            yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)
+
+
+def _beyond(wires: Wires, moves: Moves, found: Flows, place: _Bounce, wanted: int) -> tuple[Moves, Flows]:
+    """Return the moves of packets that were bounced, and which of them those take that want some destinations."""
+    own = sum(1 << number for number, end in enumerate(found.destinations) if end == place.switch)
+    goals = ((1 << len(found.destinations)) - 1 if wanted & own else wanted) & ~own
+    goes_by = avoiding(moves, place.switch)
+    tops = (moves.channels[channel][1] for channel in place.outs)
+    above = {top: goals for top in tops if top not in wires.outside}
+    return goes_by, flows_of(goes_by, wires.attached, above)
+
+
+def _turned(moves: Moves, gone: Flows, place: _Bounce) -> Iterator[TurnSet]:
+    """Yield the turns of bounced packets, beginning with those at the switches above."""
+    outs: dict[int, list[int]] = {moves.channels[channel][1]: [] for channel in place.outs}
+    for tail, over, carried in zip(moves.tails, moves.over, gone.carried, strict=True):
+        if carried and tail in outs:
+            outs[tail].append(over)
+    for channel in place.outs:
+        yield TurnSet([channel], outs[moves.channels[channel][1]])
+    for sets in turns(moves, gone):
+        yield from sets
+
+
+def _add(arrived: list[int], moves: Moves, found: Flows) -> list[int]:
+    """Note by channel the destinations of what it carries."""
+    for over, carried in zip(moves.over, found.carried, strict=True):
+        arrived[over] |= carried
+    return arrived

@@ -1,0 +1,186 @@
+"""Switches and what joins them, as plain numbers: what routes are worked out on.
+
+Links that run beside each other between two switches are one pair: routing uses them alike, and so all of them wait
+for the same buffers. Hosts are left out: nothing comes before what they send, and they take what is sent to them, so
+no circle goes through one.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.model import Fabric
+
+    Pair = tuple[str, str]
+
+TIERS = {"leaf": 1, "spine": 2, "super-spine": 3}
+"""How high a switch stands, by its role; hosts hang on any of them."""
+UNKNOWN_TIER = 0
+
+
+class Wires(NamedTuple):
+    """Switches by number. ``links`` says of each switch how many links lead to which other ones.
+
+    ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
+    tell switches apart that are else alike. ``ports`` looks up the first link from one switch to another, port by
+    port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused. Switches
+    ``outside`` send and take packets like others with hosts; how they forward is not known.
+    """
+
+    names: Sequence[str]
+    tiers: Sequence[int]
+    attached: Sequence[bool]
+    links: Sequence[dict[int, int]]
+    marks: Sequence[int]
+    ports: Callable[[Iterable[Pair]], dict[Pair, Pair]]
+    lossy: frozenset[tuple[int, int]] = frozenset()
+    outside: frozenset[int] = frozenset()
+
+    def pairs(self) -> Iterator[tuple[int, int, int]]:
+        """Yield pairs of switches that are joined, the lower number first, and how many links join them."""
+        for near, others in enumerate(self.links):
+            for far, links in others.items():
+                if near < far:
+                    yield near, far, links
+
+    def above(self, switch: int) -> list[int]:
+        """Return the switches that a switch has links up to."""
+        own = self.tiers[switch]
+        return [other for other in self.links[switch] if self.tiers[other] > own]
+
+
+def wires_of(fabric: Fabric) -> Wires:
+    """Return the wires of a fabric; a device of several ASICs is one switch."""
+    names: dict[str, int] = {}
+    tiers: list[int] = []
+    for switch in fabric.switches:
+        if names.setdefault(switch.device, len(names)) == len(tiers):
+            tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
+    inside = len(names)
+    for way in fabric.beyond:
+        if way.role != "host" and names.setdefault(way.far, len(names)) == len(tiers):
+            tiers.append(TIERS.get(way.role, UNKNOWN_TIER))
+    number = {**names, **{switch.name: names[switch.device] for switch in fabric.switches}}
+    attached = [here >= inside for here in names.values()]
+    links = [dict[int, int]() for _ in names]
+    for (one, _), (other, _), to_host in _ends(fabric):
+        near = number.get(one)
+        if near is None:
+            continue
+        if to_host:
+            attached[near] = True
+            continue
+        far = number.get(other)
+        if far is not None and near != far:
+            links[near][far] = links[far][near] = links[near].get(far, 0) + 1
+    ports, outside = partial(_ports_between, fabric), frozenset(range(inside, len(names)))
+    lossy = _lossy(fabric, number)
+    return Wires(tuple(names), tiers, attached, links, [0] * len(names), ports, lossy, outside)
+
+
+def _ends(fabric: Fabric) -> Iterator[tuple[Pair, Pair, bool]]:
+    """Yield both ends of all links, by switch and port, and whether the second is a host's."""
+    for link in fabric.links:
+        yield (link.a, link.a_port), (link.b, link.b_port), link.to_host
+    for way in fabric.beyond:
+        yield (way.switch, way.port), (way.far, ""), way.role == "host"
+
+
+def _device(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
+    """Return the ports of the first link of each pair; looked up when a person is shown them, and not before."""
+    asked, found = set(pairs), dict[tuple[str, str], tuple[str, str]]()
+    for one, other, _ in _ends(fabric):
+        near, far = _device(one[0]), _device(other[0])
+        if (near, far) in asked or (far, near) in asked:
+            ports = (":".join(one), ":".join(other))
+            found.setdefault((near, far), ports)
+            found.setdefault((far, near), ports[::-1])
+    return found
+
+
+def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
+    """Return the pairs whose second switch does not pause what comes from the first.
+
+    Outside nobody pauses what nobody here would.
+    """
+    if fabric.pfc_tiers is None:
+        return frozenset()
+    made: dict[int, set[str]] = {}
+    for switch in fabric.switches:
+        made.setdefault(id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted})
+    unwanted = {switch.name: made[id(switch.ports)] for switch in fabric.switches}
+    found: set[Pair] = set()
+    for link in fabric.links:
+        if not link.to_host:
+            found |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
+            found |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
+    for way in fabric.beyond:
+        if way.port in unwanted[way.switch]:
+            found |= {(way.far, way.switch), (way.switch, way.far)}
+    pairs = ((number.get(near), number.get(far)) for near, far in found)
+    return frozenset((near, far) for near, far in pairs if near is not None and far is not None)
+
+
+def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tuple[int, int]] = ()) -> Wires:
+    """Return the wires that are left where switches, and all links of some pairs, are out of service.
+
+    A switch that is out of service stays in its place, without links and without hosts.
+    """
+    links = list(wires.links)
+    for switch in switches:
+        for other in wires.links[switch]:
+            links[other] = {far: count for far, count in links[other].items() if far != switch}
+        links[switch] = {}
+    for near, far in pairs:
+        links[near] = {other: count for other, count in links[near].items() if other != far}
+        links[far] = {other: count for other, count in links[far].items() if other != near}
+    attached = [here and number not in switches for number, here in enumerate(wires.attached)]
+    return wires._replace(links=links, attached=attached)
+
+
+def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
+    """Return of each switch a number that it shares with all that links join it to, by ways past those ``beside``.
+
+    These themselves have -1.
+    """
+    found: list[int | None] = [None] * len(wires.names)
+    for switch in beside:
+        found[switch] = -1
+    for root, known in enumerate(found):
+        if known is not None:
+            continue
+        found[root], waiting = root, [root]
+        while waiting:
+            for other in wires.links[waiting.pop()]:
+                if found[other] is None:
+                    found[other] = root
+                    waiting.append(other)
+    return [-1 if part is None else part for part in found]
+
+
+def compact(wires: Wires, surplus: Collection[int]) -> Wires:
+    """Leave switches out, and number the rest anew in their order."""
+    kept = [switch for switch in range(len(wires.names)) if switch not in surplus]
+    number = {switch: place for place, switch in enumerate(kept)}
+    links = [{number[o]: n for o, n in wires.links[s].items() if o in number} for s in kept]
+    lossy = ((number.get(near), number.get(far)) for near, far in wires.lossy)
+    return Wires(
+        [wires.names[s] for s in kept],
+        [wires.tiers[s] for s in kept],
+        [wires.attached[s] for s in kept],
+        links,
+        [wires.marks[s] for s in kept],
+        wires.ports,
+        frozenset((near, far) for near, far in lossy if near is not None and far is not None),
+        frozenset(number[switch] for switch in wires.outside if switch in number),
+    )

@@ -1,0 +1,327 @@
+"""Whether buffers can wait for each other in a circle, and which turns let them.
+
+That there is a circle does not say that a fabric stands still: it takes queues that are full all the way round. That
+there is none says that it cannot: whatever waits for nothing moves, and then what waits for that. (S. Hu et al.,
+Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Literal
+
+from lossless.analysis.routing.bounces import detours, first_turns, smallest
+from lossless.analysis.routing.channels import parts
+from lossless.analysis.routing.flows import flows, lost_up_down
+from lossless.analysis.routing.moves import ending, shortest_path, up_down
+from lossless.analysis.routing.symmetry import folded
+from lossless.analysis.routing.turns import TurnSet, Waits, turns
+from lossless.analysis.routing.valleys import valley
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.graphs.cycles import cycle, knots
+from lossless.ground.graphs.graph import NODE, from_edges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.analysis.routing.bounces import Detour
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.flows import Flows
+    from lossless.analysis.routing.moves import Moves
+
+Policy = Literal["up-down", "shortest-path"]
+MEMBERS = 3
+"""How many blocks of a family show all that any number of them can do.
+
+A circle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
+suffice for that, as three colours do for a ring of any length. Where ways begin and end can be in any of them, if only
+both are not in one. Distances are the same while one is left.
+"""
+
+
+class Question(NamedTuple):
+    """What is asked of wires; switches are named.
+
+    ``bounces`` send up again what came to them from above; ``moved`` do so in a second priority, in which nothing is
+    sent up again.
+    """
+
+    policy: Policy
+    bounces: frozenset[str] = frozenset()
+    moved: frozenset[str] = frozenset()
+
+
+class Hop(NamedTuple):
+    """One wait of a circle: what has come from ``from_port`` and is buffered at ``to_port``.
+
+    ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` had it from above and
+    sends it up.
+    """
+
+    near: str
+    far: str
+    from_port: str
+    to_port: str
+    second: bool
+    up_again: bool
+
+
+class Verdict(NamedTuple):
+    """``circle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
+    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no way
+    between them.
+    """
+
+    circle: tuple[Hop, ...] = ()
+    valley: tuple[str, ...] | None = None
+    lost: tuple[str, str] | None = None
+
+
+def judge(wires: Wires, question: Question) -> Verdict:
+    """Return what can be said of wires as they are."""
+    if only_up_down(question) and not wires.outside:
+        return Verdict(lost=_lost(wires, lost_up_down(wires)))
+    few = reduced(wires, question, MEMBERS)
+    return judge_moves(few, moves_of(few, question), question)
+
+
+def moves_of(wires: Wires, question: Question) -> Moves:
+    """Return the moves that the policy of a question allows. What comes to a switch outside ends there."""
+    moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+    return ending(moves, wires.outside) if wires.outside else moves
+
+
+def only_up_down(question: Question) -> bool:
+    """Return whether packets go up, then down, and nothing bounces.
+
+    Each channel on such a way ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
+    circle can close and nothing turns up again; ways can only be lost.
+    """
+    return question.policy == "up-down" and not (question.bounces or question.moved)
+
+
+def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
+    """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
+    found = flows(moves, wires.attached, wires.outside)
+    rising, bouncing = _all_rise(wires, moves, found.carried), _bouncing(wires, question)
+    circle = () if rising and not bouncing else _smallest(wires, moves, found, bouncing)
+    return Verdict(circle, None if rising else valley(wires, moves, found), _lost(wires, found.lost))
+
+
+def circle_beyond(wires: Wires, question: Question) -> tuple[Hop, ...]:
+    """Return a circle that closes where switches outside forward all to all, but nothing back to where it came from."""
+    few = reduced(wires, question, MEMBERS)
+    moves = moves_of(few, question)
+    found = flows(moves, few.attached, few.outside)
+    sets = [*turns(moves, found), list(_through(few, moves))]
+    return _circle(few, moves, sets, detours(few, moves, found, _bouncing(few, question)))
+
+
+def _through(wires: Wires, moves: Moves) -> Iterator[TurnSet]:
+    """Yield all turns at switches outside."""
+    leaving: dict[int, list[int]] = {}
+    for over, (at, _) in enumerate(moves.channels):
+        if at in wires.outside:
+            leaving.setdefault(at, []).append(over)
+    for came, (near, here) in enumerate(moves.channels):
+        outs = [over for over in leaving.get(here, ()) if moves.channels[over][1] != near]
+        if outs:
+            yield TurnSet([came], outs)
+
+
+def reduced(wires: Wires, question: Question, most: int) -> Wires:
+    """Return wires with at most ``most`` of what is alike; switches that bounce are told apart from others."""
+    return folded(told_apart(wires, question), most)
+
+
+def told_apart(wires: Wires, question: Question) -> Wires:
+    """Return wires in which switches that bounce have a mark, and those that do so in a second priority another."""
+    marks = [1 if name in question.bounces else 2 * (name in question.moved) for name in wires.names]
+    return wires._replace(marks=marks)
+
+
+def _bouncing(wires: Wires, question: Question) -> dict[int, bool]:
+    """Return the switches that bounce, and whether in a second priority."""
+    apart = question.bounces | question.moved
+    return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
+
+
+def _smallest(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> tuple[Hop, ...]:
+    """Return a shortest circle. What leads from the first priority to the second never leads back."""
+    if not bouncing:
+        found = found._replace(carried=_coming_back(moves, found))
+        return _circle(wires, moves, list(turns(moves, found)), ()) if any(found.carried) else ()
+    if all(bouncing.values()) and _all_rise(wires, moves, [1] * len(moves.over)):
+        return ()
+    sets = list(turns(moves, found))
+    circle = _circle(wires, moves, sets, first_turns(wires, moves, found, bouncing))
+    if len(circle) == smallest(wires, moves):
+        return circle
+    return _circle(wires, moves, sets, detours(wires, moves, found, bouncing))
+
+
+def _circle(
+    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
+) -> tuple[Hop, ...]:
+    """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
+    channels = len(moves.channels)
+    waits = Waits(2 * channels if any(detour.after for detour in bounced) else channels)
+    for one in sets:
+        waits.add(list(_paused(wires, moves, one, 0, 0)))
+    for detour in bounced:
+        waits.add(
+            list(_paused(wires, moves, detour.turns, detour.before * channels, detour.after * channels))
+        )
+    return _hops(wires, moves, cycle(waits.graph(), waits.channels))
+
+
+def _coming_back(moves: Moves, found: Flows) -> list[int]:
+    """Return what is carried by channels that lead back to where they come from, by others.
+
+    Whatever waits for itself in the end waits by these.
+    """
+    states, mixed = len(moves.at), _mixed(moves)
+    tails, heads = array(NODE), array(NODE)
+    for carried, tail, head, over in zip(found.carried, moves.tails, moves.heads, moves.over, strict=True):
+        if carried and over in mixed:
+            tails.extend((tail, states + over))
+            heads.extend((states + over, head))
+        elif carried:
+            tails.append(tail)
+            heads.append(head)
+    part = [-1] * (states + (len(moves.channels) if mixed else 0))
+    for number, knot in enumerate(knots(from_edges(len(part), tails, heads))):
+        for node in knot:
+            part[node] = number
+    back = {
+        over
+        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        if part[head] >= 0 and (over in mixed or part[tail] == part[head])
+    }
+    return [carried if over in back else 0 for carried, over in zip(found.carried, moves.over, strict=True)]
+
+
+def _mixed(moves: Moves) -> set[int]:
+    """Return the channels that lead to several states: what comes from one of their tails goes on from all heads."""
+    head_of: dict[int, int] = {}
+    return {
+        over
+        for head, over in zip(moves.heads, moves.over, strict=True)
+        if head_of.setdefault(over, head) != head
+    }
+
+
+def _all_rise(wires: Wires, moves: Moves, carried: Sequence[int]) -> bool:
+    """Return whether every turn leads to a channel of a higher rank, which no circle could do all the way round.
+
+    Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin. So
+    none turns up again that came down.
+    """
+    tiers, top = wires.tiers, 2 * max(wires.tiers, default=0) + 2
+    ranks = [
+        tiers[near] if tiers[far] > tiers[near] else top - tiers[near] - (tiers[far] == tiers[near])
+        for near, far in moves.channels
+    ]
+    return next(_falling(moves, carried, ranks, ranks), None) is None
+
+
+def _falling(moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]) -> Iterator[int]:
+    """Yield the states where something that comes by a channel leaves by one that ranks no higher.
+
+    Channels have one rank for coming and one for leaving. What they carry is put together by rank, so that this takes
+    a step a move, and not one a turn.
+    """
+    states = _perhaps_falling(moves, carried, ins, outs)
+    coming: dict[int, dict[int, int]] = {}
+    leaving: dict[int, dict[int, int]] = {}
+    for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True) if states else ()):
+        here = carried[move]
+        if here and head in states:
+            by_rank, rank = coming.setdefault(head, {}), ins[moves.over[move]]
+            by_rank[rank] = by_rank.get(rank, 0) | here
+        if here and tail in states:
+            by_rank, rank = leaving.setdefault(tail, {}), outs[moves.over[move]]
+            by_rank[rank] = by_rank.get(rank, 0) | here
+    for state, by_rank in coming.items():
+        onward = leaving[state].items()
+        if any(rank >= other and here & there for rank, here in by_rank.items() for other, there in onward):
+            yield state
+
+
+def _perhaps_falling(
+    moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
+) -> set[int]:
+    """Return the states where anything comes by a channel that ranks as high as one that anything leaves by."""
+    never = max(outs, default=0) + 1
+    highest, lowest = [-1] * len(moves.at), [never] * len(moves.at)
+    for here, tail, head, over in zip(carried, moves.tails, moves.heads, moves.over, strict=True):
+        if here:
+            if ins[over] > highest[head]:
+                highest[head] = ins[over]
+            if outs[over] < lowest[tail]:
+                lowest[tail] = outs[over]
+    return {
+        state
+        for state, (high, low) in enumerate(zip(highest, lowest, strict=True))
+        if -1 < high >= low < never
+    }
+
+
+def _paused(
+    wires: Wires, moves: Moves, sets: Sequence[TurnSet], before: int, after: int
+) -> Iterator[TurnSet]:
+    """Yield turns between channels that are paused, their numbers shifted by priority."""
+    for ins, outs in sets:
+        yield TurnSet(
+            [c + before for c in ins if moves.channels[c] not in wires.lossy],
+            [c + after for c in outs if moves.channels[c] not in wires.lossy],
+        )
+
+
+def _hops(wires: Wires, moves: Moves, circle: Sequence[int]) -> tuple[Hop, ...]:
+    """Return a circle of channels in names, with what comes before each of them."""
+    if not circle:
+        return ()
+    names, tiers = wires.names, wires.tiers
+    channels = [moves.channels[node % len(moves.channels)] for node in circle]
+    ports = wires.ports((names[near], names[far]) for near, far in channels)
+    return tuple(
+        Hop(
+            names[near],
+            names[far],
+            *ports[names[near], names[far]],
+            second=node >= len(moves.channels),
+            up_again=tiers[above] > tiers[near] < tiers[far],
+        )
+        for node, (near, far), (above, _) in zip(circle, channels, channels[-1:] + channels[:-1], strict=True)
+    )
+
+
+def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
+    """Return two switches that links join, and that no way leads between.
+
+    Where one can send to a switch outside that stands above, and such a one to the other, there may be a way.
+    """
+    if not lost:
+        return None
+    part, destinations = parts(wires, wires.outside), [s for s, here in enumerate(wires.attached) if here]
+    joined: dict[int, int] = {}
+    for place, switch in enumerate(destinations):
+        if part[switch] >= 0:
+            joined[part[switch]] = joined.get(part[switch], 0) | 1 << place
+    tops, around = 0, 0
+    for place, switch in enumerate(destinations):
+        if _tops(wires, switch):
+            tops |= 1 << place
+            around |= ~lost.get(switch, 0)
+    for near, missing in lost.items():
+        unjoined = missing & joined.get(part[near], 0) & ~(around if tops & ~missing else 0)
+        if unjoined:
+            return wires.names[near], wires.names[destinations[(unjoined & -unjoined).bit_length() - 1]]
+    return None
+
+
+def _tops(wires: Wires, switch: int) -> bool:
+    """Return whether a switch is outside and stands above those it has links to."""
+    below = wires.links[switch]
+    return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)

@@ -1,0 +1,164 @@
+"""Which moves carry traffic to which switches: for all destinations at once, one bit each.
+
+A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest way; what
+a pass does for a thousand destinations is one operation on numbers of a thousand bits.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.moves import Moves
+
+
+class Ways(NamedTuple):
+    """All shortest ways to all destinations, which are bits in the order of ``destinations``.
+
+    ``layers`` has by hops, of each state, the destinations that are so far away; ``hops`` of each move those that it
+    leads nearer to; ``reached`` of each state all that it has a way to. ``own`` is the bit of each destination.
+    """
+
+    destinations: Sequence[int]
+    own: dict[int, int]
+    layers: Sequence[dict[int, int]]
+    hops: Sequence[int]
+    reached: Sequence[int]
+
+    def others(self, switch: int) -> int:
+        """Return what a switch with hosts has a way to, beside itself."""
+        return self.reached[switch] & ~self.own[switch]
+
+
+class Flows(NamedTuple):
+    """``carried`` has of each move the destinations of what it carries, as bits; ``lost`` of each switch with hosts
+    those that no way leads to.
+    """
+
+    carried: Sequence[int]
+    lost: dict[int, int]
+    destinations: Sequence[int]
+
+
+def flows(moves: Moves, attached: Sequence[bool], outside: Collection[int] = ()) -> Flows:
+    """Return what is carried where all hosts send to all others by all shortest ways.
+
+    Switches outside send to all but each other: they have ways of their own for that.
+    """
+    found = ways(moves, attached)
+    apart = sum(found.own[switch] for switch in outside if switch in found.own)
+    sent = {s: found.others(s) & ~(apart if s in outside else 0) for s in found.destinations}
+    return Flows(carried(moves, found, sent), _lost(found.destinations, found.reached), found.destinations)
+
+
+def flows_of(moves: Moves, attached: Sequence[bool], sent: Mapping[int, int]) -> Flows:
+    """Return what is carried where some switches alone send, each to some of the switches with hosts."""
+    found = ways(moves, attached)
+    wanted = {s: bits & found.reached[s] & ~found.own.get(s, 0) for s, bits in sent.items()}
+    return Flows(carried(moves, found, wanted), {}, found.destinations)
+
+
+def lost_up_down(wires: Wires) -> dict[int, int]:
+    """Return, of switches with hosts, the destinations that no way up, level at most once, and down leads to.
+
+    Where only that is asked, ways need not be told by their hops, nor by their moves.
+    """
+    destinations, own = _bits(wires.attached)
+    links, tiers = wires.links, wires.tiers
+    order = sorted(range(len(tiers)), key=tiers.__getitem__)
+    reached = [own.get(switch, 0) for switch in range(len(order))]
+    for switch in order:
+        for other in links[switch]:
+            if tiers[other] < tiers[switch]:
+                reached[switch] |= reached[other]
+    down, everything = reached[:], (1 << len(destinations)) - 1
+    for switch in reversed(order):
+        found = reached[switch]
+        for other in links[switch]:
+            if found == everything:
+                break
+            if tiers[other] >= tiers[switch]:
+                found |= down[other] if tiers[other] == tiers[switch] else reached[other]
+        reached[switch] = everything if found == everything else found
+    return _lost(destinations, reached)
+
+
+def _lost(destinations: Sequence[int], reached: Sequence[int]) -> dict[int, int]:
+    everything = (1 << len(destinations)) - 1
+    return {s: missing for s in destinations if (missing := everything & ~reached[s])}
+
+
+def _bits(attached: Sequence[bool]) -> tuple[list[int], dict[int, int]]:
+    """Return the destinations, and the bit of each."""
+    destinations = [switch for switch, here in enumerate(attached) if here]
+    return destinations, {switch: 1 << place for place, switch in enumerate(destinations)}
+
+
+def ways(moves: Moves, attached: Sequence[bool], ends: Collection[int] = ()) -> Ways:
+    """Return the shortest ways between switches with hosts; nothing goes on from ``ends``."""
+    destinations, own = _bits(attached)
+    into: list[list[int]] = [[] for _ in moves.at]
+    for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
+        if moves.at[tail] not in ends:
+            into[head].append(move)
+    reached = [own.get(switch, 0) for switch in moves.at]
+    layers, hops = _layered(moves, into, reached)
+    return Ways(destinations, own, layers, hops, reached)
+
+
+def _layered(
+    moves: Moves, into: Sequence[Sequence[int]], reached: list[int]
+) -> tuple[list[dict[int, int]], list[int]]:
+    """Walk from all destinations at once; return what each state finds at each distance, and by which moves."""
+    tails, hops = moves.tails, [0] * len(moves.tails)
+    everything = reduce(or_, reached, 0)
+    missing = [everything ^ found for found in reached]
+    layer = {state: found for state, found in enumerate(reached) if found}
+    layers = [layer]
+    while layer:
+        new: dict[int, int] = {}
+        for state, found in layer.items():
+            for move in into[state]:
+                tail = tails[move]
+                if fresh := found & missing[tail]:
+                    # Of long numbers that are the same one is kept: with many destinations memory decides.
+                    fresh = found if fresh == found else fresh
+                    new[tail] = new[tail] | fresh if tail in new else fresh
+                    hops[move] = hops[move] | fresh if hops[move] else fresh
+        for state, found in new.items():
+            reached[state] |= found
+            missing[state] ^= found
+        layers.append(new)
+        layer = new
+    return layers, hops
+
+
+def carried(moves: Moves, found: Ways, sent: dict[int, int]) -> list[int]:
+    """Return what each move carries of what is ``sent`` by switches, to which destinations.
+
+    It goes on from the farthest states first.
+    """
+    out: list[list[int]] = [[] for _ in moves.at]
+    for move, tail in enumerate(moves.tails):
+        out[tail].append(move)
+    waiting = [sent.get(state, 0) for state in range(len(out))]
+    by_move, hops, heads = [0] * len(moves.tails), found.hops, moves.heads
+    for layer in reversed(found.layers[1:]):
+        for state, far in layer.items():
+            here = waiting[state] & far
+            if not here:
+                continue
+            for move in out[state]:
+                if going := here & hops[move]:
+                    going = hops[move] if going == hops[move] else going
+                    by_move[move] = by_move[move] | going if by_move[move] else going
+                    head = heads[move]
+                    waiting[head] = waiting[head] | going if waiting[head] else going
+    return by_move

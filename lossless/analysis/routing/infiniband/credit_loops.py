@@ -1,0 +1,190 @@
+"""Whether routes can wait for each other in a circle: the verdict on a subnet, and how it was found.
+
+Without opensm, routes are computed where that can be done as opensm does it; what can be neither computed nor run is
+*unproven*, never free of loops. Where opensm has run, its own tables are judged (:func:`judge_routes`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.analysis.routing.infiniband.engines import (
+    FAR,
+    dor,
+    found_roots,
+    minhop,
+    ranks_below,
+    updn,
+    upward,
+)
+from lossless.analysis.routing.infiniband.routes import credit_loop, spoken, unreachable
+from lossless.analysis.routing.infiniband.torus import NEEDED_VLS, torus_routes
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.graphs.cycles import cycle
+from lossless.ground.graphs.graph import from_lists
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.routes import Lanes, Routes
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+State = Literal["free", "loop", "unproven"]
+OWN_LEVELS = frozenset({"torus-2QoS", "lash", "dfsssp", "nue"})
+"""Engines that choose the service level of each path themselves, to keep circles apart in lanes."""
+_REORDER = (
+    "hop_weights_file",
+    "port_search_ordering_file",
+    "port_prof_ignore_file",
+    "guid_routing_order_file",
+    "ids_guid_file",
+)
+_NULL = frozenset({"", "(null)", "FALSE", "0"})
+
+
+_AS_OPENSM = "routes computed as opensm computes them"
+_ALL_WAYS = "no circle among all ways up and then down"
+
+
+class Credits(NamedTuple):
+    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest circle, as :func:`spoken` says it.
+
+    ``why`` says what the verdict rests on: which routes, or what is missing.
+    """
+
+    state: State
+    engine: str
+    why: str
+    loop: tuple[str, ...] = ()
+
+
+def judge_subnet(subnet: Subnet) -> Credits:
+    """Return the verdict on what a subnet declares, from routes that are computed."""
+    engine = subnet.routing.engine or "minhop"
+    plant = plant_of(subnet)
+    if isinstance(plant, str):
+        return Credits("unproven", engine, plant)
+    if engine == "ftree":
+        return _tree(plant, subnet)
+    if engine == "torus-2QoS":
+        return _torus(plant, subnet)
+    if engine not in ("minhop", "updn", "dor"):
+        return Credits("unproven", engine, f"the routes of {engine} cannot be computed here")
+    other = _other_routes(subnet)
+    if other is not None:
+        return Credits("unproven", engine, f"{other} changes which routes {engine} chooses")
+    if engine == "updn":
+        return _updn(plant, subnet)
+    routes = dor(plant) if engine == "dor" else minhop(plant)
+    return judge_routes(plant, routes, engine, _AS_OPENSM)
+
+
+def judge_routes(plant: Plant, routes: Routes, engine: str, how: str, lanes: Lanes | None = None) -> Credits:
+    """Return the verdict on given routes.
+
+    ``lanes`` is needed of engines that keep circles apart in lanes: without it, and with a circle if there were one
+    lane, the verdict on them is open.
+    """
+    missing = unreachable(plant, routes)
+    if missing is not None:
+        switch, hca = plant.switches[missing[0]].name, plant.hcas[missing[1]]
+        return Credits("unproven", engine, f"{how}: {switch} has no path to {hca}")
+    loop = credit_loop(plant, routes)
+    if not loop:
+        return Credits("free", engine, f"{how}; no circle even on one VL")
+    if engine not in OWN_LEVELS:
+        return Credits("loop", engine, how, spoken(plant, loop))
+    if lanes is None:
+        return Credits("unproven", engine, f"{how}; which VL each path uses is not known")
+    loop = credit_loop(plant, routes, lanes)
+    if loop:
+        return Credits("loop", engine, f"{how}, with the VLs of each path", spoken(plant, loop))
+    return Credits("free", engine, f"{how}; its VLs keep every circle open")
+
+
+def _other_routes(subnet: Subnet) -> str | None:
+    """Return the option, if any, that makes opensm choose other routes than those computed here."""
+    for key in (*_REORDER, "port_shifting", "scatter_ports", "lmc"):
+        option = subnet.option(key)
+        if option is not None and option.text not in _NULL:
+            return f"{key} {option.text}"
+    return None
+
+
+def _updn(plant: Plant, subnet: Subnet) -> Credits:
+    roots = roots_of(subnet)
+    if roots is None:
+        roots = found_roots(plant)
+    if roots:
+        # Cheap, and enough unless roots are cabled to each other: then ways up close a circle among them.
+        if not cycle(from_lists(_turns(plant, upward(plant, ranks_below(plant, roots))))):
+            return Credits("free", "updn", _ALL_WAYS)
+        return judge_routes(plant, updn(plant, roots), "updn", _AS_OPENSM)
+    if subnet.routing.no_fallback or len(subnet.routing.engines) > 1:
+        return Credits("unproven", "updn", "updn finds no root switches and gives up")
+    return _fallen_back(plant, "updn finds no root switches")
+
+
+def _fallen_back(plant: Plant, because: str) -> Credits:
+    """Judge minhop, which opensm takes where the engine that is meant gives up."""
+    return judge_routes(plant, minhop(plant), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
+
+
+def roots_of(subnet: Subnet) -> frozenset[int] | None:
+    """Return the numbers of the switches that the file of roots names, None where there is no such file."""
+    switches, roots = with_derived_guids(subnet).switches, subnet.routing.roots
+    if roots is None or isinstance(switches, Unknown):
+        return None
+    named = set(roots)
+    return frozenset(
+        number for number, switch in enumerate(switches) if switch.name in named or switch.guid in named
+    )
+
+
+def _tree(plant: Plant, subnet: Subnet) -> Credits:
+    """Judge ftree by all turns that it can take: any way up, then any way down."""
+    roots = roots_of(subnet)
+    if roots is None:
+        top = max((switch.tier or 0 for switch in plant.switches), default=0)
+        tiers = [top - (switch.tier or 0) for switch in plant.switches]
+        known = all(switch.tier is not None for switch in plant.switches)
+    else:
+        tiers, known = ranks_below(plant, roots), True
+    strict = all(abs(tiers[channel.near] - tiers[channel.far]) == 1 for channel in plant.channels)
+    if not (known and strict and FAR not in tiers):
+        return Credits(
+            "unproven", "ftree", "the fabric is no strict tree, which ftree may refuse or route otherwise"
+        )
+    if cycle(from_lists(_turns(plant, upward(plant, tiers)))):
+        return Credits(
+            "unproven", "ftree", "ways up and then down close a circle; ftree may not use all of them"
+        )
+    return Credits("free", "ftree", _ALL_WAYS)
+
+
+def _turns(plant: Plant, up: Sequence[bool]) -> list[list[int]]:
+    """Return, for each channel, those that a packet may take after it without going up after it went down."""
+    return [
+        [after for after in plant.out[channel.far] if up[number] or not up[after]]
+        for number, channel in enumerate(plant.channels)
+    ]
+
+
+def _torus(plant: Plant, subnet: Subnet) -> Credits:
+    """Judge torus-2QoS by routes along one dimension after another, and the VLs that it gives them."""
+    routed = torus_routes(plant, subnet)
+    if isinstance(routed, str):
+        return Credits("unproven", "torus-2QoS", routed)
+    vls = OPERATIONAL_VLS.get(subnet.qos.max_op_vls or 0)
+    if not subnet.qos.on or (vls is not None and vls < NEEDED_VLS):
+        missing = "QoS is off" if not subnet.qos.on else f"there is {vls} VL"
+        if subnet.routing.no_fallback or len(subnet.routing.engines) > 1:
+            return Credits("unproven", "torus-2QoS", f"torus-2QoS gives up: {missing}")
+        return _fallen_back(plant, f"torus-2QoS gives up as {missing}")
+    routes, lanes = routed
+    return judge_routes(plant, routes, "torus-2QoS", "routes by dimension, computed", lanes)

@@ -1,0 +1,82 @@
+"""Policies of routing, as moves between states: where a packet is, and what it may still do there.
+
+A *channel* is one direction of a pair of switches: what comes by it waits in the same ingress buffers. A *move* takes
+a packet over a channel, from one state to another. Routes are the shortest ways from state to state, all of them:
+that is what ECMP uses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from lossless.analysis.routing.channels import Wires
+
+
+class Moves(NamedTuple):
+    """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
+
+    Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to.
+    """
+
+    at: Sequence[int]
+    tails: Sequence[int]
+    heads: Sequence[int]
+    over: Sequence[int]
+    channels: Sequence[tuple[int, int]]
+
+
+def shortest_path(wires: Wires) -> Moves:
+    """Return the moves of a fabric in which packets take any shortest way, up or down."""
+    channels = _channels(wires)
+    tails, heads = [near for near, _ in channels], [far for _, far in channels]
+    return Moves(range(len(wires.names)), tails, heads, range(len(channels)), channels)
+
+
+def up_down(wires: Wires) -> Moves:
+    """Return the moves of a fabric in which packets go up first, and never again after they went down.
+
+    Between two switches of one tier a packet may go once, at the top of its way. So a way is three parts, and what
+    waits in one waits for the same part or a later one, higher up in the first and further down in the last: no circle
+    closes. If it might go so twice, three switches of one tier that are joined in a ring would close one by themselves.
+    """
+    switches, channels = len(wires.names), _channels(wires)
+    tails, heads, over = list[int](), list[int](), list[int]()
+    for number, (near, far) in enumerate(channels):
+        rise = wires.tiers[far] - wires.tiers[near]
+        tails.append(near)
+        heads.append(far if rise > 0 else far + switches)
+        over.append(number)
+        if rise < 0:
+            tails.append(near + switches)
+            heads.append(far + switches)
+            over.append(number)
+    return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
+
+
+def ending(moves: Moves, switches: Collection[int]) -> Moves:
+    """Return moves by which nothing leaves some switches that did not begin there: they lead to states of their own."""
+    at, last = list(moves.at), dict[int, int]()
+    for switch in sorted(switches):
+        last[switch] = len(at)
+        at.append(switch)
+    return moves._replace(at=at, heads=[last.get(moves.at[head], head) for head in moves.heads])
+
+
+def avoiding(moves: Moves, switch: int) -> Moves:
+    """Return the moves that neither lead to a switch nor begin there; states and channels keep their numbers."""
+    kept = [
+        (tail, head, over)
+        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        if switch not in (moves.at[tail], moves.at[head])
+    ]
+    tails, heads, over = zip(*kept, strict=True) if kept else ((), (), ())
+    return moves._replace(tails=tails, heads=heads, over=over)
+
+
+def _channels(wires: Wires) -> list[tuple[int, int]]:
+    return [(near, far) for near, others in enumerate(wires.links) for far in others]

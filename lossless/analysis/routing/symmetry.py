@@ -1,0 +1,220 @@
+"""What is alike in a fabric: switches, and groups of them, that can change places without a link being drawn anew.
+
+A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
+its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
+spines. Blocks of one *family* have the same links within, place by place, and the same links to the same others. That
+is compared link by link, and so a block never passes for another; of two that could have been put in the same order
+and were not, both are kept.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.channels import compact, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence, Set
+
+    from lossless.analysis.routing.channels import Wires
+
+    Block = Sequence[int]
+    Family = Sequence[Block]
+
+
+def folded(wires: Wires, most: int) -> Wires:
+    """Return the wires with at most ``most`` blocks of each family left."""
+    wires = few_of(wires, twins(wires), most)
+    folding = True
+    while folding:
+        folding = False
+        for level in _levels(wires):
+            fewer = few_of(wires, _blocks(wires, level, most), most)
+            if fewer is not wires:
+                wires, folding = few_of(fewer, twins(fewer), most), True
+                break
+    return wires
+
+
+def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] = frozenset()) -> Wires:
+    """Return the wires with ``most`` blocks of each family left, and beside them those with a switch to be ``kept``."""
+    surplus = {
+        switch
+        for family in families
+        if len(family) > most
+        for block in [block for block in family if kept.isdisjoint(block)][most:]
+        for switch in block
+    }
+    return compact(wires, surplus) if surplus else wires
+
+
+def families(wires: Wires) -> Iterator[Family]:
+    """Yield the families of a fabric that have more than one block; a switch may be in a block of several."""
+    yield from twins(wires)
+    for level in _levels(wires):
+        yield from _blocks(wires, level, 1)
+
+
+def twins(wires: Wires) -> list[Family]:
+    """Return switches with the same links to the same others, and none to each other: blocks of one switch."""
+    rough: dict[object, list[int]] = {}
+    for switch, others in enumerate(wires.links):
+        rough.setdefault((_own(wires, switch), len(others), sum(others)), []).append(switch)
+    found: dict[object, list[Block]] = {}
+    for perhaps in rough.values():
+        for switch in perhaps if len(perhaps) > 1 else ():
+            others = wires.links[switch]
+            links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
+            found.setdefault((_own(wires, switch), links), []).append((switch,))
+    return [family for family in found.values() if len(family) > 1]
+
+
+def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
+    return wires.tiers[switch], wires.attached[switch], switch in wires.outside, wires.marks[switch]
+
+
+def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, int]]:
+    """Return links of a switch by where they lead."""
+    return frozenset((far, _link(wires, switch, far)) for far in others)
+
+
+def _link(wires: Wires, near: int, far: int) -> int:
+    """Return what is to be told of the links from one switch to another: how many, and in which ways they pause."""
+    return wires.links[near][far] * 4 + 2 * ((near, far) in wires.lossy) + ((far, near) in wires.lossy)
+
+
+def _levels(wires: Wires) -> Iterator[frozenset[int]]:
+    """Yield sets of switches that might hold blocks together: a tier each, or as many hops from hosts.
+
+    Any sets would do; what they part is compared. These are of use where a fabric has levels at all.
+    """
+    seen = set()
+    for height in (wires.tiers, _hops(wires)):
+        for value in sorted(set(height), reverse=True):
+            level = frozenset(switch for switch, own in enumerate(height) if own == value)
+            if level not in seen and len(level) < len(height):
+                seen.add(level)
+                yield level
+
+
+def _hops(wires: Wires) -> list[int]:
+    """Return of each switch how far the next one with hosts is; -1 where there is none."""
+    hops = [0 if here else -1 for here in wires.attached]
+    layer = [switch for switch, here in enumerate(wires.attached) if here]
+    while layer:
+        following = []
+        for switch in layer:
+            for other in wires.links[switch]:
+                if hops[other] < 0:
+                    hops[other] = hops[switch] + 1
+                    following.append(other)
+        layer = following
+    return hops
+
+
+def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
+    """Return the families of more than ``most`` blocks that are left when the switches of a level are taken away."""
+    members: dict[int, list[int]] = {}
+    for switch, part in enumerate(parts(wires, level)):
+        if part >= 0:
+            members.setdefault(part, []).append(switch)
+    rough: dict[object, list[list[int]]] = {}
+    for block in members.values():
+        sizes = sorted((*_own(wires, switch), len(wires.links[switch])) for switch in block)
+        rough.setdefault(tuple(sizes), []).append(block)
+    found: dict[object, list[Block]] = {}
+    for blocks in rough.values():
+        if len(blocks) > most:
+            form = _Form(wires)
+            for block in blocks:
+                ordered, drawn = form.of(block)
+                found.setdefault(drawn, []).append(ordered)
+    return [family for family in found.values() if len(family) > most]
+
+
+class _Form:
+    """Puts blocks in order, those that are alike in the same one wherever that is found without going back.
+
+    Switches are told apart by what they are, by the links that leave their block, then by those within: colours are
+    refined until nothing changes, and where several switches still share one, the first of them is given another.
+    """
+
+    def __init__(self, wires: Wires) -> None:
+        self._wires = wires
+        self._colours: dict[object, int] = {}
+
+    def of(self, block: Block) -> tuple[Block, object]:
+        """Return a block in order, and all that its switches and links are, by their places in it."""
+        inner = set(block)
+        wires, links = self._wires, self._wires.links
+        outside = {s: _links(wires, s, links[s].keys() - inner) for s in block}
+        within = {s: [(_link(wires, s, far), far) for far in links[s] if far in inner] for s in block}
+        colours = {s: self._colour((_own(wires, s), outside[s])) for s in block}
+        ordered = self._ordered(colours, within)
+        place = {switch: number for number, switch in enumerate(ordered)}
+        drawn = tuple(
+            (_own(wires, s), outside[s], frozenset((kind, place[far]) for kind, far in within[s]))
+            for s in ordered
+        )
+        return ordered, drawn
+
+    def _colour(self, what: object) -> int:
+        return self._colours.setdefault(what, len(self._colours))
+
+    def _ordered(self, colours: dict[int, int], within: dict[int, list[tuple[int, int]]]) -> list[int]:
+        while True:
+            colours = self._refined(colours, within)
+            ordered = sorted(colours, key=lambda switch: (colours[switch], switch))
+            shared = next((a for a, b in pairwise(ordered) if colours[a] == colours[b]), None)
+            if shared is None:
+                return ordered
+            colours[shared] = self._colour(("first", colours[shared]))
+
+    def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[int, int]]]) -> dict[int, int]:
+        """Tell switches apart by the colours of their neighbours, until that tells no more of them apart."""
+        count = len(set(colours.values()))
+        while count < len(colours):
+            finer = {
+                s: self._colour((own, tuple(sorted((kind, colours[far]) for kind, far in within[s]))))
+                for s, own in colours.items()
+            }
+            found = len(set(finer.values()))
+            if found == count:
+                break
+            colours, count = finer, found
+        return colours
+
+
+class Orbits:
+    """Which switches, and which pairs of them, blocks that change places can bring to each other.
+
+    Both are given as their ends: one switch, or two in either order.
+    """
+
+    def __init__(self, wires: Wires) -> None:
+        self._wires = wires
+        self._first: dict[Block, Block] = {}
+        for family in families(wires):
+            for one, other in pairwise(family):
+                self._swap({**dict(zip(one, other, strict=True)), **dict(zip(other, one, strict=True))})
+
+    def of(self, ends: Block) -> Block:
+        """Return ends that stand for all that these can change places with."""
+        return self._root(tuple(sorted(ends)))
+
+    def _swap(self, moved: dict[int, int]) -> None:
+        for switch, there in moved.items():
+            self._join((switch,), (there,))
+            for far in self._wires.links[switch]:
+                self._join((switch, far), (there, moved.get(far, far)))
+
+    def _root(self, ends: Block) -> Block:
+        while (above := self._first.get(ends, ends)) != ends:
+            self._first[ends] = ends = self._first.get(above, above)
+        return ends
+
+    def _join(self, one: Block, other: Block) -> None:
+        root, joined = self.of(one), self.of(other)
+        if root != joined:
+            self._first[joined] = root

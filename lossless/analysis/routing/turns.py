@@ -1,0 +1,143 @@
+"""Turns: what comes by which channels may leave by which others, as sets and not one by one.
+
+A switch of 64 ports has four thousand turns, and a fabric a thousand such switches. Where all of some channels turn
+to all of some others, one node between them stands for all: as many edges as channels, not as their product. Where
+each of many turns to all but a few of many, ranges of channels have nodes of their own, as in a segment tree.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.graphs.graph import NODE, Graph, from_edges
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from lossless.analysis.routing.flows import Flows
+    from lossless.analysis.routing.moves import Moves
+
+_FEW = 16
+"""Sets below this many edges per channel are written out; ranges would cost as much."""
+
+
+class TurnSet(NamedTuple):
+    """All of ``ins`` turn to all of ``outs``; both are channels, or what else a graph is made of."""
+
+    ins: Sequence[int]
+    outs: Sequence[int]
+
+
+def turns(moves: Moves, found: Flows, states: Collection[int] | None = None) -> Iterator[list[TurnSet]]:
+    """Yield the turns of each state, or of some: traffic comes by a channel, and some of it may leave by another."""
+    ins, outs = _by_state(moves, moves.heads, found, states), _by_state(moves, moves.tails, found, states)
+    for state, coming in ins.items():
+        leaving = outs.get(state)
+        if leaving:
+            yield list(_sets(coming, leaving))
+
+
+def _by_state(
+    moves: Moves, at: Sequence[int], found: Flows, states: Collection[int] | None
+) -> dict[int, dict[int, list[int]]]:
+    """Return the channels of moves that carry anything, by state and by what they carry."""
+    by_state: dict[int, dict[int, list[int]]] = {}
+    for move, carried in enumerate(found.carried):
+        if carried and (states is None or at[move] in states):
+            by_state.setdefault(at[move], {}).setdefault(carried, []).append(moves.over[move])
+    return by_state
+
+
+def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterator[TurnSet]:
+    """Yield one set for all channels out that have the same channels in."""
+    joined: dict[tuple[int, ...], list[int]] = {}
+    order = list(coming)
+    for carried, outs in leaving.items():
+        groups = tuple([place for place, mask in enumerate(order) if mask & carried])
+        if groups:
+            joined.setdefault(groups, []).extend(outs)
+    for groups, outs in joined.items():
+        ins = (channel for place in groups for channel in coming[order[place]])
+        # Two moves may go over one channel, from different states.
+        yield TurnSet(list(dict.fromkeys(ins)), list(dict.fromkeys(outs)))
+
+
+class Waits:
+    """The graph of what waits for what, being built: channels first, then nodes that stand for sets."""
+
+    def __init__(self, channels: int) -> None:
+        self.channels = channels
+        self._nodes = channels
+        self._tails, self._heads = array(NODE), array(NODE)
+
+    def add(self, sets: Sequence[TurnSet]) -> None:
+        """Add the turns of one switch, written out or by ranges, whichever has fewer edges."""
+        channels = {channel for one in sets for channel in one.ins}
+        if sum(len(one.ins) for one in sets) <= _FEW * len(channels):
+            for one in sets:
+                self._join(one.ins, one.outs)
+            return
+        ranges = _Ranges(sorted(channels), self)
+        for one in sets:
+            self._join(ranges.of(one.ins), one.outs)
+
+    def node(self) -> int:
+        """Return a new node."""
+        self._nodes += 1
+        return self._nodes - 1
+
+    def edge(self, tail: int, head: int) -> None:
+        """Say that one node waits for another."""
+        self._tails.append(tail)
+        self._heads.append(head)
+
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return from_edges(self._nodes, self._tails, self._heads)
+
+    def _join(self, tails: Iterable[int], heads: Iterable[int]) -> None:
+        middle = self.node()
+        self._tails.extend(tails)
+        self._heads.extend([middle] * (len(self._tails) - len(self._heads)))
+        self._heads.extend(heads)
+        self._tails.extend([middle] * (len(self._heads) - len(self._tails)))
+
+
+class _Ranges:
+    """A tree over channels: the node of each range that was asked for, with edges from all channels in it."""
+
+    def __init__(self, channels: Sequence[int], waits: Waits) -> None:
+        self._channels, self._waits = channels, waits
+        self._place = {channel: place for place, channel in enumerate(channels)}
+        self._made: dict[tuple[int, int], int] = {}
+
+    def of(self, channels: Sequence[int]) -> list[int]:
+        """Return nodes that stand for these channels, and for no others."""
+        places = sorted(self._place[channel] for channel in channels)
+        found, start = list[int](), 0
+        for index in range(1, len(places) + 1):
+            if index == len(places) or places[index] != places[index - 1] + 1:
+                found += self._cover(0, len(self._channels), places[start], places[index - 1] + 1)
+                start = index
+        return found
+
+    def _cover(self, low: int, high: int, start: int, end: int) -> list[int]:
+        """Return the nodes of those halves of halves of ``low`` to ``high`` that make up ``start`` to ``end``."""
+        if start >= high or end <= low:
+            return []
+        if start <= low and high <= end:
+            return [self._node(low, high)]
+        middle = (low + high) // 2
+        return self._cover(low, middle, start, end) + self._cover(middle, high, start, end)
+
+    def _node(self, low: int, high: int) -> int:
+        if high - low == 1:
+            return self._channels[low]
+        if (low, high) not in self._made:
+            node = self._made[low, high] = self._waits.node()
+            middle = (low + high) // 2
+            self._waits.edge(self._node(low, middle), node)
+            self._waits.edge(self._node(middle, high), node)
+        return self._made[low, high]

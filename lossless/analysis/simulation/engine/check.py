@@ -1,0 +1,229 @@
+"""Networks that cannot be: each is refused with the name of the field that is wrong."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.analysis.simulation.engine.network import UNBOUNDED
+from lossless.ground.basics.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.analysis.simulation.engine.network import (
+        Cable,
+        Dcqcn,
+        End,
+        Flow,
+        Group,
+        Hold,
+        Network,
+        Physics,
+        SlowHost,
+        Switch,
+        Watchdog,
+        Wred,
+    )
+
+_MOST_CLASSES = 31
+"""Classes are bits of a 32-bit word, and one may be needed for ACKs."""
+_LARGEST_FRAME = 1 << 20
+_LONGEST_NS = 1e12
+"""A thousand seconds: more than any run is followed."""
+_SHORTEST_US = 1e-6
+"""A picosecond, the clock's step."""
+_RATES_BPS = (1e3, 1e15)
+_HEAVIEST = 1 << 20
+
+
+def check(network: Network, names: Mapping[int, str] | None = None) -> None:
+    """Refuse a network that cannot be; ``names`` says what its nodes are called where messages name one.
+
+    Raises:
+        ScenarioError: naming the field, its value, and what was expected.
+    """
+    _require(1 <= network.classes <= _MOST_CLASSES, "classes", network.classes, "1 to 31")
+    _require(len(network.cables) > 0, "cables", "empty", "at least one")
+    _check_physics(network.physics)
+    for number, cable in enumerate(network.cables):
+        _check_cable(network, cable, _cable_name(cable, number, names))
+    for node, switch in network.switches.items():
+        _check_switch(network, switch, names[node] if names else f"switches[{node}]")
+    pairs = {pair for cable in network.cables for pair in ((cable.a, cable.b), (cable.b, cable.a))}
+    for number, flow in enumerate(network.flows):
+        _check_flow(network, flow, pairs, number)
+    for number, hold in enumerate(network.holds):
+        _check_hold(network, hold, pairs, f"holds[{number}]")
+    for number, host in enumerate(network.slow_hosts):
+        _check_slow_host(network, host, number, pairs)
+
+
+def _cable_name(cable: Cable, number: int, names: Mapping[int, str] | None) -> str:
+    return f"{names[cable.a]} to {names[cable.b]}" if names else f"cables[{number}]"
+
+
+def largest_frame(network: Network) -> int:
+    """Return the largest frame of a network in bytes on the wire."""
+    return max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
+
+
+def _check_physics(physics: Physics) -> None:
+    _in_range(physics.overhead_bytes, "physics.overhead_bytes", 0, _LARGEST_FRAME)
+    _in_range(physics.gap_bytes, "physics.gap_bytes", 0, _LARGEST_FRAME)
+    _in_range(physics.pfc_frame_bytes, "physics.pfc_frame_bytes", 1, _LARGEST_FRAME)
+    _in_range(physics.ack_frame_bytes, "physics.ack_frame_bytes", 1, _LARGEST_FRAME)
+    _in_range(physics.ack_every, "physics.ack_every", 1, _HEAVIEST)
+    _in_range(physics.nack_interval_us, "physics.nack_interval_us", 0, _LONGEST_NS / 1e3)
+    if physics.timeout_ms is not None:
+        _in_range(physics.timeout_ms, "physics.timeout_ms", _SHORTEST_US, _LONGEST_NS / 1e6)
+    _require(physics.acks in ("apart", "data"), "physics.acks", physics.acks, "apart or data")
+
+
+def _check_cable(network: Network, cable: Cable, where: str) -> None:
+    _in_range(cable.rate_bps, f"{where}.rate_bps", *_RATES_BPS)
+    for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
+        _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)
+    _require(cable.a != cable.b, f"{where}.b", cable.b, "another node than a")
+    for side, node, end in (("a", cable.a, cable.a_end), ("b", cable.b, cable.b_end)):
+        _require(0 <= node < network.nodes, f"{where}.{side}", node, f"a node from 0 to {network.nodes - 1}")
+        is_switch = node in network.switches
+        given = "missing" if end is None else "set"
+        expected = f"{'set, as' if is_switch else 'missing, as'} node {node} is a {'switch' if is_switch else 'host'}"
+        _require((end is not None) == is_switch, f"{where}.{side}_end", given, expected)
+        if end is not None:
+            _check_end(network, end, network.switches[node], f"{where}.{side}_end")
+
+
+def _check_end(network: Network, end: End, switch: Switch, where: str) -> None:
+    for name, found in (("queues", len(end.queues)), ("groups", len(end.groups))):
+        wanted = f"one for each of {network.classes} classes"
+        _require(found == network.classes, f"{where}.{name}", found, wanted)
+    for number, queue in enumerate(end.queues):
+        _in_range(queue.weight, f"{where}.queues[{number}].weight", 1, _HEAVIEST)
+        _in_range(queue.limit_bytes, f"{where}.queues[{number}].limit_bytes", 0, UNBOUNDED)
+        if queue.wred is not None:
+            _check_wred(queue.wred, f"{where}.queues[{number}].wred")
+    for number, group in enumerate(end.groups):
+        _check_group(group, switch, f"{where}.groups[{number}]")
+
+
+def _check_group(group: Group, switch: Switch, where: str) -> None:
+    one = (group.alpha is None) != (group.static_bytes is None)
+    _require(one, f"{where}.alpha", group.alpha, "either alpha or static_bytes to be set")
+    if group.alpha is not None:
+        _in_range(group.alpha, f"{where}.alpha", 2.0**-20, 2.0**20)
+    for name in ("headroom_bytes", "xon_bytes", "xon_offset_bytes", "reserved_bytes", "static_bytes"):
+        _in_range(getattr(group, name) or 0, f"{where}.{name}", 0, UNBOUNDED)
+    most = len(switch.other_pools)
+    _require(0 <= group.pool <= most, f"{where}.pool", group.pool, f"0 to {most}")
+
+
+def _check_wred(wred: Wred, where: str) -> None:
+    _in_range(wred.kmax_bytes, f"{where}.kmax_bytes", 0, UNBOUNDED)
+    ordered = 0 <= wred.kmin_bytes <= wred.kmax_bytes
+    _require(ordered, f"{where}.kmin_bytes", wred.kmin_bytes, f"0 to kmax_bytes, {wred.kmax_bytes}")
+    _in_range(wred.pmax, f"{where}.pmax", 0, 1)
+
+
+def _check_switch(network: Network, switch: Switch, where: str) -> None:
+    _in_range(switch.cell_bytes, f"{where}.cell_bytes", 1, _LARGEST_FRAME)
+    frame = -(-largest_frame(network) // switch.cell_bytes) * switch.cell_bytes
+    for name in ("buffer_bytes", "pool_bytes"):
+        value = getattr(switch, name)
+        _require(frame <= value <= UNBOUNDED, f"{where}.{name}", value, f"at least one frame, {frame} B")
+    for number, pool in enumerate(switch.other_pools):
+        _in_range(pool, f"{where}.other_pools[{number}]", 0, UNBOUNDED)
+    _in_range(switch.headroom_pool_bytes or 0, f"{where}.headroom_pool_bytes", 0, UNBOUNDED)
+    if switch.watchdog is not None:
+        _check_watchdog(network, switch.watchdog, f"{where}.watchdog")
+
+
+def _check_watchdog(network: Network, watchdog: Watchdog, where: str) -> None:
+    for name in ("poll_ms", "detection_ms"):
+        _in_range(getattr(watchdog, name), f"{where}.{name}", _SHORTEST_US, _LONGEST_NS / 1e6)
+    if watchdog.restoration_ms is not None:
+        _in_range(watchdog.restoration_ms, f"{where}.restoration_ms", _SHORTEST_US, _LONGEST_NS / 1e6)
+    for name, known in (("action", ("drop", "forward", "alert")), ("vendor", ("mellanox", "broadcom"))):
+        value = getattr(watchdog, name)
+        _require(value in known, f"{where}.{name}", value, f"one of {', '.join(known)}")
+    _check_classes(network, watchdog.classes, f"{where}.classes")
+
+
+def _check_classes(network: Network, classes: tuple[int, ...], where: str) -> None:
+    for one in classes:
+        _require(0 <= one < network.classes, where, one, f"0 to {network.classes - 1}")
+
+
+def _check_flow(network: Network, flow: Flow, pairs: set[tuple[int, int]], number: int) -> None:
+    where = f"flows[{number}]"
+    _in_range(flow.size_bytes, f"{where}.size_bytes", 1, UNBOUNDED)
+    _in_range(flow.start_ns, f"{where}.start_ns", 0, _LONGEST_NS)
+    _in_range(flow.mtu_bytes, f"{where}.mtu_bytes", 1, _LARGEST_FRAME)
+    known = 0 <= flow.traffic_class < network.classes
+    _require(known, f"{where}.traffic_class", flow.traffic_class, f"0 to {network.classes - 1}")
+    _check_path(network, flow, pairs, f"{where}.path")
+    for before in flow.after:
+        _require(0 <= before < number, f"{where}.after", before, "the number of an earlier flow")
+    if flow.dcqcn is not None:
+        _check_dcqcn(flow.dcqcn, f"{where}.dcqcn")
+
+
+def _check_path(network: Network, flow: Flow, pairs: set[tuple[int, int]], where: str) -> None:
+    _require(len(flow.path) > 1, where, flow.path, "at least a source and a destination")
+    _require(len(set(flow.path)) == len(flow.path), where, flow.path, "no node twice")
+    for pair in pairwise(flow.path):
+        _require(pair in pairs, where, flow.path, f"a cable from {pair[0]} to {pair[1]}")
+    for node in (flow.path[0], flow.path[-1]):
+        _require(node not in network.switches, where, flow.path, f"hosts at both ends, not switch {node}")
+    for node in flow.path[1:-1]:
+        _require(node in network.switches, where, flow.path, f"switches between them, not host {node}")
+
+
+def _check_dcqcn(dcqcn: Dcqcn, where: str) -> None:
+    for name in ("alpha_us", "decrease_us", "increase_us"):
+        _in_range(getattr(dcqcn, name), f"{where}.{name}", _SHORTEST_US, _LONGEST_NS / 1e3)
+    _in_range(dcqcn.cnp_gate_us, f"{where}.cnp_gate_us", 0, _LONGEST_NS / 1e3)
+    _in_range(dcqcn.min_rate_bps, f"{where}.min_rate_bps", *_RATES_BPS)
+    for name in ("ai_bps", "hai_bps", "first_rate_bps", "release_bps"):
+        _in_range(getattr(dcqcn, name), f"{where}.{name}", 0, _RATES_BPS[1])
+    for name in ("byte_reset", "threshold"):
+        value = getattr(dcqcn, name)
+        whole = isinstance(value, int) and 0 <= value < 1 << 31
+        _require(whole, f"{where}.{name}", value, "a whole number from 0 on")
+    for name in ("g", "initial_alpha", "alpha_to_rate", "min_decrease"):
+        _in_range(getattr(dcqcn, name), f"{where}.{name}", 0, 1)
+
+
+def _check_hold(network: Network, hold: Hold, pairs: set[tuple[int, int]], where: str) -> None:
+    _require((hold.node, hold.peer) in pairs, f"{where}.peer", hold.peer, f"a neighbour of {hold.node}")
+    _in_range(hold.start_ns, f"{where}.start_ns", 0, _LONGEST_NS)
+    after = hold.start_ns < hold.end_ns <= _LONGEST_NS
+    _require(after, f"{where}.end_ns", hold.end_ns, f"a time from {hold.start_ns} to {_LONGEST_NS:g}")
+    if hold.period_ns != 0:
+        _in_range(hold.period_ns, f"{where}.period_ns", 1, _LONGEST_NS)
+    _in_range(hold.duty, f"{where}.duty", 0, 1)
+    _check_classes(network, hold.classes, f"{where}.classes")
+
+
+def _check_slow_host(network: Network, host: SlowHost, number: int, pairs: set[tuple[int, int]]) -> None:
+    where = f"slow_hosts[{number}]"
+    attached = host.node not in network.switches and any(host.node == end for _, end in pairs)
+    _require(attached, f"{where}.node", host.node, "a host with a cable")
+    others = [one.node for one in network.slow_hosts]
+    _require(others.count(host.node) == 1, f"{where}.node", host.node, "each host once")
+    _in_range(host.drain_bps, f"{where}.drain_bps", *_RATES_BPS)
+    _in_range(host.xoff_bytes, f"{where}.xoff_bytes", 0, UNBOUNDED)
+    low = 0 <= host.xon_bytes <= host.xoff_bytes
+    _require(low, f"{where}.xon_bytes", host.xon_bytes, f"0 to xoff_bytes, {host.xoff_bytes}")
+
+
+def _in_range(value: float, field: str, least: float, most: float) -> None:
+    fits = math.isfinite(value) and least <= value <= most
+    _require(fits, field, value, f"{least:g} to {most:g}")
+
+
+def _require(meaningful: bool, field: str, value: object, expected: str) -> None:
+    if not meaningful:
+        raise ScenarioError(f"{field} is {value}; expected {expected}")

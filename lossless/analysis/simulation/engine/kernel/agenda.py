@@ -1,0 +1,62 @@
+"""The agenda: when each thing that can happen happens next, and which is first.
+
+Everything that can happen has a slot: first the arrivals over each link, then what each link's transmitter is told by
+PFC, then each transmitter's turn to send, then what is rare. A binary tree over the slots holds in each node the
+earlier of its two children, so that the root is what happens next, and setting a slot costs one walk to the root,
+without a branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs
+repeat exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.records import NEVER
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def plan(w: World, slot: int, at_ps: int) -> None:
+    """Set when the thing of a slot happens next."""
+    node = (1 << w.bits) + slot
+    value = NEVER if at_ps >= NEVER >> w.bits else (at_ps << w.bits) | slot
+    w.agenda[node] = value
+    while node > 1:
+        value = min(value, w.agenda[node ^ 1])
+        node >>= 1
+        w.agenda[node] = value
+
+
+@kernel
+def planned(w: World, slot: int) -> int:
+    """Return when the thing of a slot happens next."""
+    value = w.agenda[(1 << w.bits) + slot]
+    return NEVER if value == NEVER else value >> w.bits
+
+
+@kernel
+def plan_arrival(w: World, link: int, at_ps: int) -> None:
+    """Set when the next frame on a link is received whole."""
+    plan(w, link, at_ps)
+
+
+@kernel
+def plan_obedience(w: World, link: int, at_ps: int) -> None:
+    """Set when a link's transmitter next obeys a PFC frame."""
+    plan(w, len(w.links) + link, at_ps)
+
+
+@kernel
+def plan_turn(w: World, link: int, at_ps: int) -> None:
+    """Set when a link's transmitter next looks for something to send."""
+    plan(w, 2 * len(w.links) + link, at_ps)
+
+
+@kernel
+def turn_by(w: World, link: int, at_ps: int) -> None:
+    """See to it that a link's transmitter looks for something to send at a time, or before."""
+    if at_ps < planned(w, 2 * len(w.links) + link):
+        plan_turn(w, link, at_ps)

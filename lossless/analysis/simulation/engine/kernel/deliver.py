@@ -1,0 +1,87 @@
+"""The receiving host: order, acknowledgement, congestion notification.
+
+A receiver that keeps up needs no event of its own: what its answer will be is known when the last switch begins to
+send. Frames out of order are answered by a NACK, and the sender goes back to the gap (RoCE's go-back-N).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+from lossless.analysis.simulation.engine.kernel.dcqcn import notify
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def deliver(w: World, number: int, arrives_at: int) -> None:
+    """Hand a frame to its flow's receiver, at the time it will be whole."""
+    frame = w.frames[number]
+    flow = w.flows[frame.flow]
+    w.clock.in_network -= 1
+    answered = receive_in_order(w, flow, frame, arrives_at)
+    if frame.marked and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
+        notify(w, frame.flow, arrives_at)
+
+
+@kernel
+def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
+    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer.
+
+    An ACK that is lost is made good by the next one, so ACKs are taken as they come.
+    """
+    if not flow.counts:
+        flow.expected_psn = frame.psn + 1
+        return False
+    if frame.psn > flow.expected_psn:
+        return _reject(w, flow, arrives_at)
+    if frame.psn < flow.expected_psn:
+        return False
+    flow.expected_psn += frame.wire_bytes - flow.overhead_bytes
+    if flow.acks >= 0:
+        _acknowledge(w, flow, arrives_at)
+    if flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
+        _finish(w, flow, arrives_at)
+    return True
+
+
+@kernel
+def _finish(w: World, flow: Any, at_ps: int) -> None:
+    """A transfer is whole: those that wait for it may begin."""
+    if flow.counts:
+        flow.done_at = at_ps
+        w.clock.unfinished -= 1
+    for place in range(flow.first_follower, flow.first_follower + flow.followers):
+        follower = w.flows[w.paths[place]]
+        follower.waits_for -= 1
+        if follower.waits_for == 0:
+            follower.next_at = follower.started_at = at_ps
+            turn_by(w, follower.first_link, at_ps)
+
+
+@kernel
+def _reject(w: World, flow: Any, arrives_at: int) -> bool:
+    """Ask for what is missing: once for each gap, and again after a while; return whether it was asked for now."""
+    if flow.nacked_psn == flow.expected_psn and arrives_at < flow.nack_again_at:
+        return False
+    flow.nacked_psn = flow.expected_psn
+    flow.nack_again_at = arrives_at + flow.nack_ps
+    flow.rewind_at = arrives_at + flow.feedback_ps
+    turn_by(w, flow.first_link, flow.rewind_at)
+    return True
+
+
+@kernel
+def _acknowledge(w: World, flow: Any, arrives_at: int) -> None:
+    """Owe the sender an ACK, which its own flow carries in the class it is in."""
+    flow.ack_owed += 1
+    if flow.ack_owed < flow.ack_every and flow.expected_psn < flow.size_bytes:
+        return
+    flow.ack_owed = 0
+    acks = w.flows[flow.acks]
+    acks.size_bytes += 1
+    acks.next_at = max(acks.next_at, arrives_at)
+    turn_by(w, acks.first_link, arrives_at)

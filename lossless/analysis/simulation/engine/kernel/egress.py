@@ -1,0 +1,150 @@
+"""The egress of a switch port: queue, schedule, mark, send."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.kernel.agenda import plan_turn
+from lossless.analysis.simulation.engine.kernel.deliver import deliver
+from lossless.analysis.simulation.engine.kernel.lists import dequeue, enqueue, give_back
+from lossless.analysis.simulation.engine.kernel.memory import release, wants_resume
+from lossless.analysis.simulation.engine.kernel.pfc import blocked, resume
+from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, start_sending
+from lossless.analysis.simulation.engine.records import NEVER
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def random(clock: Any) -> float:
+    """Return the next random number in [0, 1): xorshift64* (Vigna 2016)."""
+    state = clock.random
+    state ^= state >> np.uint64(12)
+    state ^= state << np.uint64(25)
+    state ^= state >> np.uint64(27)
+    clock.random = state
+    return float((state * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@kernel
+def congested(w: World, queue: Any) -> bool:
+    """Return whether WRED picks a frame: never at Kmin, by chance Pmax at Kmax, always above."""
+    if queue.bytes > queue.kmax:
+        return True
+    if queue.bytes <= queue.kmin:
+        return False
+    return random(w.clock) < queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
+
+
+@kernel
+def join(w: World, at: int, number: int) -> None:
+    """Put a frame last in its queue on link ``at``."""
+    frame = w.frames[number]
+    queue = w.queues[at * w.classes + frame.priority]
+    enqueue(w, queue, number)
+    queue.bytes += frame.held_bytes
+    w.links[at].backlog |= 1 << frame.priority
+    if queue.bytes > queue.max_bytes:
+        queue.max_bytes = queue.bytes
+        queue.max_at = w.clock.grew_at = w.clock.now
+
+
+@kernel
+def choose(w: World, at: int) -> int:
+    """Return the class that sends next on link ``at``, -1 where none may.
+
+    Strict classes go first, the highest before the others; the rest share by deficit (DWRR).
+    """
+    link = w.links[at]
+    ready = link.backlog & ~blocked(link)
+    if ready == 0:
+        return -1
+    if w.classes == 1:
+        return 0
+    first = ready & link.strict
+    if first:
+        return _highest(first, w.classes)
+    priority = link.turn
+    while True:
+        if ready >> priority & 1:
+            queue = w.queues[at * w.classes + priority]
+            size = w.frames[queue.head].wire_bytes
+            if queue.deficit >= size:
+                queue.deficit -= size
+                link.turn = priority
+                return priority
+        priority = priority + 1 if priority + 1 < w.classes else 0
+        if ready >> priority & 1:
+            w.queues[at * w.classes + priority].deficit += w.queues[at * w.classes + priority].quantum
+
+
+@kernel
+def _highest(ready: int, classes: int) -> int:
+    for priority in range(classes - 1, 0, -1):
+        if ready >> priority & 1:
+            return priority
+    return 0
+
+
+@kernel
+def leave(w: World, at: int, priority: int) -> int:
+    """Take the first frame of a queue out of the switch's memory; its group may let the peer go on."""
+    link, queue = w.links[at], w.queues[at * w.classes + priority]
+    number = dequeue(w, queue)
+    frame = w.frames[number]
+    queue.bytes -= frame.held_bytes
+    if queue.head < 0:
+        link.backlog &= ~(1 << priority)
+        queue.deficit = 0
+    group = w.groups[frame.via * w.classes + priority]
+    unit = w.units[group.unit]
+    release(unit, group, frame.held_bytes)
+    if wants_resume(unit, group):
+        group.paused = 0
+        resume(w, frame.via, priority)
+    return number
+
+
+@kernel
+def forward(w: World, at: int) -> None:
+    """Send the next frame of a switch port, if one may go."""
+    link = w.links[at]
+    free_at = max(link.busy_until, link.pfc_free_at)
+    if w.clock.now < free_at:
+        plan_turn(w, at, free_at)
+        return
+    priority = choose(w, at)
+    link.idle = priority < 0
+    if priority < 0:
+        plan_turn(w, at, NEVER)
+        return
+    number = leave(w, at, priority)
+    frame = w.frames[number]
+    mark(w, w.queues[at * w.classes + priority], frame)
+    arrives_at = start_sending(w, link, frame.wire_bytes)
+    if link.receiver_unit < 0 and not link.seen:
+        deliver(w, number, arrives_at)
+        give_back(w, number)
+    else:
+        put_on_wire(w, number, at, arrives_at)
+    plan_turn(w, at, link.busy_until)
+
+
+@kernel
+def mark(w: World, queue: Any, frame: Any) -> None:
+    """Mark a frame that leaves a queue (ECN), by what remains in it, and count it."""
+    queue.sent_frames += 1
+    queue.sent_bytes += frame.wire_bytes
+    if queue.wred != 1 or frame.marked or not congested(w, queue):
+        return
+    frame.marked = 1
+    queue.marks += 1
+    w.clock.marks += 1
+    if queue.first_mark_at < 0:
+        queue.first_mark_at = w.clock.now
+        if w.clock.first_mark_at < 0:
+            w.clock.first_mark_at = w.clock.now

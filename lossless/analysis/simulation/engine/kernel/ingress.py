@@ -1,0 +1,109 @@
+"""The ingress of a switch: a frame has been received whole; admit it, find its way, pause whoever must wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
+from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+from lossless.analysis.simulation.engine.kernel.egress import congested, join
+from lossless.analysis.simulation.engine.kernel.lists import give_back
+from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
+from lossless.analysis.simulation.engine.kernel.pfc import pause
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def arrive(w: World, at: int, number: int) -> int:
+    """Take a frame that came over link ``at`` into memory; return the link it leaves by, -1 where it is dropped."""
+    frame = w.frames[number]
+    flow = w.flows[frame.flow]
+    group = w.groups[at * w.classes + frame.priority]
+    unit = w.units[group.unit]
+    onward = w.paths[flow.first_hop + frame.hop]
+    frame.hop += 1
+    frame.held_bytes = 0 if flow.apart else cells(frame.wire_bytes, unit.cell_bytes)
+    if refused(w, w.queues[onward * w.classes + frame.priority], frame):
+        drop(w, number)
+        return -1
+    if not admit(w.clock, unit, group, frame.held_bytes):
+        _count_drop(w, group)
+        drop(w, number)
+        return -1
+    if wants_pause(group):
+        _count_pause(w, group)
+        pause(w, at, frame.priority)
+    join(w, onward, number)
+    return onward
+
+
+@kernel
+def cells(wire_bytes: int, cell_bytes: int) -> int:
+    """Return what a frame takes of memory: whole cells."""
+    return wire_bytes if cell_bytes == 1 else (wire_bytes + cell_bytes - 1) // cell_bytes * cell_bytes
+
+
+@kernel
+def refused(w: World, queue: Any, frame: Any) -> bool:
+    """Return whether an egress queue takes no frame: stopped by the watchdog, full, or picked by WRED to drop."""
+    if queue.stormed:
+        queue.stopped += 1
+        return True
+    full = queue.bytes + frame.held_bytes > queue.limit_bytes
+    if full or (queue.wred == 2 and congested(w, queue)):
+        queue.drops += 1
+        return True
+    return False
+
+
+@kernel
+def _count_drop(w: World, group: Any) -> None:
+    group.drops += 1
+    if group.first_drop_at < 0:
+        group.first_drop_at = w.clock.now
+
+
+@kernel
+def _count_pause(w: World, group: Any) -> None:
+    group.paused = 1
+    group.pauses += 1
+    w.clock.pauses += 1
+    if group.first_pause_at < 0:
+        group.first_pause_at = w.clock.now
+        if w.clock.first_pause_at < 0:
+            w.clock.first_pause_at = w.clock.now
+
+
+@outlined
+def drop(w: World, number: int) -> None:
+    """Lose a frame; the sender learns of it by a NACK, or by its timeout."""
+    flow = w.flows[w.frames[number].flow]
+    w.clock.drops += 1
+    w.clock.in_network -= 1
+    if w.clock.first_drop_at < 0:
+        w.clock.first_drop_at = w.clock.now
+    if flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
+        flow.rewind_at = w.clock.now + flow.timeout_ps
+        turn_by(w, flow.first_link, flow.rewind_at)
+    give_back(w, number)
+
+
+@kernel
+def flush(w: World, at: int, priority: int) -> None:
+    """Drop everything a queue holds: the watchdog's action."""
+    queue = w.queues[at * w.classes + priority]
+    number = queue.head
+    while number >= 0:
+        frame = w.frames[number]
+        following = frame.next
+        group = w.groups[frame.via * w.classes + priority]
+        release(w.units[group.unit], group, frame.held_bytes)
+        queue.stopped += 1
+        drop(w, number)
+        number = following
+    queue.head = -1
+    queue.bytes = 0
+    queue.deficit = 0
+    w.links[at].backlog &= ~(1 << priority)

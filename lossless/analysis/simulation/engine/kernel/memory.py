@@ -1,0 +1,99 @@
+"""The memory unit of a switch: who may enter, and what a group may still take.
+
+A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne
+1998). Above T, frames are charged to its headroom, the arriving one first, and go on being so until the headroom is
+empty again; what leaves is taken from the headroom first. Semantics of SONiC's buffer model as the packet-level
+simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lossless.analysis.simulation.engine.compiled import kernel
+
+
+@kernel
+def threshold(unit: Any, group: Any) -> float:
+    """Return T in bytes: alpha times what the pool has left, or a static threshold as far as the pool goes."""
+    left = unit.shared_bytes - (unit.used - unit.headroom_used - unit.reserved_used)
+    if group.static_bytes >= 0:
+        return float(min(group.static_bytes, group.bytes + left))
+    return group.alpha * max(0, left)
+
+
+@kernel
+def fits(unit: Any, group: Any, held_bytes: int) -> bool:
+    """Return whether a frame may enter: the chip has room, and where headroom is in use, so has the headroom."""
+    used = unit.used + held_bytes
+    if used > unit.buffer_bytes or used > unit.pool_bytes + unit.headroom_pool_bytes:
+        return False
+    if group.headroom_used == 0:
+        return True
+    full = group.headroom_used + held_bytes > group.headroom_bytes
+    if full and group.bytes + held_bytes > group.reserved_bytes:
+        return False
+    return unit.headroom_used + held_bytes <= unit.headroom_pool_bytes
+
+
+@kernel
+def charge(unit: Any, group: Any, held_bytes: int) -> None:
+    """Count a frame in: as reserved as far as that goes, then as shared."""
+    before = min(group.bytes, group.reserved_bytes)
+    group.bytes += held_bytes
+    unit.used += held_bytes
+    unit.reserved_used += min(group.bytes, group.reserved_bytes) - before
+
+
+@kernel
+def admit(clock: Any, unit: Any, group: Any, held_bytes: int) -> bool:
+    """Take a frame in, and say whether there was room for it."""
+    if not fits(unit, group, held_bytes):
+        return False
+    in_headroom = group.headroom_used > 0
+    charge(unit, group, held_bytes)
+    if in_headroom or group.bytes > threshold(unit, group):
+        if not group.lossless:
+            _discharge(unit, group, held_bytes)
+            return False
+        group.headroom_used += held_bytes
+        unit.headroom_used += held_bytes
+        if group.headroom_used > group.max_headroom:
+            group.max_headroom = group.headroom_used
+            unit.max_headroom = max(unit.max_headroom, unit.headroom_used)
+    if group.bytes > group.max_bytes:
+        group.max_bytes = group.bytes
+        unit.max_used = max(unit.max_used, unit.used)
+        clock.grew_at = clock.now
+    return True
+
+
+@kernel
+def release(unit: Any, group: Any, held_bytes: int) -> None:
+    """Count a frame out: from headroom first."""
+    from_headroom = min(group.headroom_used, held_bytes)
+    group.headroom_used -= from_headroom
+    unit.headroom_used -= from_headroom
+    _discharge(unit, group, held_bytes)
+
+
+@kernel
+def _discharge(unit: Any, group: Any, held_bytes: int) -> None:
+    before = min(group.bytes, group.reserved_bytes)
+    group.bytes -= held_bytes
+    unit.used -= held_bytes
+    unit.reserved_used -= before - min(group.bytes, group.reserved_bytes)
+
+
+@kernel
+def wants_pause(group: Any) -> bool:
+    """Return whether a group asks its peer to pause: it has begun to use headroom."""
+    return group.headroom_used > 0 and not group.paused
+
+
+@kernel
+def wants_resume(unit: Any, group: Any) -> bool:
+    """Return whether a paused group lets its peer go on: no headroom in use, and below XON or XON offset below T."""
+    if not group.paused or group.headroom_used > 0:
+        return False
+    return group.bytes < group.xon or group.bytes + group.xon_offset <= threshold(unit, group)

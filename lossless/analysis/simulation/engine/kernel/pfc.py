@@ -1,0 +1,108 @@
+"""Priority-based flow control (IEEE 802.1Qbb): a group asks, the transmitter at the other end obeys later.
+
+A PFC frame goes before all data, but not before the end of the frame being sent; then it travels the cable, and the
+peer reacts. A pause is a state that holds until it is lifted (a sender that refreshes its quanta).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
+from lossless.analysis.simulation.engine.kernel.agenda import plan_obedience, plan_turn
+from lossless.analysis.simulation.engine.kernel.lists import give_back, take
+from lossless.analysis.simulation.engine.records import NEVER
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def pause(w: World, at: int, priority: int) -> None:
+    """Ask the transmitter of link ``at`` to stop sending a priority (XOFF)."""
+    _send(w, at, priority, 1)
+
+
+@kernel
+def resume(w: World, at: int, priority: int) -> None:
+    """Let the transmitter of link ``at`` send a priority again (XON)."""
+    _send(w, at, priority, 0)
+
+
+@outlined
+def _send(w: World, at: int, priority: int, pauses: int) -> None:
+    link = w.links[at]
+    back = w.links[link.reverse]
+    starts = max(w.clock.now, back.busy_until, back.pfc_free_at)
+    back.pfc_free_at = starts + int(link.pfc_wire_bytes * back.ps_per_byte + 0.5)
+    number = take(w)
+    frame = w.frames[number]
+    frame.arrives_at = back.pfc_free_at + back.propagation_ps + link.reaction_ps
+    frame.priority = priority
+    frame.marked = pauses
+    frame.next = -1
+    if link.pfc_head < 0:
+        link.pfc_head = number
+        plan_obedience(w, at, frame.arrives_at)
+    else:
+        w.frames[link.pfc_tail].next = number
+    link.pfc_tail = number
+
+
+@outlined
+def obey(w: World, at: int) -> None:
+    """Let the oldest PFC frame under way to the transmitter of link ``at`` take effect."""
+    link = w.links[at]
+    number = link.pfc_head
+    frame = w.frames[number]
+    link.pfc_head = frame.next
+    plan_obedience(w, at, NEVER if link.pfc_head < 0 else w.frames[link.pfc_head].arrives_at)
+    bit = 1 << frame.priority
+    was = link.paused | link.held
+    link.paused = link.paused | bit if frame.marked else link.paused & ~bit
+    account(w, at, was)
+    give_back(w, number)
+    plan_turn(w, at, w.clock.now)
+
+
+@kernel
+def account(w: World, at: int, was: int) -> None:
+    """Note for each class of link ``at`` that its pause began or ended, given the classes that stood before."""
+    stands = w.links[at].paused | w.links[at].held
+    changed = was ^ stands
+    if changed == 0:
+        return
+    for priority in range(w.classes):
+        if changed >> priority & 1:
+            queue = w.queues[at * w.classes + priority]
+            if stands >> priority & 1:
+                _begins(w, queue)
+            else:
+                _ends(w, queue)
+
+
+@kernel
+def _begins(w: World, queue: Any) -> None:
+    queue.paused_since = w.clock.now
+    queue.pauses += 1
+
+
+@kernel
+def _ends(w: World, queue: Any) -> None:
+    lasted = w.clock.now - queue.paused_since
+    queue.paused_ps += lasted
+    queue.longest_pause_ps = max(queue.longest_pause_ps, lasted)
+    queue.paused_since = -1
+    queue.resumes += 1
+
+
+@kernel
+def paused_ps(queue: Any, now: int) -> int:
+    """Return how long a queue has been paused so far."""
+    return queue.paused_ps + (now - queue.paused_since if queue.paused_since >= 0 else 0)
+
+
+@kernel
+def blocked(link: Any) -> int:
+    """Return the classes that a transmitter may not send now."""
+    return (link.paused | link.held) & ~link.ignored

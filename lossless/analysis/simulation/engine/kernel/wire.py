@@ -1,0 +1,44 @@
+"""The wire: a frame is received whole when its last bit has travelled the cable (store and forward)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.kernel.agenda import plan_arrival
+from lossless.analysis.simulation.engine.records import NEVER
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@kernel
+def start_sending(w: World, link: Any, wire_bytes: int) -> int:
+    """Occupy a link with a frame, its preamble and gap included, and return when its last bit is received."""
+    link.busy_until = w.clock.now + int((wire_bytes + link.gap_bytes) * link.ps_per_byte + 0.5)
+    return link.busy_until + link.propagation_ps
+
+
+@kernel
+def put_on_wire(w: World, number: int, at: int, arrives_at: int) -> None:
+    """Let a frame travel along link ``at``."""
+    link, frame = w.links[at], w.frames[number]
+    frame.next = -1
+    frame.via = at
+    frame.arrives_at = arrives_at
+    if link.wire_head < 0:
+        link.wire_head = number
+        plan_arrival(w, at, arrives_at)
+    else:
+        w.frames[link.wire_tail].next = number
+    link.wire_tail = number
+
+
+@kernel
+def take_off_wire(w: World, at: int) -> int:
+    """Return the frame that has arrived at the far end of link ``at``."""
+    link = w.links[at]
+    found = link.wire_head
+    link.wire_head = w.frames[found].next
+    plan_arrival(w, at, NEVER if link.wire_head < 0 else w.frames[link.wire_head].arrives_at)
+    return found

@@ -1,0 +1,31 @@
+"""Everything a kernel function may look at, under one name."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class World(NamedTuple):
+    """The state of a simulated fabric: see :mod:`lossless.analysis.simulation.engine.records` for what each array holds.
+
+    ``classes`` is how many a link has, ``bits`` how many of an agenda entry are its slot.
+    """
+
+    clock: Any
+    agenda: Any
+    frames: Any
+    links: Any
+    queues: Any
+    groups: Any
+    units: Any
+    flows: Any
+    points: Any
+    params: Any
+    cnps: Any
+    paths: Any
+    receivers: Any
+    holds: Any
+    probes: Any
+    samples: Any
+    classes: int
+    bits: int

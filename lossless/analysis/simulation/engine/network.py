@@ -1,0 +1,203 @@
+"""What is simulated, in the field's own words: switches, cables, flows. Plain frozen data, no arrays.
+
+Nodes are numbers; a node with an entry in ``Network.switches`` is a switch, any other a host. Traffic classes are
+numbered from 0 in the order of the tuples of :class:`End`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+Action = Literal["drop", "forward", "alert"]
+"""What the watchdog does to a queue in a storm."""
+UNBOUNDED = 1 << 60
+"""A limit in bytes that is none."""
+
+
+class Wred(NamedTuple):
+    """ECN or WRED of one egress queue: from Kmin to Kmax with a chance up to Pmax, above always."""
+
+    kmin_bytes: float
+    kmax_bytes: float
+    pmax: float
+    marks: bool = True
+
+
+class Queue(NamedTuple):
+    """One egress queue. ``weight`` counts where it is not strict; a limit drops what would exceed it."""
+
+    wred: Wred | None = None
+    strict: bool = False
+    weight: int = 1
+    limit_bytes: int = UNBOUNDED
+
+
+class Group(NamedTuple):
+    """One priority group. Exactly one of ``alpha`` and ``static_bytes`` is set; no headroom: lossy.
+
+    ``pool`` 0 is ``Switch.pool_bytes``, 1 and up count ``Switch.other_pools``.
+    """
+
+    alpha: float | None
+    headroom_bytes: int | None
+    xon_bytes: int = 0
+    xon_offset_bytes: int = 0
+    reserved_bytes: int = 0
+    static_bytes: int | None = None
+    pool: int = 0
+
+
+class End(NamedTuple):
+    """One end of a cable in a switch: what it sends from and what it receives into, by class."""
+
+    queues: tuple[Queue, ...]
+    groups: tuple[Group, ...]
+
+
+class Cable(NamedTuple):
+    """A cable, both directions. An end in a host is None.
+
+    ``a_reaction_ns`` is how long the transmitter at ``a`` takes to obey PFC once it has received it.
+    """
+
+    a: int
+    b: int
+    rate_bps: float
+    propagation_ns: float
+    a_end: End | None = None
+    b_end: End | None = None
+    a_reaction_ns: float = 0
+    b_reaction_ns: float = 0
+
+
+class Watchdog(NamedTuple):
+    """The PFC watchdog of a switch; ``restoration_ms`` None: what it stops stays so. ``classes`` it watches."""
+
+    poll_ms: float
+    detection_ms: float
+    restoration_ms: float | None
+    action: Action
+    vendor: Literal["mellanox", "broadcom"]
+    classes: tuple[int, ...]
+
+
+class Switch(NamedTuple):
+    """The memory of a switch. ``headroom_pool_bytes`` None: all headrooms exist in full.
+
+    ``pool_bytes`` is what ingress groups share, what they have reserved included; ``other_pools`` are further pools
+    that some of them draw on instead.
+    """
+
+    buffer_bytes: int
+    pool_bytes: int
+    headroom_pool_bytes: int | None = None
+    cell_bytes: int = 1
+    watchdog: Watchdog | None = None
+    other_pools: tuple[int, ...] = ()
+
+
+class Dcqcn(NamedTuple):
+    """DCQCN parameters by what they mean; see :mod:`lossless.analysis.simulation.question.connectx` for ConnectX names.
+
+    ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. ``alpha_to_rate`` is what alpha is multiplied by to give the part of
+    the rate that a cut takes away. At ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``:
+    a frame's rate sets when the next may start, whatever happens to the rate meanwhile.
+    """
+
+    g: float
+    alpha_us: float
+    decrease_us: float
+    increase_us: float
+    threshold: int
+    ai_bps: float
+    hai_bps: float
+    min_rate_bps: float
+    cnp_gate_us: float = 0
+    byte_reset: int = 0
+    initial_alpha: float = 1.0
+    alpha_to_rate: float = 0.5
+    min_decrease: float = 0.0
+    first_rate_bps: float = 0
+    release_bps: float = 0
+    clamp: bool = False
+    clamp_after_increase: bool = True
+    pacing_lock: bool = True
+
+
+class Flow(NamedTuple):
+    """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
+
+    ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` say
+    hop by hop which of parallel cables it takes; empty: that of its own number at all.
+    """
+
+    path: tuple[int, ...]
+    size_bytes: int
+    start_ns: float = 0
+    traffic_class: int = 0
+    dcqcn: Dcqcn | None = None
+    mtu_bytes: int = 4096
+    after: tuple[int, ...] = ()
+    lanes: tuple[int, ...] = ()
+
+
+class Hold(NamedTuple):
+    """A NIC that pauses: the transmitter of ``node`` toward ``peer`` is held from ``start_ns`` to ``end_ns``.
+
+    With a period it is held for ``duty`` of each.
+    """
+
+    node: int
+    peer: int
+    start_ns: float
+    end_ns: float
+    period_ns: float = 0
+    duty: float = 1.0
+    classes: tuple[int, ...] = (0,)
+
+
+class SlowHost(NamedTuple):
+    """A host that takes in less than its link brings: it pauses the switch above XOFF, until XON."""
+
+    node: int
+    drain_bps: float
+    xoff_bytes: int
+    xon_bytes: int
+
+
+class Physics(NamedTuple):
+    """What the frames of a network are like. The defaults are those of RoCEv2 on Ethernet.
+
+    ``overhead_bytes`` is what a frame has beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
+    ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3).
+    ``acks``: "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of
+    switches; one for each ``ack_every`` frames. They are simulated only where their way back carries data: elsewhere
+    they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either.
+    ``timeout_ms``: after which a sender repeats by itself; None: never.
+    """
+
+    overhead_bytes: int = 62
+    gap_bytes: int = 20
+    pfc_frame_bytes: int = 64
+    ack_frame_bytes: int = 66
+    acks: Literal["apart", "data"] = "data"
+    ack_every: int = 1
+    nack_interval_us: float = 500
+    timeout_ms: float | None = None
+    cnp_rides_ack: bool = False
+
+
+class Network(NamedTuple):
+    """Everything that is simulated; ``classes`` is how many traffic classes the ends have."""
+
+    nodes: int
+    switches: Mapping[int, Switch]
+    cables: tuple[Cable, ...]
+    flows: tuple[Flow, ...]
+    classes: int = 1
+    holds: tuple[Hold, ...] = ()
+    slow_hosts: tuple[SlowHost, ...] = ()
+    physics: Physics = Physics()

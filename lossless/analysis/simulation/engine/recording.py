@@ -1,0 +1,243 @@
+"""One run looked at while it goes on: what pictures are drawn from.
+
+Where it is worth looking is known only after a run. So a seed is run twice: the same seed is the same run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.network import UNBOUNDED
+from lossless.analysis.simulation.engine.records import NEVER
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE
+from lossless.analysis.simulation.study.measure import place_of
+from lossless.analysis.simulation.study.probes import MOST_FLOWS, Focus, Names, Probe, focus, lossless, probes
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.outcome import Outcome
+    from lossless.analysis.simulation.engine.state import State
+    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.ground.basics.findings import Json
+
+SAMPLES = 800
+"""Times at which a run is looked at after its beginning: about the columns of a picture."""
+
+
+class Series(NamedTuple):
+    """What one probe saw at the times of its recording.
+
+    ``kind``: ``egress``, ``group``, ``threshold``, ``headroom`` and ``memory`` are bytes (``B``) at a time. ``paused``
+    is for how many ``us`` since the time before a link was paused. ``rate`` is what DCQCN let a sender send when it
+    last did, ``delivered`` what has arrived since the time before, both in ``b/s`` and None while the flow does not
+    run. ``peak`` is the largest value of the run, between the times too, where that is known; ``pauses`` how often a
+    link was paused.
+    """
+
+    kind: str
+    name: str
+    unit: str
+    values: tuple[float | None, ...]
+    peak: int | None = None
+    pauses: int | None = None
+
+
+class Limit(NamedTuple):
+    """A line that does not move, among the series of a kind: Kmin, a headroom, the rate of a link."""
+
+    kind: str
+    name: str
+    unit: str
+    value: float
+
+
+class Moment(NamedTuple):
+    """When something first happened; None: never."""
+
+    name: str
+    at_us: float | None
+
+
+class Recording(NamedTuple):
+    """One run: what was asked, when it was looked at, and what was seen.
+
+    ``counts`` says how many ``groups`` feed the hottest queue, how many ``links`` carry traffic, how many of them were
+    ``paused``, and how many ``flows`` there are, those that were not looked at included.
+    """
+
+    title: str
+    seed: int
+    times_us: tuple[float, ...]
+    series: tuple[Series, ...]
+    limits: tuple[Limit, ...]
+    moments: tuple[Moment, ...]
+    counts: dict[str, int]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the recording as plain data, names as here."""
+        times: list[Json] = list(self.times_us)
+        found: dict[str, Json] = {"title": self.title, "seed": self.seed, "times_us": times}
+        found["series"] = [one._asdict() | {"values": list(one.values)} for one in self.series]
+        found["limits"] = [one._asdict() for one in self.limits]
+        found["moments"] = [one._asdict() for one in self.moments]
+        found["counts"] = dict[str, "Json"](self.counts)
+        return found
+
+
+def record(staged: Stage, seed: int, until_ns: float, title: str) -> Recording:
+    """Run a seed of a scenario up to a time, and once more while looking.
+
+    Raises:
+        ScenarioError: nothing passed a switch until then.
+    """
+    simulation = Simulation(staged.network, seed)
+
+    def ends(link: int) -> tuple[str, str]:
+        sender = place_of(link, simulation.index, staged, sending=True)
+        return str(sender), str(place_of(link, simulation.index, staged, sending=False))
+
+    return _record(simulation, Names(staged.names.__getitem__, ends), seed, until_ns, title)
+
+
+def record_network(
+    network: Network, names: Mapping[int, str], seed: int, until_ns: float, title: str
+) -> Recording:
+    """Run a seed of a network up to a time, and once more while looking; ``names`` says what its nodes are called.
+
+    Raises:
+        ScenarioError: the network cannot be, or nothing passed a switch until then.
+    """
+    simulation = Simulation(network, seed)
+
+    def ends(link: int) -> tuple[str, str]:
+        sender, receiver = simulation.index.wiring.ends[link]
+        parallel = simulation.index.wiring.link_of[sender, receiver]
+        which = f" (cable {parallel.index(link) + 1})" if len(parallel) > 1 else ""
+        return names[sender], names[receiver] + which
+
+    return _record(simulation, Names(names.__getitem__, ends), seed, until_ns, title)
+
+
+def _record(simulation: Simulation, names: Names, seed: int, until_ns: float, title: str) -> Recording:
+    simulation.advance(until_ns)
+    found = focus(simulation)
+    looked_at = tuple(probes(simulation, found, names))
+    every_ps = max(1, int(simulation.state.clock["now"][0]) // SAMPLES)
+    simulation.restart(seed)
+    simulation.record([(one.sees, one.at) for one in looked_at], every_ps / 1000, SAMPLES + 1)
+    simulation.advance(until_ns)
+    state = simulation.state
+    times_ps = np.arange(int(state.clock["samples"][0])) * every_ps
+    samples = state.samples[: len(times_ps)]
+    return Recording(
+        title=title,
+        seed=seed,
+        times_us=tuple((times_ps / 1e6).tolist()),
+        series=tuple(_series(state, one, times_ps, samples[:, at]) for at, one in enumerate(looked_at)),
+        limits=tuple(_limits(simulation, found, names)),
+        moments=tuple(_moments(simulation.outcome())),
+        counts=_counts(state, found),
+    )
+
+
+# --- series ---
+
+
+def _series(state: State, one: Probe, times_ps: Any, seen: Any) -> Series:
+    if one.kind == "paused":
+        since = np.diff(seen, prepend=0.0) / 1e6
+        return Series(
+            one.kind, one.name, "us", tuple(since.tolist()), pauses=int(state.queues["pauses"][one.at])
+        )
+    if one.kind in ("rate", "delivered"):
+        return Series(one.kind, one.name, "b/s", _of_flow(state, one, times_ps, seen))
+    return Series(one.kind, one.name, "B", tuple(seen.tolist()), _peak(state, one))
+
+
+def _of_flow(state: State, one: Probe, times_ps: Any, seen: Any) -> tuple[float | None, ...]:
+    """Return rates while a flow runs: the first time it has, up to the one at which it is seen to be done."""
+    every_ps = times_ps[1] if len(times_ps) > 1 else 1
+    rates = seen if one.kind == "rate" else np.diff(seen, prepend=0.0) * PS_PER_BYTE / every_ps
+    flow = state.flows[one.at]
+    done_at = NEVER if flow["done_at"] < 0 else int(flow["done_at"]) + every_ps
+    runs = (times_ps >= flow["started_at"]) & (times_ps < done_at)
+    return tuple(rate if now else None for rate, now in zip(rates.tolist(), runs.tolist(), strict=True))
+
+
+def _peak(state: State, one: Probe) -> int | None:
+    if one.kind == "egress":
+        return int(state.queues["max_bytes"][one.at])
+    if one.kind in ("group", "headroom"):
+        return int(state.groups["max_bytes" if one.kind == "group" else "max_headroom"][one.at])
+    return None
+
+
+# --- what does not move ---
+
+
+def _limits(simulation: Simulation, found: Focus, names: Names) -> Iterator[Limit]:
+    yield from _egress_limits(simulation.state.queues[found.hottest])
+    groups = simulation.state.groups
+    sizes = [int(groups["headroom_bytes"][at]) for at in lossless(groups, found.feeding)]
+    for size in sorted(set(sizes)):
+        many = sizes.count(size)
+        some = f" of {many} group{'s' if many > 1 else ''}" if many < len(sizes) else ""
+        yield Limit("headroom", f"headroom{some}", "B", size)
+    for unit in sorted({int(groups["unit"][at]) for at in found.feeding}):
+        yield from _memory_limits(simulation.state.units[unit])
+    yield from _rate_limits(simulation, found, names)
+
+
+def _egress_limits(queue: Any) -> Iterator[Limit]:
+    if queue["wred"]:
+        low, high = ("Kmin", "Kmax") if queue["wred"] == 1 else ("WRED minimum", "WRED maximum")
+        yield Limit("egress", low, "B", float(queue["kmin"]))
+        yield Limit("egress", high, "B", float(queue["kmax"]))
+    if queue["limit_bytes"] < UNBOUNDED:
+        yield Limit("egress", "queue limit", "B", int(queue["limit_bytes"]))
+
+
+def _memory_limits(unit: Any) -> Iterator[Limit]:
+    pool, headroom = int(unit["pool_bytes"]), int(unit["headroom_pool_bytes"])
+    yield Limit("memory", "pool", "B", pool)
+    yield Limit("memory", "pool and headroom", "B", min(pool + headroom, int(unit["buffer_bytes"])))
+
+
+def _rate_limits(simulation: Simulation, found: Focus, names: Names) -> Iterator[Limit]:
+    """Yield the rates of the NICs, and an equal share of the link that has most to carry for its rate."""
+    routes = simulation.index.wiring.routes
+    rate_bps = PS_PER_BYTE / simulation.state.links["ps_per_byte"]
+    for line_bps in sorted({round(rate_bps[routes[number][0]]) for number in found.flows[:MOST_FLOWS]}):
+        yield Limit("rate", "line rate of senders", "b/s", line_bps)
+    flows = Counter(link for route in routes for link in route)
+    tightest = max(sorted(flows), key=lambda link: flows[link] / rate_bps[link])
+    sender, receiver = names.ends(tightest)
+    share = f"1/{flows[tightest]} of {sender} to {receiver}"
+    for kind in ("rate", "delivered"):
+        yield Limit(kind, share, "b/s", round(rate_bps[tightest] / flows[tightest]))
+
+
+def _moments(seen: Outcome) -> Iterator[Moment]:
+    for name, at_ns in (
+        ("first mark", seen.first_mark_ns),
+        ("first PAUSE", seen.first_pause_ns),
+        ("first drop", seen.first_drop_ns),
+        ("watchdog acts", seen.first_storm_ns),
+    ):
+        yield Moment(name, None if at_ns is None else at_ns / 1000)
+
+
+def _counts(state: State, found: Focus) -> dict[str, int]:
+    return {
+        "groups": len(found.feeding),
+        "links": len(found.carrying),
+        "paused": sum(int(state.queues["pauses"][at]) > 0 for at in found.carrying),
+        "flows": len(found.flows),
+    }

@@ -1,0 +1,115 @@
+"""Running a network: from its description to what was seen.
+
+The kernel is called in slices, so that a person can interrupt it and see how far it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.check import check
+from lossless.analysis.simulation.engine.compiled import cache_folder
+from lossless.analysis.simulation.engine.kernel.rare import attend
+from lossless.analysis.simulation.engine.kernel.run import DONE, GROW, HORIZON, PAUSED, RARE, run
+from lossless.analysis.simulation.engine.network import Cable, Flow, Hold, Network
+from lossless.analysis.simulation.engine.outcome import Outcome, outcome
+from lossless.analysis.simulation.engine.records import PROBE
+from lossless.analysis.simulation.engine.state import build, more_frames, plan_recorder, scrambled
+from lossless.ground.basics.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SLICE_EVENTS = 1_000_000
+"""Events between two looks at the world outside: a few hundredths of a second."""
+
+
+def compiled_before(*, rare: bool = False) -> bool:
+    """Return whether the kernel's machine code was kept by an earlier run, that of what is rare included if asked."""
+    folder = cache_folder()
+    kept = {path.name.partition(".")[0] for path in folder.rglob("*.nbi")} if folder is not None else set()
+    return {"run", "rare"} <= kept if rare else "run" in kept
+
+
+def prepare(*, rare: bool = False) -> None:
+    """Compile the kernel, or load what an earlier run kept, on the smallest network there is."""
+    holds = (Hold(0, 1, 0, 1),) if rare else ()
+    cable = Cable(0, 1, 1e9, 0)
+    Simulation(Network(2, {}, (cable,), (Flow((0, 1), 1),), holds=holds)).advance(1e6)
+
+
+class Simulation:
+    """A network at some time. :meth:`advance` lets time pass, :meth:`outcome` says what was seen so far."""
+
+    def __init__(self, network: Network, seed: int = 1) -> None:
+        """Prepare a network at time zero.
+
+        Raises:
+            ScenarioError: the network cannot be, or is too large.
+        """
+        check(network)
+        self.network = network
+        self.state, self.index = build(network, seed)
+        self._begin = self.state.copy()
+        self.ended = False
+
+    def restart(self, seed: int) -> None:
+        """Go back to time zero with another seed; memory is used again."""
+        self.state.set_to(self._begin)
+        self.state.clock["random"] = scrambled(seed)
+        self.ended = False
+
+    def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
+        """Let time pass; return whether nothing more can happen: all is delivered, or :attr:`stands_still`.
+
+        ``go_on`` is asked now and then; once it says no, the run stops where it is.
+
+        Raises:
+            ScenarioError: a network of this size cannot be followed for so long.
+        """
+        until_ps = self._until(until_ns)
+        while not self.ended:
+            state, index = self.state, self.index
+            why = run(*state, index.classes, index.bits, until_ps, SLICE_EVENTS)
+            if why == GROW:
+                self.state = more_frames(state)
+            elif why == DONE:
+                self.ended = True
+                if self.stands_still:
+                    state.clock["now"] = until_ps
+            elif why == RARE:
+                attend(*state, index.classes, index.bits)
+            elif why == HORIZON:
+                state.clock["now"] = until_ps
+                break
+            elif why == PAUSED and go_on is not None and not go_on():
+                break
+        return self.ended
+
+    def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
+        """Write down from now on what probes see (kind and index of :mod:`lossless.analysis.simulation.engine.kernel.recorder`)."""
+        self.state = self.state._replace(
+            probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
+        )
+        self.state.clock["sample_ps"] = max(1, round(every_ns * 1000))
+        plan_recorder(self.state, self.index)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a run has ended with traffic undelivered: everything waits, and nothing can change that."""
+        return self.ended and int(self.state.clock["unfinished"][0]) > 0
+
+    def _until(self, until_ns: float) -> int:
+        until_ps, longest_ps = round(until_ns * 1000), self.index.horizon_ps
+        if until_ps > longest_ps:
+            longest_s = longest_ps / 1e12
+            raise ScenarioError(
+                f"until is {until_ns / 1e9:g} s; a network of this size can be followed for {longest_s:.1f} s"
+            )
+        return until_ps
+
+    def outcome(self) -> Outcome:
+        """Return what was seen so far."""
+        return outcome(self.state, self.index)

@@ -1,0 +1,333 @@
+"""The arrays of a simulation, and what makes them of a network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine import records
+from lossless.analysis.simulation.engine.network import UNBOUNDED
+from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE, transfers
+from lossless.analysis.simulation.engine.wiring import Wiring, wire
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.network import End, Network, Watchdog
+
+_FRAMES = 1024
+"""Frames to begin with; a run asks for more."""
+_BITS_IN_TIME = 62
+
+
+class State(NamedTuple):
+    """All arrays of one simulation, in the order the kernel takes them."""
+
+    clock: Any
+    agenda: Any
+    frames: Any
+    links: Any
+    queues: Any
+    groups: Any
+    units: Any
+    flows: Any
+    points: Any
+    params: Any
+    cnps: Any
+    paths: Any
+    receivers: Any
+    holds: Any
+    probes: Any
+    samples: Any
+
+    def copy(self) -> State:
+        """Return a state that shares nothing with this one."""
+        return State(*(array.copy() for array in self))
+
+    def set_to(self, other: State) -> None:
+        """Take over what an earlier state of the same network holds, without new memory."""
+        for name, mine, theirs in zip(self._fields, self, other, strict=True):
+            if name != "frames":
+                mine[...] = theirs
+        free_all(self.clock, self.frames)
+
+
+class Index(NamedTuple):
+    """What the numbers in the arrays stand for; ``flow_at[i]`` is where flow i of the network stands."""
+
+    wiring: Wiring
+    flow_at: tuple[int, ...]
+    bits: int
+
+    @property
+    def classes(self) -> int:
+        """How many classes a link has in the arrays."""
+        return self.wiring.classes
+
+    @property
+    def horizon_ps(self) -> int:
+        """The longest time that fits beside a slot."""
+        return (1 << (_BITS_IN_TIME - self.bits)) - 1
+
+
+def build(network: Network, seed: int = 1) -> tuple[State, Index]:
+    """Return the arrays of a network at time zero."""
+    wiring = wire(network)
+    links = _links(network, wiring)
+    moved = transfers(network, wiring, links)
+    queues, groups = _ports(network, wiring)
+    receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
+    units = _units(network, wiring, groups)
+    for unit in units:
+        first = unit["first_link"] * wiring.classes
+        queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
+    slots = 3 * len(links) + len(receivers) + len(holds) + len(units) + 1
+    index = Index(wiring, moved.place, max(3, (slots - 1).bit_length()))
+    state = State(
+        clock=_clock(moved.flows, seed),
+        agenda=np.full(2 << index.bits, records.NEVER, np.int64),
+        frames=np.zeros(_FRAMES + len(queues), records.FRAME),
+        links=links,
+        queues=queues,
+        groups=groups,
+        units=units,
+        flows=moved.flows,
+        points=moved.points,
+        params=moved.params,
+        cnps=moved.cnps,
+        paths=moved.paths,
+        receivers=receivers,
+        holds=holds,
+        probes=np.zeros(0, records.PROBE),
+        samples=np.zeros((0, 0)),
+    )
+    free_all(state.clock, state.frames)
+    _first_plans(state, index)
+    return state, index
+
+
+def free_all(clock: Any, frames: Any) -> None:
+    """Put every frame among those in no use."""
+    frames["next"] = np.arange(1, len(frames) + 1)
+    frames["next"][-1] = -1
+    clock["free"], clock["free_frames"] = 0, len(frames)
+
+
+def more_frames(state: State) -> State:
+    """Return the state with twice as many frames."""
+    many = len(state.frames)
+    frames = np.zeros(2 * many, records.FRAME)
+    frames[:many] = state.frames
+    frames["next"][many:] = np.arange(many + 1, 2 * many + 1)
+    frames["next"][-1] = state.clock["free"][0] if state.clock["free_frames"][0] else -1
+    state.clock["free"] = many
+    state.clock["free_frames"] += many
+    return state._replace(frames=frames)
+
+
+def _links(network: Network, wiring: Wiring) -> Any:
+    links = np.zeros(len(wiring.ends), records.LINK)
+    physics = network.physics
+    links["gap_bytes"] = physics.gap_bytes
+    links["pfc_wire_bytes"] = physics.pfc_frame_bytes + physics.gap_bytes
+    for name in ("wire_head", "wire_tail", "pfc_head", "pfc_tail", "receiver"):
+        links[name] = -1
+    links["idle"] = 1
+    cables = wiring.cables
+    links["ps_per_byte"] = [PS_PER_BYTE / cable.rate_bps for cable, _ in cables]
+    links["propagation_ps"] = [round(cable.propagation_ns * 1000) for cable, _ in cables]
+    reactions = [cable.a_reaction_ns if forward else cable.b_reaction_ns for cable, forward in cables]
+    links["reaction_ps"] = [round(reaction * 1000) for reaction in reactions]
+    parallel = {link: at for found in wiring.link_of.values() for at, link in enumerate(found)}
+    links["reverse"] = [wiring.link_of[b, a][parallel[at]] for at, (a, b) in enumerate(wiring.ends)]
+    links["sender_unit"] = [wiring.unit_of.get(a, -1) for a, _ in wiring.ends]
+    links["receiver_unit"] = [wiring.unit_of.get(b, -1) for _, b in wiring.ends]
+    ends = [cable.a_end if forward else cable.b_end for cable, forward in cables]
+    extra = 1 << network.classes if wiring.classes > network.classes else 0
+    links["strict"] = [extra | (_strict(end) if end else 0) for end in ends]
+    links["seen"][[wiring.routes[number][-1] for number in wiring.acked]] = 1
+    return links
+
+
+def _strict(end: End) -> int:
+    return sum(1 << number for number, queue in enumerate(end.queues) if queue.strict)
+
+
+def _ports(network: Network, wiring: Wiring) -> tuple[Any, Any]:
+    """Return the queues at the sending and the groups at the receiving ends of all links."""
+    shape = (len(wiring.ends), wiring.classes)
+    queues, groups = np.zeros(shape, records.QUEUE), np.zeros(shape, records.GROUP)
+    for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
+        queues[name] = -1
+    queues["limit_bytes"] = UNBOUNDED
+    queues["quantum"] = 1
+    for name in ("first_pause_at", "first_drop_at"):
+        groups[name] = -1
+    groups["static_bytes"] = UNBOUNDED
+    kinds: dict[int, tuple[Any, Any]] = {}
+    data = slice(0, network.classes)
+    for number, (cable, forward) in enumerate(wiring.cables):
+        sending, receiving = (cable.a_end, cable.b_end) if forward else (cable.b_end, cable.a_end)
+        if sending is not None:
+            queues[number, data] = _kind(kinds, sending, network)[0]
+        if receiving is not None:
+            groups[number, data] = _kind(kinds, receiving, network)[1]
+    return queues.reshape(-1), groups.reshape(-1)
+
+
+def _kind(kinds: dict[int, tuple[Any, Any]], end: End, network: Network) -> tuple[Any, Any]:
+    """Return the queues and groups of an end; ends that are one object are laid out once."""
+    if id(end) not in kinds:
+        kinds[id(end)] = _queues(end, network), _groups(end)
+    return kinds[id(end)]
+
+
+def _queues(end: End, network: Network) -> Any:
+    records_ = np.zeros(len(end.queues), records.QUEUE)
+    largest = max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
+    for record, queue in zip(records_, end.queues, strict=True):
+        for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
+            record[name] = -1
+        record["limit_bytes"] = queue.limit_bytes
+        record["quantum"] = queue.weight * largest
+        if queue.wred is not None:
+            record["wred"] = 1 if queue.wred.marks else 2
+            record["kmin"], record["kmax"] = queue.wred.kmin_bytes, queue.wred.kmax_bytes
+            record["pmax"] = queue.wred.pmax
+    return records_
+
+
+def _groups(end: End) -> Any:
+    records_ = np.zeros(len(end.groups), records.GROUP)
+    for record, group in zip(records_, end.groups, strict=True):
+        record["first_pause_at"] = record["first_drop_at"] = -1
+        record["lossless"] = group.headroom_bytes is not None
+        record["headroom_bytes"] = group.headroom_bytes or 0
+        record["reserved_bytes"] = group.reserved_bytes
+        record["alpha"] = group.alpha or 0.0
+        record["static_bytes"] = -1 if group.static_bytes is None else group.static_bytes
+        record["xon"], record["xon_offset"] = group.xon_bytes, group.xon_offset_bytes
+    return records_
+
+
+def _units(network: Network, wiring: Wiring, groups: Any) -> Any:
+    """Return the switches' memory, first pools first, and let groups know which pool they draw on."""
+    nodes = sorted(network.switches)
+    pools = [(node, 0, network.switches[node].pool_bytes) for node in nodes]
+    pools += [
+        (node, at + 1, size) for node in nodes for at, size in enumerate(network.switches[node].other_pools)
+    ]
+    units = np.zeros(len(pools), records.UNIT)
+    drawn = _drawn(network, wiring, {(node, pool): unit for unit, (node, pool, _) in enumerate(pools)})
+    groups["unit"] = drawn
+    senders = [wiring.unit_of.get(sender, -1) for sender, _ in wiring.ends]
+    for number, (node, pool, size) in enumerate(pools):
+        unit, switch = units[number], network.switches[node]
+        own = groups[drawn == number]
+        unit["buffer_bytes"], unit["pool_bytes"] = switch.buffer_bytes, size
+        unit["shared_bytes"] = size - int(own["reserved_bytes"].sum())
+        given = switch.headroom_pool_bytes if pool == 0 else None
+        unit["headroom_pool_bytes"] = int(own["headroom_bytes"].sum()) if given is None else given
+        unit["cell_bytes"] = switch.cell_bytes
+        if pool == 0:
+            unit["first_link"], unit["links"] = senders.index(number), senders.count(number)
+            if switch.watchdog is not None:
+                _set_watchdog(unit, switch.watchdog)
+    return units
+
+
+def _drawn(network: Network, wiring: Wiring, unit_of: dict[tuple[int, int], int]) -> Any:
+    """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
+    drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
+    for number, ((_, receiver), (cable, forward)) in enumerate(zip(wiring.ends, wiring.cables, strict=True)):
+        end = cable.b_end if forward else cable.a_end
+        if receiver in network.switches and end is not None:
+            drawn[number] = unit_of[receiver, 0]
+            drawn[number, : network.classes] = [unit_of[receiver, group.pool] for group in end.groups]
+    return drawn.reshape(-1)
+
+
+def _set_watchdog(unit: Any, watchdog: Watchdog) -> None:
+    unit["poll_ps"] = round(watchdog.poll_ms * 1e9)
+    unit["detection_ps"] = round(watchdog.detection_ms * 1e9)
+    unit["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
+    unit["watched"] = sum(1 << one for one in watchdog.classes)
+    unit["predicate"] = ("mellanox", "broadcom").index(watchdog.vendor)
+    unit["action"] = ("drop", "forward", "alert").index(watchdog.action)
+
+
+def _receivers(network: Network, wiring: Wiring, links: Any) -> Any:
+    """Return the receive buffers of slow hosts, one for each link that ends there."""
+    slow = {host.node: host for host in network.slow_hosts}
+    places = [(at, slow[end]) for at, (_, end) in enumerate(wiring.ends) if end in slow]
+    receivers = np.zeros(len(places), records.RECEIVER)
+    for number, (record, (link, host)) in enumerate(zip(receivers, places, strict=True)):
+        record["link"], record["drain_ps_per_byte"] = link, PS_PER_BYTE / host.drain_bps
+        record["xoff_bytes"], record["xon_bytes"] = host.xoff_bytes, host.xon_bytes
+        links[link]["receiver"], links[link]["seen"] = number, 1
+    return receivers
+
+
+def _holds(network: Network, wiring: Wiring) -> Any:
+    held = [hold for hold in network.holds if hold.duty > 0 or not hold.period_ns]
+    places = [(hold, link) for hold in held for link in wiring.link_of[hold.node, hold.peer]]
+    holds = np.zeros(len(places), records.HOLD)
+    for record, (hold, link) in zip(holds, places, strict=True):
+        record["link"], record["classes"] = link, sum(1 << one for one in hold.classes)
+        record["starts_at"], record["ends_at"] = round(hold.start_ns * 1000), round(hold.end_ns * 1000)
+        # Held for all of each period is held throughout.
+        record["period_ps"] = round(hold.period_ns * 1000) if hold.duty < 1 else 0
+        record["duty_ps"] = round(hold.period_ns * hold.duty * 1000)
+    return holds
+
+
+def _clock(flows: Any, seed: int) -> Any:
+    clock = np.zeros(1, records.CLOCK)
+    for name in ("first_pause_at", "first_mark_at", "first_drop_at", "first_storm_at"):
+        clock[name] = -1
+    clock["unfinished"] = int(flows["counts"].sum())
+    clock["random"] = scrambled(seed)
+    return clock
+
+
+def scrambled(seed: int) -> int:
+    """Return a seed spread over 64 bits, never 0: xorshift starts small from small seeds (splitmix64)."""
+    word = (seed + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return (word ^ (word >> 31)) or 1
+
+
+def _first_plans(state: State, index: Index) -> None:
+    """Set what each slot does first, and the tree above the slots."""
+    many = len(state.links)
+    starts = np.full(many, records.NEVER)
+    np.minimum.at(starts, state.flows["first_link"], _first_times(state.flows))
+    others = 3 * many + len(state.receivers)
+    plans = dict(enumerate(starts.tolist(), 2 * many))
+    plans |= dict(enumerate(state.holds["starts_at"].tolist(), others))
+    polls = [poll or records.NEVER for poll in state.units["poll_ps"].tolist()]
+    plans |= dict(enumerate(polls, others + len(state.holds)))
+    leaves = 1 << index.bits
+    for slot, at_ps in plans.items():
+        if at_ps <= index.horizon_ps:
+            state.agenda[leaves + slot] = at_ps << index.bits | slot
+    _close_tree(state.agenda, index.bits)
+
+
+def _first_times(flows: Any) -> Any:
+    return np.where(flows["size_bytes"] > 0, flows["next_at"], records.NEVER)
+
+
+def plan_recorder(state: State, index: Index) -> None:
+    """Let the recorder look for the first time at time zero."""
+    slot = 3 * len(state.links) + len(state.receivers) + len(state.holds) + len(state.units)
+    state.agenda[(1 << index.bits) + slot] = slot
+    _close_tree(state.agenda, index.bits)
+
+
+def _close_tree(agenda: Any, bits: int) -> None:
+    for level in range(bits - 1, -1, -1):
+        first = 1 << level
+        below = agenda[2 * first : 4 * first].reshape(-1, 2)
+        agenda[first : 2 * first] = below.min(axis=1)

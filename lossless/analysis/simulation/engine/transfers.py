@@ -1,0 +1,155 @@
+"""The arrays of flows: transfers, the ACKs that answer them, and DCQCN at both ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine import records
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.simulation.engine.network import Dcqcn, Network
+    from lossless.analysis.simulation.engine.wiring import Wiring
+
+PS_PER_BYTE = 8e12
+"""Picoseconds a byte takes at 1 b/s."""
+_COPIED = (
+    "g", "initial_alpha", "alpha_to_rate", "min_decrease", "min_rate_bps", "ai_bps", "hai_bps", "first_rate_bps",
+    "release_bps",
+    "byte_reset", "threshold", "clamp", "clamp_after_increase", "pacing_lock",
+)  # fmt: skip
+_TIMERS = (
+    ("alpha_ps", "alpha_us"),
+    ("decrease_ps", "decrease_us"),
+    ("increase_ps", "increase_us"),
+    ("cnp_gate_ps", "cnp_gate_us"),
+)
+
+
+class Transfers(NamedTuple):
+    """Arrays of flows, and ``place``: where flow i of the network stands in them."""
+
+    flows: Any
+    points: Any
+    params: Any
+    cnps: Any
+    paths: Any
+    place: tuple[int, ...]
+
+
+def transfers(network: Network, wiring: Wiring, links: Any) -> Transfers:
+    """Return the arrays of all flows; those of one NIC stand together, ACKs that travel apart first."""
+    many = len(network.flows)
+    routes = [*wiring.routes, *(wiring.returns[number] for number in wiring.acked)]
+    apart = network.physics.acks == "apart"
+    order = sorted(range(len(routes)), key=lambda i: (routes[i][0], i < many if apart else i >= many, i))
+    place = {number: at for at, number in enumerate(order)}
+    flows, points = np.zeros(len(routes), records.FLOW), np.zeros(len(routes), records.POINT)
+    _set_paths(flows, [routes[number] for number in order])
+    data = np.array([place[number] for number in range(many)], np.int64)
+    acks = np.array([place[many + number] for number in range(len(wiring.acked))], np.int64)
+    _set_common(flows, network)
+    _set_data(flows, points, data, network, wiring, links)
+    _set_acks(flows, acks, data[list(wiring.acked)], network, wiring)
+    sets = sorted({flow.dcqcn for flow in network.flows if flow.dcqcn is not None})
+    flows["dcqcn"][data] = [-1 if flow.dcqcn is None else sets.index(flow.dcqcn) for flow in network.flows]
+    paths = [link for number in order for link in routes[number]]
+    paths += _set_followers(flows, network, place, len(paths))
+    _set_nics(links, flows)
+    depth = _cnp_depth(network, flows) if sets else 1
+    return Transfers(
+        flows=flows,
+        points=points,
+        params=_params(sets),
+        cnps=np.zeros((len(flows), depth), np.int64),
+        paths=np.array(paths, np.int32),
+        place=tuple(place[number] for number in range(many)),
+    )
+
+
+def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
+    hops = np.array([len(route) for route in routes], np.int32)
+    flows["hops"] = hops
+    flows["first_hop"] = np.cumsum(hops) - hops
+    flows["first_link"] = [route[0] for route in routes]
+
+
+def _set_common(flows: Any, network: Network) -> None:
+    for name in ("done_at", "nacked_psn", "acks", "dcqcn"):
+        flows[name] = -1
+    flows["rewind_at"] = records.NEVER
+    flows["nack_ps"] = round(network.physics.nack_interval_us * 1e6)
+    flows["ack_every"] = network.physics.ack_every
+
+
+def _set_data(flows: Any, points: Any, data: Any, network: Network, wiring: Wiring, links: Any) -> None:
+    physics = network.physics
+    starts = [records.NEVER if one.after else round(one.start_ns * 1000) for one in network.flows]
+    flows["next_at"][data] = flows["started_at"][data] = starts
+    flows["size_bytes"][data] = [one.size_bytes for one in network.flows]
+    flows["mtu_bytes"][data] = [one.mtu_bytes for one in network.flows]
+    flows["priority"][data] = [one.traffic_class for one in network.flows]
+    flows["overhead_bytes"][data] = physics.overhead_bytes
+    flows["timeout_ps"][data] = 0 if physics.timeout_ms is None else round(physics.timeout_ms * 1e9)
+    flows["counts"][data] = 1
+    flows["cnp_rides_ack"][data] = physics.cnp_rides_ack
+    size = physics.ack_frame_bytes + physics.gap_bytes
+    one_way = links["propagation_ps"] + np.rint(size * links["ps_per_byte"]).astype(np.int64)
+    flows["feedback_ps"][data] = [int(one_way[list(back)].sum()) for back in wiring.returns]
+    line_bps = PS_PER_BYTE / links["ps_per_byte"][flows["first_link"]]
+    for name in ("line_bps", "rate_bps", "target_bps"):
+        points[name] = line_bps
+    points["next_increase_at"] = records.NEVER
+
+
+def _set_acks(flows: Any, acks: Any, answered: Any, network: Network, wiring: Wiring) -> None:
+    """An ACK counts as one byte of payload in a frame of its size."""
+    flows["acks"][answered] = acks
+    flows["mtu_bytes"][acks] = 1
+    flows["overhead_bytes"][acks] = network.physics.ack_frame_bytes - 1
+    apart = network.physics.acks == "apart"
+    flows["apart"][acks] = apart
+    flows["priority"][acks] = wiring.classes - 1 if apart else flows["priority"][answered]
+
+
+def _set_followers(flows: Any, network: Network, place: dict[int, int], first: int) -> list[int]:
+    """Set how many flows each waits for, and return the numbers of those that wait, to stand from ``first`` on."""
+    waiting: dict[int, list[int]] = {}
+    for number, flow in enumerate(network.flows):
+        flows["waits_for"][place[number]] = len(flow.after)
+        for before in flow.after:
+            waiting.setdefault(place[before], []).append(place[number])
+    listed: list[int] = []
+    for number, followers in waiting.items():
+        flows["first_follower"][number], flows["followers"][number] = first + len(listed), len(followers)
+        listed += followers
+    return listed
+
+
+def _set_nics(links: Any, flows: Any) -> None:
+    first_links, starts, counts = np.unique(flows["first_link"], return_index=True, return_counts=True)
+    links["first_flow"][first_links], links["flows"][first_links] = starts, counts
+    np.add.at(links["ack_flows"], flows["first_link"][flows["apart"] == 1], 1)
+
+
+def _params(sets: Sequence[Dcqcn]) -> Any:
+    params = np.zeros(len(sets), records.DCQCN)
+    for record, one in zip(params, sets, strict=True):
+        for name in _COPIED:
+            record[name] = getattr(one, name)
+        for name, timer in _TIMERS:
+            record[name] = round(getattr(one, timer) * 1e6)
+    return params
+
+
+def _cnp_depth(network: Network, flows: Any) -> int:
+    """Return how many CNPs of one flow can be under way: what its last link can carry in the feedback's time."""
+    fastest = max(cable.rate_bps for cable in network.cables)
+    smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
+    frame_ps = smallest * PS_PER_BYTE / fastest
+    longest = int(flows["feedback_ps"].max()) + 1000 * max(cable.propagation_ns for cable in network.cables)
+    return 8 + int(longest / frame_ps)

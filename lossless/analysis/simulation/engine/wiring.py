@@ -1,0 +1,83 @@
+"""Where things stand in the arrays: links by number, switches by memory unit, flows by the link they start on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.simulation.engine.network import Cable, Network
+
+
+class Wiring(NamedTuple):
+    """The links of a network, those of one sender together.
+
+    ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b, ``cable_of`` that
+    cable's number in the network; ``link_of``
+    gives the parallel links between two nodes, ``unit_of`` the memory unit of a switch. ``routes`` has the links of
+    each flow's path and ``returns`` those of its way back; ``acked`` names the flows whose ACKs are simulated.
+    ``classes`` counts one more than the network where ACKs travel apart.
+    """
+
+    ends: tuple[tuple[int, int], ...]
+    cables: tuple[tuple[Cable, bool], ...]
+    cable_of: tuple[int, ...]
+    link_of: dict[tuple[int, int], list[int]]
+    unit_of: dict[int, int]
+    routes: tuple[tuple[int, ...], ...]
+    returns: tuple[tuple[int, ...], ...]
+    acked: tuple[int, ...]
+    classes: int
+
+
+def wire(network: Network) -> Wiring:
+    """Return where the links and flows of a network stand."""
+    numbered = _directions(network)
+    both = [(cable, True) for cable in network.cables] + [(cable, False) for cable in network.cables]
+    cables = [both[at] for at in numbered]
+    ends = [(cable.a, cable.b) if forward else (cable.b, cable.a) for cable, forward in cables]
+    link_of: dict[tuple[int, int], list[int]] = {}
+    for number, pair in enumerate(ends):
+        link_of.setdefault(pair, []).append(number)
+    lanes = [flow.lanes or (number,) * len(flow.path) for number, flow in enumerate(network.flows)]
+    laned = list(zip(network.flows, lanes, strict=True))
+    routes = tuple(_route(flow.path, own, link_of) for flow, own in laned)
+    returns = tuple(_route(flow.path[::-1], own[: len(flow.path) - 1][::-1], link_of) for flow, own in laned)
+    acked = _acked(routes, returns)
+    apart = bool(acked) and network.physics.acks == "apart"
+    return Wiring(
+        ends=tuple(ends),
+        cables=tuple(cables),
+        cable_of=tuple(at % len(network.cables) for at in numbered),
+        link_of=link_of,
+        unit_of={node: number for number, node in enumerate(sorted(network.switches))},
+        routes=routes,
+        returns=returns,
+        acked=acked,
+        classes=network.classes + apart,
+    )
+
+
+def _directions(network: Network) -> list[int]:
+    """Return the directions of all cables in the order of links: first each from a to b, then each back."""
+    many = len(network.cables)
+    senders = [cable.a for cable in network.cables] + [cable.b for cable in network.cables]
+    return sorted(range(2 * many), key=lambda at: (senders[at], at % many))
+
+
+def _route(
+    path: Sequence[int], lanes: Sequence[int], link_of: dict[tuple[int, int], list[int]]
+) -> tuple[int, ...]:
+    """Return the links of a path; of parallel ones, that of the flow's lane at this hop."""
+    found = (link_of[pair] for pair in pairwise(path))
+    return tuple(parallel[lane % len(parallel)] for parallel, lane in zip(found, lanes, strict=False))
+
+
+def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return the flows whose ACKs meet data on their way back; elsewhere ACKs delay nothing."""
+    carrying = {link for route in routes for link in route}
+    return tuple(number for number, back in enumerate(returns) if not carrying.isdisjoint(back))

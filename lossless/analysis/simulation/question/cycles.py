@@ -1,0 +1,79 @@
+"""Whether the paths through a fabric let links wait for each other in a circle at all.
+
+A frame that waits for link (v, w) holds memory that was filled over link (u, v), so the one link waits for the other.
+Where those waits have no circle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
+multiprocessor interconnection networks, IEEE Transactions on Computers, 1987).
+"""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.simulation.question.nodes import Plant
+
+    Near = dict[int, set[int]]
+    """Switches by number, and those they have a link to."""
+
+
+def may_circle(plant: Plant, nics: Sequence[int]) -> bool:
+    """Return whether shortest paths between the switches of some NICs wait for each other in a circle."""
+    near, leaves = _near(plant), {plant.leaf(nic) for nic in nics}
+    waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for last in leaves:
+        _add_waits(waits, near, leaves, last)
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def is_two_tier(plant: Plant) -> bool:
+    """Return whether all paths go up once and down once, which closes no circle: seen at a glance, path by path not."""
+    near, leaves = _near(plant), {plant.leaf(nic) for nic in plant.nics}
+    if any((one in leaves) == (other in leaves) for one, others in near.items() for other in others):
+        return False
+    return all(not near[one].isdisjoint(near[other]) for one, other in combinations(leaves, 2))
+
+
+def _near(plant: Plant) -> Near:
+    near: Near = {node: set() for node in plant.switch_of}
+    for wire in plant.wires:
+        if wire.a in near and wire.b in near:
+            near[wire.a].add(wire.b)
+            near[wire.b].add(wire.a)
+    return near
+
+
+def _add_waits(
+    waits: dict[tuple[int, int], set[tuple[int, int]]], near: Near, leaves: set[int], last: int
+) -> None:
+    """Add what waits for what on all shortest paths from some switches to one of them."""
+    far = _distances(near, last)
+    reached = [leaf for leaf in leaves if leaf in far]
+    seen = set(reached)
+    for node in reached:
+        for nearer in near[node]:
+            if far[nearer] != far[node] - 1:
+                continue
+            onward = {(nearer, peer) for peer in near[nearer] if far[peer] == far[nearer] - 1}
+            waits.setdefault((node, nearer), set()).update(onward)
+            if nearer not in seen:
+                seen.add(nearer)
+                reached.append(nearer)
+
+
+def _distances(near: Near, last: int) -> dict[int, int]:
+    far = {last: 0}
+    reached = [last]
+    for node in reached:
+        for peer in near[node]:
+            if peer not in far:
+                far[peer] = far[node] + 1
+                reached.append(peer)
+    return far

@@ -1,0 +1,210 @@
+"""Ports of a switch in the model's terms: queues, groups and memory of the classes that are simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
+from lossless.analysis.buffers.port import Missing, given_headroom, is_nvidia, link_need, lossless_profile
+from lossless.analysis.buffers.storms import POLL_MS, protection
+from lossless.analysis.buffers.thresholds import alpha
+from lossless.analysis.simulation.engine.network import (
+    UNBOUNDED,
+    Action,
+    End,
+    Group,
+    Queue,
+    Switch,
+    Watchdog,
+    Wred,
+)
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.view import PortSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.model.fabric import model, qos
+
+ACTIONS: dict[str, Action] = {"drop": "drop", "forward": "forward", "alert": "alert"}
+"""What orchagent can do to a queue in a storm; any other word it refuses."""
+
+
+class SimClass(NamedTuple):
+    """A traffic class that is simulated: its name and its priority, which is its TC too."""
+
+    name: str
+    priority: int
+    lossless: bool
+
+
+class _Known(NamedTuple):
+    """What a switch's memory is made of: pools by name, the first that of the lossless groups."""
+
+    pools: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+
+def switch_of(switch: model.Switch, classes: Sequence[SimClass]) -> Switch | Missing:
+    """Return the memory of a switch, or what of it is not known."""
+    known = _pools(switch, classes)
+    if isinstance(known, Missing):
+        return known
+    chip = chip_bytes(switch)
+    shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == known.pools[0]), None)
+    cell = switch.profile.asic.cell_bytes if switch.profile else None
+    return Switch(
+        buffer_bytes=UNBOUNDED if chip is None else chip,
+        pool_bytes=known.sizes[0],
+        headroom_pool_bytes=shared or None,
+        cell_bytes=cell or 1,
+        watchdog=_watchdog(switch, classes),
+        other_pools=known.sizes[1:],
+    )
+
+
+def end_of(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> End | Missing:
+    """Return what one port does for the classes, or what of it is not known."""
+    known = _pools(switch, classes)
+    if isinstance(known, Missing):
+        return known
+    queues, groups = [], []
+    for one in classes:
+        queue, group = _queue(port, one), _group(switch, port, one, known)
+        if isinstance(queue, Missing):
+            return queue
+        if isinstance(group, Missing):
+            return group
+        queues.append(queue)
+        groups.append(group)
+    return End(tuple(queues), tuple(groups))
+
+
+def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | Missing:
+    """Return the pools that the classes draw on, the lossless one first."""
+    found: dict[str, qos.Pool] = {}
+    for one in sorted(classes, key=lambda one: not one.lossless):
+        # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.
+        for port in sorted(switch.ports, key=lambda port: not _pauses(port, one)):
+            profile = profile_of(switch, port, one) if port.qos is not None else None
+            if isinstance(profile, Missing):
+                return profile
+            if profile is not None and profile.pool is not None:
+                found.setdefault(profile.pool.name, profile.pool)
+    if not found:
+        return Missing(f"{switch.name} has no buffer pool for the classes that are simulated")
+    sizes = [shared_pool_bytes(switch, pool) for pool in found.values()]
+    missing = next((size for size in sizes if isinstance(size, Missing)), None)
+    known = tuple(size for size in sizes if not isinstance(size, Missing))
+    return missing if missing is not None else _Known(tuple(found), known)
+
+
+def _pauses(port: model.Port, one: SimClass) -> bool:
+    return port.qos is not None and one.priority in port.qos.pfc.priorities
+
+
+def profile_of(switch: model.Switch, port: model.Port, one: SimClass) -> qos.BufferProfile | Missing | None:
+    """Return the profile of the group that a class is counted in."""
+    if port.qos is None:
+        return None
+    number = port.qos.group_of(one.priority)
+    if number == UNREADABLE:
+        return Missing(f"the priority group of class {one.name} cannot be read")
+    group = port.qos.groups[number]
+    if one.lossless and one.priority in port.qos.pfc.priorities:
+        ports = _alone(switch, port)
+        found = lossless_profile(ports, number) if ports is not None else None
+        if found is not None:
+            return found
+    return group.buffer if group is not None else None
+
+
+def _group(switch: model.Switch, port: model.Port, one: SimClass, known: _Known) -> Group | Missing:
+    profile = profile_of(switch, port, one)
+    if isinstance(profile, Missing):
+        return profile
+    if profile is None or profile.pool is None:
+        return Missing(f"{switch.name}:{port.name} has no buffer profile for class {one.name}")
+    if profile.dynamic_th is None and profile.static_th_bytes is None:
+        return Missing(f"{profile.name} has no threshold")
+    dynamic = profile.dynamic_th is not None
+    # What groups reserve is left out, as in the closed forms: kilobytes against megabytes, on the careful side.
+    pauses = port.qos is not None and one.priority in port.qos.pfc.priorities and profile.lossless
+    return Group(
+        alpha=alpha(profile.dynamic_th) if profile.dynamic_th is not None else None,
+        headroom_bytes=given_headroom(switch, profile) if pauses else None,
+        xon_bytes=profile.xon_bytes or 0,
+        xon_offset_bytes=profile.xon_offset_bytes or 0,
+        static_bytes=None if dynamic else profile.static_th_bytes,
+        pool=known.pools.index(profile.pool.name),
+    )
+
+
+def queue_buffer(port: model.Port, one: SimClass) -> qos.BufferProfile | None:
+    """Return the profile of the queue that a class leaves a port by, None where there is none."""
+    number = port.qos.queue_of(one.priority) if port.qos is not None else UNREADABLE
+    queue = port.qos.queues[number] if port.qos is not None and number != UNREADABLE else None
+    return queue.buffer if queue is not None else None
+
+
+def _queue(port: model.Port, one: SimClass) -> Queue | Missing:
+    number = port.qos.queue_of(one.priority) if port.qos else UNREADABLE
+    if port.qos is None or number == UNREADABLE:
+        return Missing(f"the queue of class {one.name} on {port.name} cannot be read")
+    queue = port.qos.queues[number]
+    if queue is None:
+        return Queue()
+    limit = queue_limit_bytes(queue.buffer) if queue.buffer is not None else None
+    strict = queue.scheduler is not None and queue.scheduler.kind == "STRICT"
+    weight = queue.scheduler.weight if queue.scheduler and queue.scheduler.weight else 1
+    bounded = UNBOUNDED if limit is None or isinstance(limit, Missing) else int(limit)
+    return Queue(_wred(queue.wred), strict, weight, bounded)
+
+
+def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
+    """Return the headroom that a port needs by closed form, None where that is not known."""
+    ports = _alone(switch, port)
+    link = link_need(ports) if ports is not None and port.speed_bps is not None else None
+    return None if link is None or isinstance(link, Missing) else link.need
+
+
+def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:
+    if port.qos is None:
+        return None
+    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+
+
+def _wred(found: qos.Wred | None) -> Wred | None:
+    """Return the curve of green packets; a curve without both thresholds does nothing that is known."""
+    if found is None or not found.green.enabled:
+        return None
+    curve = found.green
+    if curve.min_bytes is None or curve.max_bytes is None or curve.min_bytes > curve.max_bytes:
+        return None
+    return Wred(curve.min_bytes, curve.max_bytes, (curve.probability_percent or 0) / 100, marks=curve.marks)
+
+
+def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> Watchdog | None:
+    """Return the watchdog of a switch: the quickest of its ports, None where none runs."""
+    kinds = {id(port.qos): _alone(switch, port) for port in switch.ports if port.qos is not None}
+    running = [ports.qos for ports in kinds.values() if ports is not None and protection(ports) == "running"]
+    timed = [
+        (one.watchdog.detection_ms, one) for one in running if one.watchdog and one.watchdog.detection_ms
+    ]
+    if not timed:
+        return None
+    detection_ms, quickest = min(timed, key=lambda pair: pair[0])
+    found, mask = quickest.watchdog, quickest.watchdog_mask
+    if found is None or found.action not in ACTIONS:
+        return None
+    watched = range(8) if mask is None else mask.priorities
+    return Watchdog(
+        poll_ms=switch.qos.poll.poll_ms or POLL_MS,
+        detection_ms=detection_ms,
+        restoration_ms=found.restoration_ms,
+        action=ACTIONS[found.action],
+        vendor="mellanox" if is_nvidia(switch) else "broadcom",
+        classes=tuple(number for number, one in enumerate(classes) if one.priority in watched),
+    )

@@ -1,0 +1,76 @@
+"""What can be asked of the packet-level model, in words that need neither NumPy nor numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, get_args
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.model.hardware.model import NicProfile
+
+Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+
+SEEDS = 12
+MOST_EVENTS = 2_000_000_000
+"""Events over all seeds that are run without being asked: about a minute on two cores."""
+
+
+class Move(NamedTuple):
+    """What one NIC port sends to another, both by name."""
+
+    source: str
+    target: str
+    size_bytes: int
+
+
+class Question(NamedTuple):
+    """What is asked of a fabric.
+
+    ``size_bytes`` is what each NIC sends in one step, ``nics`` how many take part at most (None: as many as the
+    topology has, up to what is stated in :mod:`lossless.analysis.simulation.question.scenario`), ``target`` the NIC port that an incast
+    goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides.
+    ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
+
+    ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
+    what they are, and ``size_bytes`` then the most that one NIC sends.
+    """
+
+    pattern: Pattern = "incast"
+    size_bytes: int = 8 << 20
+    nics: int | None = None
+    target: str | None = None
+    traffic_class: str | None = None
+    storage: float = 0.0
+    failed: tuple[str, ...] = ()
+    dead_nic: bool = False
+    slow_nic_bps: int | None = None
+    nic: NicProfile | None = None
+    moves: tuple[Move, ...] = ()
+    called: str = ""
+
+
+class Limits(NamedTuple):
+    """How far a study goes: seeds, events over all of them, and threads (None: one a core)."""
+
+    seeds: int = SEEDS
+    events: int = MOST_EVENTS
+    threads: int | None = None
+
+
+class Ask(NamedTuple):
+    """A question, how far to go, and who wants to know: ``compiling`` is called before the model is compiled,
+    ``progress`` with how many seeds are done of how many. ``record``: the first seed is recorded for pictures.
+    """
+
+    question: Question = Question()
+    limits: Limits = Limits()
+    compiling: Callable[[], None] | None = None
+    progress: Callable[[int, int], None] | None = None
+    record: bool = False
+
+
+INTERPRETED = "NUMBA_DISABLE_JIT is set: the packet-level model is run compiled or not at all"
+MISSING_NUMBA = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"

@@ -1,0 +1,72 @@
+"""Shortest paths through a fabric, one of equal ones by chance, as switches choose by hash (ECMP)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import ScenarioError
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+    from lossless.analysis.simulation.question.nodes import Plant
+
+
+class Routes:
+    """Paths between NIC ports of a plant; how far each switch is from a target is worked out once for its switch."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+        self._far: dict[int, dict[int, int]] = {}
+
+    def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
+        """Return the nodes from a NIC port to another; each parallel link has its share of the choices.
+
+        Raises:
+            ScenarioError: no link leads from one to the other.
+        """
+        first, last = self._plant.leaf(source), self._plant.leaf(target)
+        far = self._distances(last)
+        if first not in far:
+            names = self._plant.names
+            raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
+        found = [source, first]
+        while found[-1] != last:
+            here = far[found[-1]]
+            nearer = [peer for peer in self._peers(found[-1]) if far.get(peer) == here - 1]
+            found.append(rng.choice(nearer))
+        return (*found, target)
+
+    def reaches(self, nic: int, target: int) -> bool:
+        """Return whether a path leads from one NIC port to another."""
+        return self._plant.leaf(nic) in self._distances(self._plant.leaf(target))
+
+    def wires(self, paths: Iterable[Sequence[int]]) -> list[int]:
+        """Return the links that lie between nodes that follow each other on some path, parallel ones included."""
+        pairs = {frozenset(pair) for path in paths for pair in pairwise(path)}
+        wires = self._plant.wires
+        near = {wire for pair in pairs for wire in self._plant.wires_of[min(pair, key=self._degree)]}
+        return sorted(wire for wire in near if frozenset((wires[wire].a, wires[wire].b)) in pairs)
+
+    def _degree(self, node: int) -> int:
+        return len(self._plant.wires_of[node])
+
+    def _peers(self, node: int) -> list[int]:
+        """Return the switches at the other ends of a switch's links, one entry for each link."""
+        wires = (self._plant.wires[at] for at in self._plant.wires_of[node])
+        ends = (wire.b if wire.a == node else wire.a for wire in wires)
+        return [end for end in ends if end in self._plant.switch_of]
+
+    def _distances(self, last: int) -> dict[int, int]:
+        if last not in self._far:
+            far = {last: 0}
+            reached = [last]
+            for node in reached:
+                for peer in self._peers(node):
+                    if peer not in far:
+                        far[peer] = far[node] + 1
+                        reached.append(peer)
+            self._far[last] = far
+        return self._far[last]

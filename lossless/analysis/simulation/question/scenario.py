@@ -1,0 +1,347 @@
+"""What is asked of a fabric, and what of the fabric the answer needs; :mod:`stage` makes networks of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import Missing
+from lossless.analysis.simulation.engine.network import Physics
+from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
+from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
+from lossless.analysis.simulation.question.nodes import Plant, plant
+from lossless.analysis.simulation.question.request import PATTERNS, Question
+from lossless.analysis.simulation.question.routes import Routes
+from lossless.ground.basics.errors import NotHereError, ScenarioError
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.hosts import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.simulation.engine.network import Dcqcn, End, Switch
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import ClassSet, Port
+    from lossless.model.fabric.model import Switch as FabricSwitch
+    from lossless.model.fabric.view import View
+
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Path MTUs of RDMA in bytes (IBTA vol. 1, 9.4.3): the largest that fits is used."""
+_RDMA_HEADERS = 60
+"""IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4 bytes, which an IP MTU must hold beside the payload."""
+_LINK_HEADERS = 18
+"""Ethernet 14 and FCS 4 bytes, which a switch's MTU may count."""
+MOST_SENDERS = 512
+MOST_PEERS = 64
+"""NICs that take part where all take part with all, unless more are asked for: flows grow with their square."""
+
+
+class Scenario(NamedTuple):
+    """A question put to a fabric: what every seed shares.
+
+    ``classes`` are those simulated, the first the one asked about. ``dcqcn_of`` is the DCQCN of each NIC that takes
+    part, None for one that keeps to line rate. ``ends`` and ``switches`` go by what
+    ports and switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the
+    time that IEEE 802.3 allows peers take to obey PFC.
+    """
+
+    plant: Plant
+    routes: Routes
+    question: Question
+    classes: tuple[SimClass, ...]
+    nics: tuple[int, ...]
+    target: int
+    mtu_bytes: int
+    dcqcn_of: Mapping[int, Dcqcn | None]
+    timeout_ms: float | None
+    ends: dict[tuple[int, int], End]
+    switches: dict[int, Switch]
+    assumed: tuple[str, ...]
+    reaction: float = 1.0
+
+    @property
+    def dcqcn(self) -> Dcqcn | None:
+        """The DCQCN of the first NIC that runs it, None where none does."""
+        return next(filter(None, self.dcqcn_of.values()), None)
+
+    @property
+    def frame_bytes(self) -> int:
+        """A full frame of the class in bytes, as it stands in memory."""
+        return self.mtu_bytes + Physics().overhead_bytes
+
+    def end(self, node: int, port: Port | None) -> End | None:
+        """Return what a port of a node does, None for a NIC."""
+        return None if port is None else self.ends[end_key(self.plant.switch_of[node], port)]
+
+    def switch(self, node: int) -> Switch:
+        """Return the memory of a switch."""
+        return self.switches[id(self.plant.switch_of[node].ports)]
+
+
+def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
+    """Return what ports that are configured alike on switches that are alike share."""
+    return id(switch.ports), id(port.qos)
+
+
+def scenario(view: View, question: Question) -> Scenario | Missing:
+    """Return a question put to a fabric, or what of the fabric is not known.
+
+    Raises:
+        ScenarioError: the question cannot be asked of this fabric.
+    """
+    _check(question)
+    built = plant(view, _failed(view, question.failed))
+    if isinstance(built, Missing):
+        return built
+    classes = _classes(view, question)
+    if isinstance(classes, Missing):
+        return classes
+    if len(built.nics) < 2:
+        return Missing("fewer than two ports with PFC lead to a NIC: there is nobody to send to")
+    target = _target(built, question)
+    routes = Routes(built)
+    nics = _nics(built, routes, question, target)
+    if isinstance(nics, Missing):
+        return nics
+    ends = _ends(built, classes)
+    switches = _switches(built, classes)
+    if isinstance(ends, Missing):
+        return ends
+    if isinstance(switches, Missing):
+        return switches
+    dcqcn_of, said = _dcqcn(built, question, nics)
+    mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
+    assumed = (*said, *_assumed(built, question, nics, switches))
+    return Scenario(
+        built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
+    )  # fmt: skip
+
+
+def _check(question: Question) -> None:
+    if question.pattern not in PATTERNS:
+        raise ScenarioError(
+            f"workload {question.pattern!r} is not known; expected one of {', '.join(PATTERNS)}"
+        )
+    if question.size_bytes < 1:
+        raise ScenarioError(f"size is {question.size_bytes}; expected at least 1 byte")
+    if question.nics is not None and question.nics < 2:
+        raise ScenarioError(f"nics is {question.nics}; traffic needs at least 2")
+    if not 0 <= question.storage < 1:
+        raise ScenarioError(f"storage is {question.storage:.0%}; expected 0 % to below 100 %")
+    if question.slow_nic_bps is not None and question.slow_nic_bps <= 0:
+        raise ScenarioError(
+            "--slow-nic: the slow NIC takes in nothing; a NIC that never resumes is a dead one"
+        )
+
+
+def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    found = set()
+    for name in names:
+        switch, _, port = name.partition(":")
+        if view.port(switch, port) is None:
+            raise NotHereError(
+                f"--fail: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
+            )
+        found.add((switch, port))
+    return frozenset(found)
+
+
+def _classes(view: View, question: Question) -> tuple[SimClass, ...] | Missing:
+    known = list(_lossless(view))
+    if not known:
+        return Missing("no port in service has PFC on")
+    wanted = question.traffic_class
+    chosen = [one for one in known if wanted is None or wanted in (one.name, str(one.priority))]
+    if not chosen:
+        names = ", ".join(one.name for one in known)
+        raise ScenarioError(f"--class: no lossless class is called {wanted!r}; there are: {names}")
+    return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
+
+
+def _lossless(view: View) -> Iterator[SimClass]:
+    """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
+    if view.fabric.declared:
+        for one in view.fabric.classes.lossless:
+            if one.priority is not None:
+                yield SimClass(one.name, one.priority, lossless=True)
+        return
+    counts: dict[int, int] = {}
+    for ports in view.lossless_sets:
+        for priority in ports.qos.pfc.priorities:
+            counts[priority] = counts.get(priority, 0) + ports.places
+    for priority in sorted(counts, key=lambda priority: (-counts[priority], priority)):
+        yield SimClass(f"priority {priority}", priority, lossless=True)
+
+
+def _storage_class(view: View, job: SimClass) -> SimClass:
+    network = next((one for one in view.fabric.networks if one.carries_storage), None)
+    if network is not None and network.separate:
+        raise ScenarioError(
+            f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
+        )
+    name = network.class_name if network else None
+    priority = _priority(view.fabric.classes, name)
+    if priority == job.priority:
+        raise ScenarioError(f"storage rides class {job.name} itself; make its transfers larger instead")
+    return SimClass(name or "default", priority, lossless=False)
+
+
+def _priority(classes: ClassSet, name: str | None) -> int:
+    """Return the priority of a class; without a name that of the class of all other DSCPs, else 0."""
+    fitting = (one for one in classes.classes if (one.name == name if name else one.rest))
+    return next((one.priority for one in fitting if one.priority is not None), 0)
+
+
+def _target(built: Plant, question: Question) -> int:
+    if question.target is None and question.moves:
+        (most, _), *_ = Counter(one.target for one in question.moves).most_common(1)
+        return next((nic for nic in built.nics if built.names[nic] == most), built.nics[0])
+    if question.target is None:
+        return built.nics[0]
+    alone = next(iter(built.switch_of)) if len(built.switch_of) == 1 else None
+    switch = None if alone is None else built.names[alone]
+    named = [nic for nic in built.nics if question.target in _called(built.names[nic], switch)]
+    if not named:
+        raise NotHereError(
+            f"--target: no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
+        )
+    return named[0]
+
+
+def _called(name: str, alone: str | None) -> tuple[str, ...]:
+    """Return what a NIC port may be called: in full, by its host, or by the port of the switch it is at.
+
+    Where that switch stands alone, its name may be left out.
+    """
+    port = name.removeprefix("NIC at ")
+    return name, name.split(":")[0], port, *([] if alone is None else [port.removeprefix(f"{alone}:")])
+
+
+def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | Missing:
+    """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
+
+    Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
+    """
+    if question.moves:
+        return _moving(built, question)
+    most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
+    by_switch: dict[int, list[int]] = {}
+    for nic in built.nics:
+        if nic == target:
+            continue
+        if routes.reaches(nic, target):
+            by_switch.setdefault(built.leaf(nic), []).append(nic)
+        elif built.declared:
+            no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
+            if built.left_out:
+                return Missing(f"{no_path}: {built.left_out} links have no port on a switch")
+            raise ScenarioError(no_path)
+    if not by_switch:
+        return Missing(f"no other NIC reaches {built.names[target]}")
+    turns = max(map(len, by_switch.values()))
+    in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
+    return tuple(sorted((target, *in_turn[: most - 1])))
+
+
+def _moving(built: Plant, question: Question) -> tuple[int, ...] | Missing:
+    """Return the NIC ports that the moves of a question name."""
+    number_of = {built.names[nic]: nic for nic in built.nics}
+    named = dict.fromkeys(name for one in question.moves for name in (one.source, one.target))
+    absent = next((name for name in named if name not in number_of), None)
+    if absent is not None:
+        return Missing(f"no link of {absent} has a port with PFC on a switch")
+    return tuple(sorted(number_of[name] for name in named))
+
+
+def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | Missing:
+    found: dict[tuple[int, int], End] = {}
+    for wire in built.wires:
+        for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
+            if port is None or end_key(built.switch_of[node], port) in found:
+                continue
+            end = end_of(built.switch_of[node], port, classes)
+            if isinstance(end, Missing):
+                return end
+            found[end_key(built.switch_of[node], port)] = end
+    return found
+
+
+def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] | Missing:
+    found: dict[int, Switch] = {}
+    for switch in built.switch_of.values():
+        if id(switch.ports) not in found:
+            memory = switch_of(switch, classes)
+            if isinstance(memory, Missing):
+                return memory
+            found[id(switch.ports)] = memory
+    return found
+
+
+def _dcqcn(
+    built: Plant, question: Question, nics: tuple[int, ...]
+) -> tuple[dict[int, Dcqcn | None], tuple[str, ...]]:
+    """Return the DCQCN of each sender, and what had to be assumed of it."""
+    assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
+    kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
+    known = {key: assumed if host is None else dcqcn_of(host) for key, host in kinds.items()}
+    said = sorted({_without(host, question) for key, host in kinds.items() if known[key] is None} - {""})
+    if any(known.values()):
+        said.append(
+            f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit"
+        )
+    return {nic: known[id(built.host_of[nic])] for nic in nics}, tuple(said)
+
+
+def _without(host: HostQos | None, question: Question) -> str:
+    """Return what is said of senders whose DCQCN is not run; nothing where they run none by choice."""
+    if host is None and question.nic is None:
+        return "no NIC is known: senders keep to line rate until they are paused, without DCQCN"
+    if host is not None and host.dcqcn.enabled is False:
+        return ""
+    name = host.nic_name if host is not None else question.nic.name if question.nic is not None else ""
+    return f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
+
+
+def _mtu(built: Plant, target: int) -> int:
+    """Return the RDMA MTU that the host at the target can have, by its port's where it is not known."""
+    host = built.host_of[target]
+    port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
+    mtu = (
+        host.mtu_bytes
+        if host and isinstance(host.mtu_bytes, int)
+        else port_mtu - _LINK_HEADERS
+        if isinstance(port_mtu, int)
+        else RDMA_MTUS[0] * 2
+    )
+    return next((one for one in RDMA_MTUS if one + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
+
+
+def _timeout_ms(built: Plant, target: int) -> float | None:
+    """Return after how long a sender repeats by itself: 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3)."""
+    host = built.host_of[target]
+    transport = host.transport if host else None
+    return None if not isinstance(transport, Transport) else 4.096e-3 * 2.0**transport.timeout
+
+
+def _assumed(
+    built: Plant, question: Question, nics: tuple[int, ...], switches: dict[int, Switch]
+) -> Iterator[str]:
+    if built.left_out:
+        many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
+        yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
+    yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
+    if len(nics) < len(built.nics):
+        where = "" if question.moves else ", spread over all switches"
+        yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
+    if any(switch.cell_bytes == 1 for switch in switches.values()):
+        yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    watched = any(switch.watchdog is not None for switch in switches.values())
+    if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
+        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is judged as Broadcom's"
+    if question.slow_nic_bps:
+        yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def _is_of_another_vendor(switch: FabricSwitch) -> bool:
+    """Return whether a chip is not known to be one of the two whose watchdogs the model has."""
+    return switch.profile is None or switch.profile.asic.formula == "barefoot"

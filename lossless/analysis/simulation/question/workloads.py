@@ -1,0 +1,96 @@
+"""Who sends how much to whom, and what must be done before: one step of what jobs do.
+
+Nodes here are NIC ports. A *step* has every NIC send ``size_bytes``, shared out among those it sends to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Sequence
+
+    from lossless.analysis.simulation.question.request import Pattern
+
+
+class Transfer(NamedTuple):
+    """One transfer; ``after`` counts earlier transfers of the same workload that must be done first."""
+
+    source: int
+    target: int
+    size_bytes: int
+    after: tuple[int, ...] = ()
+
+
+def transfers_of(
+    pattern: Pattern, nics: Sequence[int], target: int, size_bytes: int, rng: random.Random
+) -> tuple[Transfer, ...]:
+    """Return one step of a pattern among NICs; ``target`` is where an incast goes."""
+    return _MAKERS[pattern](nics, target, size_bytes, rng)
+
+
+def _incast(nics: Sequence[int], target: int, size_bytes: int, _rng: random.Random) -> tuple[Transfer, ...]:
+    """Return all NICs but the target sending to it at once."""
+    return tuple(Transfer(nic, target, size_bytes) for nic in nics if nic != target)
+
+
+def _all_to_all(
+    nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Random
+) -> tuple[Transfer, ...]:
+    """Return every NIC sending an equal part to every other, each beginning with its neighbour."""
+    many = len(nics)
+    part = max(1, size_bytes // max(1, many - 1))
+    return tuple(
+        Transfer(nics[at], nics[(at + far) % many], part) for far in range(1, many) for at in range(many)
+    )
+
+
+def _ring(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Random) -> tuple[Transfer, ...]:
+    """Return a ring all-reduce: 2 (N - 1) rounds in which each passes a part on, once it has received the last."""
+    many = len(nics)
+    part = max(1, size_bytes // many)
+    found: list[Transfer] = []
+    for turn in range(2 * (many - 1)):
+        for at in range(many):
+            before = ((turn - 1) * many + (at - 1) % many,) if turn else ()
+            found.append(Transfer(nics[at], nics[(at + 1) % many], part, before))
+    return tuple(found)
+
+
+def _tree(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Random) -> tuple[Transfer, ...]:
+    """Return a binary tree all-reduce: up once both children have sent, down once the parent has."""
+    many = len(nics)
+    up = {child: number for number, child in enumerate(range(many - 1, 0, -1))}
+    children = {parent: [c for c in (2 * parent + 1, 2 * parent + 2) if c < many] for parent in range(many)}
+    found = [
+        Transfer(nics[child], nics[(child - 1) // 2], size_bytes, tuple(up[c] for c in children[child]))
+        for child in up
+    ]
+    down: dict[int, int] = {}
+    for child in range(1, many):
+        parent = (child - 1) // 2
+        before = tuple(up[c] for c in children[0]) if parent == 0 else (down[parent],)
+        down[child] = len(found)
+        found.append(Transfer(nics[parent], nics[child], size_bytes, before))
+    return tuple(found)
+
+
+def _permutation(
+    nics: Sequence[int], _target: int, size_bytes: int, rng: random.Random
+) -> tuple[Transfer, ...]:
+    """Return every NIC sending to one other and receiving from one other, by chance."""
+    order = list(nics)
+    rng.shuffle(order)
+    return tuple(Transfer(order[at - 1], order[at], size_bytes) for at in range(len(order)))
+
+
+_MAKERS: dict[Pattern, Callable[[Sequence[int], int, int, random.Random], tuple[Transfer, ...]]] = {
+    "incast": _incast,
+    "all-to-all": _all_to_all,
+    "ring": _ring,
+    "tree": _tree,
+    "permutation": _permutation,
+}

@@ -1,0 +1,179 @@
+"""Which thresholds a sweep varies: their values, how those are written, and all settings they make together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
+from operator import index
+
+from lossless.analysis.buffers.marking import DYNAMIC_TH, LARGEST_THRESHOLD
+from lossless.ground.basics.errors import QuantityError, ScenarioError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import parse_percent, parse_size
+
+MOST_SETTINGS = 100_000
+"""Settings of one sweep: what two cores try in some minutes, and a table that a person can still use."""
+_MOST_HEADROOM_BYTES = 1 << 40
+"""More than any chip holds, and little enough that the sum over all groups still fits 64 bits."""
+
+
+class Setting(NamedTuple):
+    """Thresholds of the class asked about, the same on every port of every switch; None: as configured."""
+
+    dynamic_th: int | None = None
+    kmin_bytes: int | None = None
+    kmax_bytes: int | None = None
+    pmax_percent: int | None = None
+    headroom_bytes: int | None = None
+
+
+class Grid(NamedTuple):
+    """What is varied: the values of each threshold, none where it stays as configured.
+
+    ``dynamic_th`` is the exponent of alpha. Where any of Kmin, Kmax and Pmax is varied, queues mark, also those whose
+    WRED drops as configured. ``headroom_bytes`` is what lossless groups have of their own after XOFF.
+    """
+
+    dynamic_th: Sequence[int] = ()
+    kmin_bytes: Sequence[int] = ()
+    kmax_bytes: Sequence[int] = ()
+    pmax_percent: Sequence[int] = ()
+    headroom_bytes: Sequence[int] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields that are varied."""
+        return tuple(name for name, values in zip(self._fields, self, strict=True) if len(values))
+
+    @property
+    def size(self) -> int:
+        """How many settings there are."""
+        return prod(len(values) or 1 for values in self)
+
+
+class Knob(NamedTuple):
+    """A threshold that can be varied: its name for people, its field, which values it has and how they are written."""
+
+    name: str
+    field: str
+    values: range
+    parse: Callable[[str], int]
+    expected: str
+
+
+def _whole(text: str) -> int:
+    if re.fullmatch(r"[+-]?\d{1,6}", text.strip()) is None:
+        raise QuantityError(f"{text.strip()!r} is not a whole number")
+    return int(text)
+
+
+_THRESHOLDS = range(LARGEST_THRESHOLD + 1)
+_THRESHOLD_TEXT = f"a size from 0 B to {LARGEST_THRESHOLD:,} B"
+KNOBS = (
+    Knob("dynamic_th", "dynamic_th", DYNAMIC_TH, _whole, f"{DYNAMIC_TH[0]} to {DYNAMIC_TH[-1]}"),
+    Knob("kmin", "kmin_bytes", _THRESHOLDS, parse_size, _THRESHOLD_TEXT),
+    Knob("kmax", "kmax_bytes", _THRESHOLDS, parse_size, _THRESHOLD_TEXT),
+    Knob("pmax", "pmax_percent", range(101), parse_percent, "0% to 100%"),
+    Knob("headroom", "headroom_bytes", range(_MOST_HEADROOM_BYTES + 1), parse_size, "a size up to 1,024 GiB"),
+)
+NAMES = tuple(knob.name for knob in KNOBS)
+
+
+def checked(grid: Grid) -> Grid:
+    """Return a grid of plain numbers; refuse one that varies nothing, too much, or beyond what a threshold can be.
+
+    Raises:
+        ScenarioError: naming the field, its value, and what was expected.
+    """
+    if not grid.names:
+        raise ScenarioError(f"nothing is varied; expected values for at least one of {', '.join(NAMES)}")
+    if grid.size > MOST_SETTINGS:
+        raise ScenarioError(
+            f"{grid.size:,} settings are more than the {MOST_SETTINGS:,} that are swept at once; name fewer values"
+        )
+    plain = Grid(*(tuple(map(index, values)) for values in grid))
+    for knob, values in zip(KNOBS, plain, strict=True):
+        wrong = next((value for value in values if value not in knob.values), None)
+        if wrong is not None:
+            raise ScenarioError(f"{knob.field} is {wrong}; expected {knob.expected}")
+    return plain
+
+
+def settings(grid: Grid) -> Iterator[Setting]:
+    """Yield every setting, the last threshold changing fastest."""
+    return (Setting(*values) for values in product(*(values if len(values) else (None,) for values in grid)))
+
+
+def parse_grid(texts: Sequence[str]) -> Grid:
+    """Return the grid that texts like ``dynamic_th=-4..3`` and ``kmin=100KiB..2MiB/20`` ask for.
+
+    A comma stands between values and ranges; ``a..b`` has every whole number, ``a..b/n`` n values evenly spaced, each
+    rounded to what its unit can hold.
+
+    Raises:
+        QuantityError: with the text, and what was expected.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, given, values = text.partition("=")
+        knob = next((knob for knob in KNOBS if knob.name == name.strip()), None)
+        if knob is None or not given:
+            raise QuantityError(
+                f"{text!r} varies nothing that is known; expected NAME=VALUES of {', '.join(NAMES)}"
+            )
+        if knob.field in found:
+            raise QuantityError(
+                f"{text!r}: {knob.name} is varied twice; put a comma between its values instead"
+            )
+        try:
+            found[knob.field] = parse_values(knob, values)
+        except QuantityError as error:
+            raise QuantityError(f"{text!r}: {error}") from None
+    return Grid(**found)
+
+
+def parse_values(knob: Knob, text: str) -> tuple[int, ...]:
+    """Return the values that a text names, each once.
+
+    Raises:
+        QuantityError: a value that the threshold cannot have, or a range that is none.
+    """
+    parts = (_part(knob, part.strip()) for part in text.split(","))
+    return tuple(dict.fromkeys(value for part in parts for value in part))
+
+
+def _part(knob: Knob, text: str) -> Sequence[int]:
+    first, is_range, rest = text.partition("..")
+    if not is_range:
+        return (_value(knob, text),)
+    last, _, many = rest.partition("/")
+    low, high = _value(knob, first), _value(knob, last)
+    if low > high:
+        raise QuantityError(f"{text!r} runs backwards; expected the smaller value first")
+    if "/" in rest:
+        return _spaced(text, low, high, many)
+    if knob.parse is not _whole:
+        raise QuantityError(f"{text!r} does not say how many values; write it like {text}/20")
+    return range(low, high + 1)
+
+
+def _value(knob: Knob, text: str) -> int:
+    value = knob.parse(text)
+    if value not in knob.values:
+        raise QuantityError(f"{text.strip()!r} is out of range; expected {knob.expected}")
+    return value
+
+
+def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
+    """Return ``many`` values from low to high, halves rounded up."""
+    count = int(many) if re.fullmatch(r"\s*\d{1,6}\s*", many) else 0
+    if not 2 <= count <= MOST_SETTINGS:
+        raise QuantityError(f"{text!r} asks for {many.strip()!r} values; expected 2 to {MOST_SETTINGS:,}")
+    if count > high - low + 1:
+        raise QuantityError(
+            f"{text!r} asks for {count:,} values; there are {high - low + 1:,} from end to end"
+        )
+    gaps = count - 1
+    return tuple(low + (2 * at * (high - low) + gaps) // (2 * gaps) for at in range(count))

@@ -1,0 +1,158 @@
+"""Where a run that is over was worth looking: its hottest queue, what fed it, who was paused, who sent."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.kernel import recorder
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from lossless.analysis.simulation.engine.run import Simulation
+    from lossless.analysis.simulation.engine.state import State
+
+MOST_GROUPS, MOST_LINKS, MOST_FLOWS = 64, 24, 128
+"""How many of each are looked at: the fullest groups, the links that were paused longest, the flows that pass the
+hottest queue before others."""
+
+
+class Names(NamedTuple):
+    """What things are called: a node by its number, and by the number of a link its transmitter and its receiver."""
+
+    node: Callable[[int], str]
+    ends: Callable[[int], tuple[str, str]]
+
+
+class Focus(NamedTuple):
+    """What of a run matters, by the numbers of its queues, groups and flows.
+
+    ``feeding`` are the groups whose frames went to the hottest queue, the fullest first; ``carrying`` the queues that
+    traffic passed, those paused longest first; ``flows`` those that passed the hottest queue, then the others.
+    """
+
+    hottest: int
+    feeding: tuple[int, ...]
+    carrying: tuple[int, ...]
+    flows: tuple[int, ...]
+
+
+class Probe(NamedTuple):
+    """What is looked at, what it is called, and where the kernel finds it; ``flow`` is a number in the network."""
+
+    kind: str
+    name: str
+    sees: int
+    at: int
+    flow: int = -1
+
+
+def focus(simulation: Simulation) -> Focus:
+    """Return what of a run that is over matters.
+
+    Raises:
+        ScenarioError: nothing passed a switch.
+    """
+    state, classes = simulation.state, simulation.index.classes
+    hottest = _hottest(simulation)
+    ways = tuple(_ways(simulation))
+    steps = ((*step, one) for links, one in ways for step in pairwise(links))
+    routes, link = simulation.index.wiring.routes, hottest // classes
+    return Focus(
+        hottest=hottest,
+        feeding=_most(
+            {into * classes + one for into, onward, one in steps if onward * classes + one == hottest},
+            state.groups["max_bytes"],
+        ),
+        carrying=_most({link * classes + one for links, one in ways for link in links}, paused_ps(state)),
+        flows=tuple(sorted(range(len(routes)), key=lambda number: (link not in routes[number], number))),
+    )
+
+
+def _hottest(simulation: Simulation) -> int:
+    state = simulation.state
+    in_switches = np.repeat(state.links["sender_unit"] >= 0, simulation.index.classes)
+    held = state.queues["max_bytes"] * in_switches
+    if not held.any():
+        raise ScenarioError("nothing passed a switch: there is no queue to look at")
+    return int(held.argmax())
+
+
+def _ways(simulation: Simulation) -> Iterator[tuple[Sequence[int], int]]:
+    """Yield the links and the class of every transfer, and of the ACKs that are simulated."""
+    flows, wiring = simulation.network.flows, simulation.index.wiring
+    for flow, route in zip(flows, wiring.routes, strict=True):
+        yield route, flow.traffic_class
+    apart = wiring.classes > simulation.network.classes
+    for number in wiring.acked:
+        yield wiring.returns[number], wiring.classes - 1 if apart else flows[number].traffic_class
+
+
+def _most(numbers: Iterable[int], values: Any) -> tuple[int, ...]:
+    return tuple(sorted(numbers, key=lambda at: (-int(values[at]), at)))
+
+
+def paused_ps(state: State) -> Any:
+    """Return how long each transmitter and class has been paused in all, in ps."""
+    queues = state.queues
+    stands = queues["paused_since"] >= 0
+    return queues["paused_ps"] + (state.clock["now"][0] - queues["paused_since"]) * stands
+
+
+def probes(simulation: Simulation, found: Focus, names: Names) -> Iterator[Probe]:
+    """Yield what to look at when the same run is run again."""
+    groups, feeding = simulation.state.groups, found.feeding[:MOST_GROUPS]
+    yield Probe("egress", queue_name(simulation, found.hottest, names), recorder.QUEUE_BYTES, found.hottest)
+    for at in feeding:
+        yield Probe("group", queue_name(simulation, at, names), recorder.GROUP_BYTES, at)
+    for at in _kinds(groups, feeding, "unit", "alpha", "static_bytes", "lossless"):
+        what = "XOFF threshold" if groups["lossless"][at] else "drop threshold"
+        yield Probe("threshold", what, recorder.GROUP_THRESHOLD, at)
+    for at in lossless(groups, feeding):
+        yield Probe("headroom", queue_name(simulation, at, names), recorder.GROUP_HEADROOM, at)
+    for at in _kinds(groups, feeding, "unit"):
+        node = simulation.index.wiring.ends[at // simulation.index.classes][1]
+        yield Probe("memory", names.node(node), recorder.UNIT_BYTES, int(groups["unit"][at]))
+    for at in found.carrying[:MOST_LINKS]:
+        yield Probe("paused", queue_name(simulation, at, names), recorder.PAUSED_PS, at)
+    yield from _of_flows(simulation, found.flows[:MOST_FLOWS], names)
+
+
+def _of_flows(simulation: Simulation, flows: Sequence[int], names: Names) -> Iterator[Probe]:
+    place, network = simulation.index.flow_at, simulation.network
+    called = {number: _flow_name(network.flows[number].path, names) for number in flows}
+    for number, name in called.items():
+        if network.flows[number].dcqcn is not None:
+            yield Probe("rate", name, recorder.RATE, place[number], number)
+    for number, name in called.items():
+        yield Probe("delivered", name, recorder.DELIVERED_BYTES, place[number], number)
+
+
+def lossless(groups: Any, among: Iterable[int]) -> tuple[int, ...]:
+    """Return the groups that pause their peer before they drop."""
+    return tuple(at for at in among if groups["lossless"][at])
+
+
+def _kinds(groups: Any, among: Iterable[int], *fields: str) -> tuple[int, ...]:
+    """Return one group of each kind, alike in all ``fields``."""
+    first: dict[tuple[Any, ...], int] = {}
+    for at in among:
+        first.setdefault(tuple(groups[field][at].item() for field in fields), at)
+    return tuple(first.values())
+
+
+def queue_name(simulation: Simulation, at: int, names: Names) -> str:
+    """Return what a queue, or the group at the other end of its link, is called: by both ends, and by its class."""
+    link, number = divmod(at, simulation.index.classes)
+    sender, receiver = names.ends(link)
+    which = f", class {number}" if simulation.index.classes > 1 else ""
+    return f"{sender} to {receiver}{which}"
+
+
+def _flow_name(path: Sequence[int], names: Names) -> str:
+    return f"{names.node(path[0])} to {names.node(path[-1])}"

@@ -1,0 +1,211 @@
+"""A scenario over its seeds: how long each is followed, on all cores, and what they showed together."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, Stage, stage
+from lossless.analysis.simulation.study.measure import Seen, cycle, measure, standing_since
+from lossless.ground.basics.errors import ScenarioError, TooLargeError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.question.request import Limits
+    from lossless.analysis.simulation.question.scenario import Scenario
+
+QUIET_TIMERS = 10
+"""A run ends when no maximum has grown for so many rate-increase timers: PFC comes in waves of recovery."""
+QUIET_WITHOUT_NS = 1e6
+"""The same where no DCQCN runs, and nothing recovers in waves."""
+STEP_SLACK = 1.05
+"""A step takes longer than its bytes at line rate: gaps, the way there, pauses that end a moment late."""
+LONGEST_STEPS = 20
+"""A run ends after so many times what its step takes at line rate, whatever grows."""
+_EVENTS_PER_HOP = 3
+"""Sending, arriving, and now and then being asked to pause."""
+
+
+class Times(NamedTuple):
+    """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown.
+
+    A pause that stands at the end is followed until it is ``watch_ns`` old: a watchdog has looked at it by then.
+    """
+
+    step_ns: float
+    horizon_ns: float
+    quiet_ns: float
+    watch_ns: float = 0.0
+
+
+class Study(NamedTuple):
+    """What all seeds of a scenario showed; ``step_ns`` is what the step takes at line rate."""
+
+    scenario: Scenario
+    seen: tuple[Seen, ...]
+    step_ns: float
+    horizon_ns: float
+
+
+def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
+    """Follow a scenario over its seeds; ``progress`` is called with how many are done of how many.
+
+    Raises:
+        ScenarioError: it would take more events than ``limits`` allow.
+    """
+    _require_seeds(limits)
+    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
+    first = stage(found, 1)
+    step_ns = step_time_ns(first.network)
+    horizon_ns = _horizon_ns(found, step_ns)
+    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    done: list[Seen] = []
+    stopped = Event()
+
+    def one(seed: int) -> Seen:
+        staged = first if seed == 1 else stage(found, seed)
+        times = Times(step_ns, horizon_ns, _quiet_ns(found), watch_ns(found))
+        return follow(staged, seed, times, lambda: not stopped.is_set())
+
+    with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
+        try:
+            for seen in pool.map(one, seeds):
+                done.append(seen)
+                if progress is not None:
+                    progress(len(done), len(seeds))
+        except BaseException:
+            # Threads cannot be ended from outside: they are told, and look now and then.
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Study(found, tuple(done), step_ns, horizon_ns)
+
+
+def is_random(found: Scenario) -> bool:
+    """Return whether anything in a scenario is left to chance: marks, who sends to whom, or which path is taken."""
+    question = found.question
+    if found.dcqcn is not None or question.pattern == "permutation" or question.storage:
+        return True
+    curves = [queue.wred for end in found.ends.values() for queue in end.queues if queue.wred is not None]
+    if any(not curve.marks and curve.pmax < 1 and curve.kmin_bytes < curve.kmax_bytes for curve in curves):
+        return True
+    return len({found.plant.leaf(nic) for nic in found.nics}) > 1
+
+
+def follow(staged: Stage, seed: int, times: Times, go_on: Callable[[], bool] | None = None) -> Seen:
+    """Run one seed: at least a step, then until no maximum has grown for a while, never beyond the horizon."""
+    simulation = Simulation(staged.network, seed)
+    has_hold = bool(staged.network.holds)
+    least_ns = times.horizon_ns if has_hold else STEP_SLACK * times.step_ns + QUIET_WITHOUT_NS
+    until_ns = min(least_ns, times.horizon_ns)
+    while not simulation.advance(until_ns, go_on) and (go_on is None or go_on()):
+        quiet_until_ns = int(simulation.state.clock["grew_at"][0]) / 1000 + times.quiet_ns
+        if until_ns >= min(times.horizon_ns, quiet_until_ns):
+            break
+        until_ns = min(quiet_until_ns, times.horizon_ns)
+    waits_for_ever = bool(cycle(simulation.state, simulation.index, staged))
+    if not (simulation.ended or has_hold or waits_for_ever):
+        _follow_pauses(simulation, times.watch_ns, go_on)
+    return measure(simulation, staged, seed, cut=not simulation.ended)
+
+
+def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], bool] | None) -> None:
+    """Let time pass until every pause that now stands has ended, or a watchdog has had its time with it."""
+    since = standing_since(simulation.state, simulation.index)
+    left = since >= 0
+    while left.any() and (go_on is None or go_on()):
+        now_ns, age_ns = _ages(simulation, since[left])
+        if age_ns >= watch_ns:
+            return
+        # The longer one has stood, the longer it may well go on: few looks at a long one, none too late at a short.
+        simulation.advance(now_ns + min(max(QUIET_WITHOUT_NS, age_ns / 4), watch_ns - age_ns), go_on)
+        left &= standing_since(simulation.state, simulation.index) == since
+        if simulation.ended:
+            return
+
+
+def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
+    """Return what time it is, and how long the youngest of some pauses has stood."""
+    now = int(simulation.state.clock["now"][0])
+    return now / 1000, (now - int(since.max())) / 1000
+
+
+def step_time_ns(network: Network) -> float:
+    """Return how long one step takes at line rate: that of the link that has most to carry."""
+    loads: dict[tuple[int, int], float] = {}
+    for flow in network.flows:
+        frames = -(-flow.size_bytes // flow.mtu_bytes)
+        wire = flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
+        for pair in pairwise(flow.path):
+            loads[pair] = loads.get(pair, 0) + wire
+    rates: dict[tuple[int, int], float] = {}
+    for cable in network.cables:
+        for pair in ((cable.a, cable.b), (cable.b, cable.a)):
+            rates[pair] = rates.get(pair, 0) + cable.rate_bps
+    return max(load * 8e9 / rates[pair] for pair, load in loads.items())
+
+
+def events_of(network: Network) -> int:
+    """Return about how many events the traffic of a network takes: each frame at each hop."""
+    carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
+    return sum(
+        -(-flow.size_bytes // flow.mtu_bytes) * len(flow.path) * _EVENTS_PER_HOP * _ways(flow.path, carrying)
+        for flow in network.flows
+    )
+
+
+def _ways(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> int:
+    """Return 2 where ACKs meet data on their way back, and so are frames too; else 1."""
+    return 2 if any((there, here) in carrying for here, there in pairwise(path)) else 1
+
+
+def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
+    """Refuse what would take too many events, before it starts.
+
+    Raises:
+        TooLargeError: naming the number and what makes it smaller.
+    """
+    events = min(events_of(network), _events_within(network, horizon_ns)) * limits.seeds
+    if events > limits.events:
+        raise TooLargeError(
+            f"this would take about {events:,} events, more than the {limits.events:,} allowed;"
+            " make --size, --nics or --seeds smaller, or allow more with --max-events"
+        )
+
+
+def _events_within(network: Network, horizon_ns: float) -> int:
+    """Return the most events that all links at line rate can bring about in a time."""
+    frame = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
+    per_ns = sum(2 * cable.rate_bps for cable in network.cables) / 8e9 / frame
+    return int(per_ns * horizon_ns * _EVENTS_PER_HOP)
+
+
+def _require_seeds(limits: Limits) -> None:
+    if limits.seeds < 1:
+        raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
+
+
+def _quiet_ns(found: Scenario) -> float:
+    return QUIET_WITHOUT_NS if found.dcqcn is None else QUIET_TIMERS * found.dcqcn.increase_us * 1000
+
+
+def _horizon_ns(found: Scenario, step_ns: float) -> float:
+    """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
+    longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(found)
+    if not found.question.dead_nic:
+        return longest
+    return DEAD_FROM_NS + (watch_ns(found) or longest)
+
+
+def watch_ns(found: Scenario) -> float:
+    """Return within what time every watchdog has had its time twice, 0 where none runs."""
+    watchdogs = (switch.watchdog for switch in found.switches.values())
+    times = (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs if dog is not None)
+    return max(times, default=0.0)

@@ -1,0 +1,317 @@
+"""Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
+
+Settings are tried in chunks, by threads of our own or by any executor of :mod:`concurrent.futures`. What comes back of
+a setting is a row of numbers, and no array is kept for it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from statistics import median
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, stage
+from lossless.analysis.simulation.study.grid import Grid, Setting, checked, settings
+from lossless.analysis.simulation.study.study import Study, is_random, require_events
+from lossless.analysis.simulation.study.trial import Job, Trial
+from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
+from lossless.analysis.simulation.study.workers import Crew
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from lossless.analysis.simulation.engine.network import End
+    from lossless.analysis.simulation.question.request import Limits
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.ground.basics.findings import Json
+
+CHUNK_EVENTS = 4_000_000
+"""Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
+CHUNKS_PER_WORKER = 8
+"""Chunks are no larger than this many to a worker allow, so that all end at about the same time."""
+ORDER = (
+    "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
+    " most goodput"
+)
+"""What makes one setting better than another."""
+
+
+class Row(NamedTuple):
+    """What one setting showed: of all seeds the most, or the least that was left; of goodput the median.
+
+    ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
+    ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
+    ``cut`` says that traffic was still under way at the end of some seed, so that more may come.
+    """
+
+    setting: Setting
+    verdict: Verdict
+    drops: int
+    pauses: int
+    pfc_seeds: int
+    longest_pause_us: float
+    goodput_bps: int
+    egress_bytes: int
+    headroom_left_bytes: int | None
+    marks: int
+    stopped_queues: int
+    cut: bool
+
+    @property
+    def silent(self) -> bool:
+        """Whether PFC never fired."""
+        return not self.pauses
+
+    def to_data(self, names: Sequence[str]) -> dict[str, Json]:
+        """Return the row as plain data: the named thresholds, then what they showed."""
+        given: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
+        return given | dict(zip(self._fields[1:], self[1:], strict=True))
+
+
+class Sweep(NamedTuple):
+    """What a sweep showed. ``rows`` has every setting, the best first (:data:`ORDER`); ``configured`` is as it is now.
+
+    ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied.
+    """
+
+    scenario: str
+    names: tuple[str, ...]
+    configured: Row
+    rows: tuple[Row, ...]
+    skipped: int
+    seeds: int
+    horizon_us: float
+    events: int
+    assumed: tuple[str, ...]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the sweep as plain data, names as here."""
+        found: dict[str, Json] = {
+            "scenario": self.scenario,
+            "varied": list(self.names),
+            "settings": len(self.rows),
+            "safe": sum(row.verdict == "safe" for row in self.rows),
+            "silent": sum(row.silent for row in self.rows),
+            "cut": sum(row.cut for row in self.rows),
+            "order": ORDER,
+        }
+        return found | {
+            "skipped": self.skipped,
+            "seeds": self.seeds,
+            "horizon_us": self.horizon_us,
+            "events": self.events,
+            "configured": self.configured.to_data(()),
+            "rows": [row.to_data(self.names) for row in self.rows],
+            "assumed": list(self.assumed),
+        }
+
+
+def sweep(
+    found: Scenario,
+    grid: Grid,
+    limits: Limits,
+    horizon_ns: float,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Try every setting of a grid on a scenario, each for ``horizon_ns``.
+
+    ``executor`` does the work where one is given: processes and machines are sent plain data. Otherwise threads do, as
+    many as ``limits`` say. ``progress`` is called with how many settings are done of how many.
+
+    Raises:
+        ScenarioError: a grid that cannot be, or that would take more events than ``limits`` allow.
+        KeyboardInterrupt: what is under way is told to stop, and what is known of some settings is let go.
+    """
+    grid = checked(grid)
+    _check_horizon(found, horizon_ns)
+    job = _job(found, limits, horizon_ns)
+    tried, skipped = _fitting(grid, job)
+    with Crew(executor, limits.threads) as crew:
+        ends = (Setting(), tried[0], tried[-1])
+        probes = crew.trials(job, ends)
+        most = max(sum(trial.events for trial in seeds) for seeds in probes)
+        _require_events(len(tried), most, limits)
+        rows, events = _rows(found, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
+    configured = _row(_Judge.of(found), Setting(), probes[0])
+    rows.sort(key=_badness)
+    assumed = (*found.assumed, *_assumed(found, grid, job))
+    return Sweep(
+        describe(found), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
+        assumed,
+    )  # fmt: skip
+
+
+def _check_horizon(found: Scenario, horizon_ns: float) -> None:
+    if horizon_ns <= 0:
+        raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
+    dogs = [switch.watchdog for switch in found.switches.values() if switch.watchdog is not None]
+    if found.question.dead_nic and dogs:
+        due_ns = DEAD_FROM_NS + max(2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in dogs)
+        if horizon_ns < due_ns:
+            raise ScenarioError(
+                f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had"
+                f" its time twice, at least {due_ns / 1e6:,.1f} ms"
+            )
+
+
+def _job(found: Scenario, limits: Limits, horizon_ns: float) -> Job:
+    if limits.seeds < 1:
+        raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
+    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
+    first = stage(found, 1)
+    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    stages = (first, *(stage(found, seed) for seed in seeds[1:]))
+    return Job(uuid.uuid4().hex, stages, horizon_ns)
+
+
+def _fitting(grid: Grid, job: Job) -> tuple[list[Setting], int]:
+    """Return the settings that can be, and how many cannot, because Kmin would be above Kmax.
+
+    Raises:
+        ScenarioError: what is varied means nothing on some port, or no setting can be.
+    """
+    ends = _ends(job)
+    _require_curves(grid, ends)
+    if grid.dynamic_th and any(
+        end.groups[0].headroom_bytes is not None and end.groups[0].alpha is None for end in ends
+    ):
+        raise ScenarioError("dynamic_th cannot be varied: lossless groups have a static threshold")
+    if grid.headroom_bytes and all(end.groups[0].headroom_bytes is None for end in ends):
+        raise ScenarioError("headroom cannot be varied: no port on the way has PFC on for the class")
+    curves = {(wred.kmin_bytes, wred.kmax_bytes) for end in ends if (wred := end.queues[0].wred) is not None}
+    tried = [setting for setting in settings(grid) if _in_order(setting, curves)]
+    if not tried:
+        raise ScenarioError(f"Kmin would be above Kmax in every one of {grid.size:,} settings")
+    return tried, grid.size - len(tried)
+
+
+def _ends(job: Job) -> tuple[End, ...]:
+    """Return the ends of cables in switches, each kind once."""
+    cables = (cable for staged in job.stages for cable in staged.network.cables)
+    return tuple(
+        {id(end): end for one in cables for end in (one.a_end, one.b_end) if end is not None}.values()
+    )
+
+
+def _require_curves(grid: Grid, ends: Sequence[End]) -> None:
+    varied = [name for name in ("kmin_bytes", "kmax_bytes", "pmax_percent") if getattr(grid, name)]
+    if 0 < len(varied) < 3 and any(end.queues[0].wred is None for end in ends):
+        raise ScenarioError(
+            f"{', '.join(varied)} cannot be varied alone: a queue of the class has no ECN curve;"
+            " vary kmin, kmax and pmax together"
+        )
+
+
+def _in_order(setting: Setting, curves: set[tuple[float, float]]) -> bool:
+    kmin, kmax = setting.kmin_bytes, setting.kmax_bytes
+    if kmin is not None and kmax is not None:
+        return kmin <= kmax
+    return all((low if kmin is None else kmin) <= (high if kmax is None else kmax) for low, high in curves)
+
+
+def _require_events(many: int, most: int, limits: Limits) -> None:
+    if many * most > limits.events:
+        raise ScenarioError(
+            f"{many:,} settings would take about {many * most / 1e9:.1f} billion events ({most:,} each was measured),"
+            f" more than the {limits.events / 1e9:g} billion allowed; name fewer values, make --horizon, --size, --nics"
+            " or --seeds smaller, or allow more with --max-events"
+        )
+
+
+def _assumed(found: Scenario, grid: Grid, job: Job) -> Iterator[str]:
+    yield "every port of every switch on the way has the same setting"
+    if is_random(found) and len(job.stages) == 1:
+        yield "one seed stands for all: whether PFC fires may be a matter of chance, and --seeds tries it more often"
+    if found.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
+        yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
+    if grid.headroom_bytes:
+        yield (
+            "the shared pool keeps its size: where a switch takes headroom out of it, more headroom leaves less to"
+            " share"
+        )
+
+
+def _rows(
+    found: Scenario,
+    job: Job,
+    tried: Sequence[Setting],
+    crew: Crew,
+    most: int,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[list[Row], int]:
+    """Return a row for each setting, in their order, and the events of all."""
+    size = min(most, -(-len(tried) // (CHUNKS_PER_WORKER * crew.workers)))
+    for start in range(0, len(tried), size):
+        crew.submit(job, tried[start : start + size], start)
+    judge = _Judge.of(found)
+    rows: dict[int, Row] = {}
+    events = 0
+    for start, chunk in crew.results():
+        for number, seeds in enumerate(chunk, start):
+            rows[number] = _row(judge, tried[number], seeds)
+            events += sum(trial.events for trial in seeds)
+        if progress is not None:
+            progress(len(rows), len(tried))
+    return [rows[number] for number in range(len(tried))], events
+
+
+class _Judge(NamedTuple):
+    """What a verdict over trials goes by; the rules are those of :mod:`lossless.analysis.simulation.study.verdict`."""
+
+    edge_bytes: int
+    pause_edge_ns: float
+    dead_nic: bool
+    ends_storms: bool
+
+    @classmethod
+    def of(cls, found: Scenario) -> _Judge:
+        allowed = detection_ns(Study(found, (), 0, 0))
+        edge_ns = float("inf") if allowed is None or found.question.dead_nic else PAUSE_EDGE * allowed
+        dogs = (switch.watchdog for switch in found.switches.values())
+        ends = any(dog is not None and dog.action != "alert" for dog in dogs)
+        return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic, ends)
+
+    def verdict(self, seeds: Sequence[Trial]) -> Verdict:
+        """Return the verdict over all seeds."""
+        if any(trial.drops or trial.circle or self._stormy(trial) for trial in seeds):
+            return "unsafe"
+        left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
+        held_long = any(trial.longest_watched_ns >= self.pause_edge_ns for trial in seeds)
+        near = held_long or min(left, default=self.edge_bytes) < self.edge_bytes
+        return "on the edge" if near else "safe"
+
+    def _stormy(self, trial: Trial) -> bool:
+        """Return whether nothing ends the storm of a dead NIC; without one, whether the watchdog acts on congestion."""
+        if not self.dead_nic:
+            return trial.storms > 0
+        ended = trial.storms > 0 and self.ends_storms
+        return not ended and trial.ended_ps > DEAD_FROM_NS * 1000
+
+
+def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
+    return Row(
+        setting=setting,
+        verdict=judge.verdict(seeds),
+        drops=max(trial.drops for trial in seeds),
+        pauses=max(trial.pauses for trial in seeds),
+        pfc_seeds=sum(trial.pauses > 0 for trial in seeds),
+        longest_pause_us=max(trial.longest_pause_ns for trial in seeds) / 1000,
+        goodput_bps=round(median(trial.delivered_bytes * 8e12 / max(1, trial.ended_ps) for trial in seeds)),
+        egress_bytes=max(trial.egress_bytes for trial in seeds),
+        headroom_left_bytes=min((t.margin_bytes for t in seeds if t.margin_bytes is not None), default=None),
+        marks=max(trial.marks for trial in seeds),
+        stopped_queues=max(trial.storms for trial in seeds),
+        cut=any(trial.cut for trial in seeds),
+    )
+
+
+def _badness(row: Row) -> tuple[float, ...]:
+    """Return what sorts rows the best first: :data:`ORDER`."""
+    rank = -VERDICTS.index(row.verdict)
+    return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps

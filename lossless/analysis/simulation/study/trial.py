@@ -1,0 +1,215 @@
+"""Settings tried one after another on arrays that are laid out once: what every worker of a sweep does."""
+
+from __future__ import annotations
+
+import threading
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.buffers.thresholds import alpha
+from lossless.analysis.simulation.engine.outcome import longest_pauses
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.study.measure import cycle
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.state import Index, State
+    from lossless.analysis.simulation.engine.wiring import Wiring
+    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.study.grid import Setting
+
+
+class Job(NamedTuple):
+    """What a worker needs, as data that can be sent to another process.
+
+    ``key`` is of this sweep alone: a worker keeps its arrays for as long as it works for one. ``stages`` are the
+    networks of seeds 1 and up.
+    """
+
+    key: str
+    stages: tuple[Stage, ...]
+    horizon_ns: float
+
+
+class Trial(NamedTuple):
+    """What one setting showed with one seed, as :mod:`lossless.analysis.simulation.study.measure` has it.
+
+    ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
+    of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
+    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``circle`` says that links
+    waited for each other at the end, ``cut`` that traffic was still under way then.
+    """
+
+    drops: int
+    pauses: int
+    marks: int
+    storms: int
+    longest_pause_ns: float
+    longest_watched_ns: float
+    egress_bytes: int
+    margin_bytes: int | None
+    pool_margin_bytes: int | None
+    circle: bool
+    cut: bool
+    delivered_bytes: int
+    ended_ps: int
+    events: int
+
+
+class StoppedError(Exception):
+    """Nobody wants the rest of the results."""
+
+
+def trials(
+    job: Job, settings: Sequence[Setting], stopped: Callable[[], bool] | None = None
+) -> list[tuple[Trial, ...]]:
+    """Try settings one after another; return for each a trial per seed.
+
+    Raises:
+        StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
+    """
+
+    def go_on() -> bool:
+        return stopped is None or not stopped()
+
+    found = []
+    for setting in settings:
+        found.append(tuple(bench.trial(setting, job.horizon_ns, go_on) for bench in _benches(job)))
+        if not go_on():
+            raise StoppedError
+    return found
+
+
+_worker = threading.local()
+
+
+def _benches(job: Job) -> tuple[Bench, ...]:
+    """Return this thread's arrays for a job; those of an earlier job are let go."""
+    if getattr(_worker, "key", None) != job.key:
+        _worker.benches = ()
+        _worker.benches = tuple(Bench(staged, seed) for seed, staged in enumerate(job.stages, 1))
+        _worker.key = job.key
+    benches: tuple[Bench, ...] = _worker.benches
+    return benches
+
+
+class Bench:
+    """A network at time zero again and again, each time with other thresholds."""
+
+    def __init__(self, staged: Stage, seed: int) -> None:
+        """Lay out the arrays, and find what thresholds of the first class stand in them."""
+        self._staged, self._seed = staged, seed
+        self._simulation = Simulation(staged.network, seed)
+        state, index = self._simulation.state, self._simulation.index
+        self._class = slice(0, None, index.classes)
+        self._queues = np.flatnonzero(state.links["sender_unit"] >= 0) * index.classes
+        self._groups = np.flatnonzero(state.groups["lossless"][self._class]) * index.classes
+        self._given_pools = _given_pools(staged.network, index)
+        self._held = _held(state, index)
+        self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
+        self._counted = np.flatnonzero(state.flows["counts"])
+        self._may_circle = _may_circle(index.wiring)
+
+    def trial(self, setting: Setting, horizon_ns: float, go_on: Callable[[], bool] | None = None) -> Trial:
+        """Follow the network up to the horizon under a setting, or until ``go_on`` says no."""
+        self._simulation.restart(self._seed)
+        self._set(setting)
+        self._simulation.advance(horizon_ns, go_on)
+        return self._read()
+
+    def _set(self, setting: Setting) -> None:
+        queues, groups = self._simulation.state.queues, self._simulation.state.groups
+        pmax = None if setting.pmax_percent is None else setting.pmax_percent / 100
+        for name, value in (("kmin", setting.kmin_bytes), ("kmax", setting.kmax_bytes), ("pmax", pmax)):
+            if value is not None:
+                queues[name][self._queues] = value
+                queues["wred"][self._queues] = 1
+        if setting.dynamic_th is not None:
+            groups["alpha"][self._groups] = alpha(setting.dynamic_th)
+        if setting.headroom_bytes is not None:
+            groups["headroom_bytes"][self._groups] = setting.headroom_bytes
+            self._sum_headroom()
+
+    def _sum_headroom(self) -> None:
+        """Where no headroom pool is given, all headrooms exist in full."""
+        pools = self._simulation.state.units["headroom_pool_bytes"]
+        sums = _promised(self._simulation.state)
+        sums[self._given_pools] = pools[self._given_pools]
+        pools[:] = sums
+
+    def _read(self) -> Trial:
+        state = self._simulation.state
+        clock, queues, groups = state.clock[0], state.queues[self._class], state.groups[self._class]
+        longest = longest_pauses(state)
+        longest[self._held] = 0
+        return Trial(
+            drops=int(groups["drops"].sum()) + int(queues["drops"].sum()),
+            pauses=int(clock["pauses"]),
+            marks=int(clock["marks"]),
+            storms=int(clock["storms"]),
+            longest_pause_ns=int(longest.max(initial=0)) / 1000,
+            longest_watched_ns=int((longest * self._by_switch).max(initial=0)) / 1000,
+            egress_bytes=int(state.queues["max_bytes"].max()),
+            margin_bytes=_margin(groups),
+            pool_margin_bytes=self._pool_margin(),
+            circle=self._may_circle and bool(cycle(state, self._simulation.index, self._staged)),
+            cut=not self._simulation.ended,
+            delivered_bytes=int(state.flows["expected_psn"][self._counted].sum()),
+            ended_ps=int(clock["now"]),
+            events=int(clock["events"]),
+        )
+
+    def _pool_margin(self) -> int | None:
+        """Return the least that was left of a headroom pool that is smaller than what it promises."""
+        if not len(self._given_pools):
+            return None
+        units = self._simulation.state.units
+        over = _promised(self._simulation.state) > units["headroom_pool_bytes"]
+        left = (units["headroom_pool_bytes"] - units["max_headroom"])[over]
+        return int(left.min()) if len(left) else None
+
+
+def _margin(groups: Any) -> int | None:
+    used = (groups["max_headroom"] > 0) | (groups["drops"] > 0)
+    left = (groups["headroom_bytes"] - groups["max_headroom"])[used]
+    return int(left.min()) if len(left) else None
+
+
+def _promised(state: State) -> Any:
+    """Return the headroom of all groups of each unit together; groups in hosts have none."""
+    units = np.maximum(state.groups["unit"], 0)
+    return np.bincount(units, state.groups["headroom_bytes"], len(state.units)).astype(np.int64)
+
+
+def _given_pools(network: Network, index: Index) -> Any:
+    """Return the units whose headroom pool is configured."""
+    given = (node for node, one in network.switches.items() if one.headroom_pool_bytes is not None)
+    return np.array(sorted(index.wiring.unit_of[node] for node in given), np.intp)
+
+
+def _held(state: State, index: Index) -> Any:
+    """Return the queues whose link is held from outside: that pause is not of the traffic's making."""
+    links = np.unique(state.holds["link"]).astype(np.intp)
+    return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
+
+
+def _may_circle(wiring: Wiring) -> bool:
+    """Return whether links can come to wait for each other in a circle at all: not where no path leads back.
+
+    A frame waits on one link for the next of its path (Dally and Seitz 1987).
+    """
+    after: dict[int, set[int]] = {}
+    for route in (*wiring.routes, *(wiring.returns[number] for number in wiring.acked)):
+        for link, following in pairwise(route):
+            after.setdefault(link, set()).add(following)
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError:
+        return True
+    return False

@@ -1,0 +1,99 @@
+"""A fabric as one-way channels between hosts and switches: what traffic is shared over, and pauses go back along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Fabric, Link
+
+RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
+"""Tiers, hosts below all of them."""
+
+
+class Channel(NamedTuple):
+    """One direction of a link, from a port of one node to a port of another; ``cable`` is the link's number."""
+
+    source: str
+    source_port: str
+    target: str
+    target_port: str
+    speed_bps: int
+    cable: int
+
+
+class Net(NamedTuple):
+    """The channels of a fabric, those into and out of every node, and how high each node stands.
+
+    Hosts have rank 0, switches of a fabric without tiers all 1. The two directions of a link are beside each other.
+    """
+
+    channels: tuple[Channel, ...]
+    into: dict[str, list[int]]
+    out_of: dict[str, list[int]]
+    rank: dict[str, int]
+    tiered: bool
+
+    def is_up(self, channel: int) -> bool:
+        """Whether a channel leads to a higher tier."""
+        found = self.channels[channel]
+        return self.rank[found.source] < self.rank[found.target]
+
+    def is_down(self, channel: int) -> bool:
+        """Whether a channel leads to a lower tier."""
+        found = self.channels[channel]
+        return self.rank[found.source] > self.rank[found.target]
+
+    def to_host(self, channel: int) -> bool:
+        """Whether a channel leads to a host."""
+        return not self.rank[self.channels[channel].target]
+
+    def from_host(self, channel: int) -> bool:
+        """Whether a channel comes from a host."""
+        return not self.rank[self.channels[channel].source]
+
+    @property
+    def switches(self) -> list[str]:
+        """All switches, the lowest first."""
+        return sorted((node for node, rank in self.rank.items() if rank), key=self.rank.__getitem__)
+
+
+def net(fabric: Fabric) -> Net:
+    """Return a fabric as channels, without what is out of service.
+
+    Raises:
+        ScenarioError: a switch that has several ASICs.
+    """
+    several = next((switch.device for switch in fabric.switches if switch.asic), None)
+    if several is not None:
+        raise ScenarioError(
+            f"{several} has several ASICs, each with a buffer of its own, and its profile does not say what joins "
+            "them: which of them fills, and when, cannot be known"
+        )
+    ranks = {switch.name: RANKS.get(switch.role or "") for switch in fabric.switches}
+    tiered = None not in ranks.values()
+    rank = {name: found or 1 for name, found in ranks.items()} if tiered else dict.fromkeys(ranks, 1)
+    rank.update({host.name: 0 for host in fabric.hosts})
+    channels = [
+        one for number, link in enumerate(fabric.links) if _works(fabric, link) for one in _both(link, number)
+    ]
+    into: dict[str, list[int]] = {node: [] for node in rank}
+    out_of: dict[str, list[int]] = {node: [] for node in rank}
+    for at, channel in enumerate(channels):
+        out_of[channel.source].append(at)
+        into[channel.target].append(at)
+    return Net(tuple(channels), into, out_of, rank, tiered)
+
+
+def _works(fabric: Fabric, link: Link) -> bool:
+    return fabric.failures is None or fabric.failures.works(link.a, link.b)
+
+
+def _both(link: Link, number: int) -> Iterator[Channel]:
+    yield Channel(link.a, link.a_port, link.b, link.b_port, link.speed_bps, number)
+    yield Channel(link.b, link.b_port, link.a, link.a_port, link.speed_bps, number)

@@ -1,0 +1,152 @@
+"""How traffic is shared over any fabric: every destination by itself, by all of the shortest ways to it alike.
+
+Where packets go up and then down, a way is a shortest one of those; where they take any shortest way, of all. Each
+switch shares what it has for a destination evenly over the links that lead nearer to it, as ECMP does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lossless.analysis.storm.channels import Net
+    from lossless.model.fabric.routing import RoutingPolicy
+
+MOST_WORK = 20_000_000
+"""Channels looked at, over all destinations: about a minute."""
+
+
+class Found(NamedTuple):
+    """What leaves by which channel of what comes in by another; and how many pairs of switches no way joins."""
+
+    shares: dict[int, dict[int, float]]
+    lost: int
+
+
+class _Place(NamedTuple):
+    """Where a packet is, and whether it may still go up there."""
+
+    switch: str
+    falls: bool
+
+
+class Ways:
+    """The shortest ways of a fabric under a policy."""
+
+    def __init__(self, net: Net, policy: RoutingPolicy) -> None:
+        self._net, self._rises = net, policy == "shortest-path"
+        self._between = [
+            at for at in range(len(net.channels)) if not net.from_host(at) and not net.to_host(at)
+        ]
+        self._into: dict[_Place, list[tuple[_Place, int]]] = {}
+        for at in self._between:
+            for tail in self._tails(at):
+                self._into.setdefault(self._head(at), []).append((tail, at))
+
+    def _head(self, at: int) -> _Place:
+        return _Place(self._net.channels[at].target, not self._rises and not self._net.is_up(at))
+
+    def _tails(self, at: int) -> Iterable[_Place]:
+        """Return where a packet may be that takes a channel: it goes up, or level, only before it ever went down."""
+        source = self._net.channels[at].source
+        yield _Place(source, False)
+        if not self._rises and self._net.is_down(at):
+            yield _Place(source, True)
+
+    def shares(self, weights: Mapping[int, float]) -> Found:
+        """Return how traffic is shared where every host sends, to each channel into a host by its weight.
+
+        Raises:
+            ScenarioError: the fabric is too large to look at every destination by itself.
+        """
+        ends: dict[str, dict[int, float]] = {}
+        for channel, weight in weights.items():
+            ends.setdefault(self._net.channels[channel].source, {})[channel] = weight
+        if len(ends) * len(self._between) > MOST_WORK:
+            raise ScenarioError(
+                f"traffic to {len(ends):,} switches by {len(self._between) // 2:,} links between switches is too much "
+                "to follow on a fabric whose tiers are not whole; incast, or a smaller fabric of the same kind, is not"
+            )
+        flows = _Flows(self._net)
+        lost = sum(self._follow(flows, switch, own) for switch, own in ends.items())
+        return Found(flows.shares(), lost)
+
+    def _follow(self, flows: _Flows, end: str, own: Mapping[int, float]) -> int:
+        """Add what is sent to the hosts of one switch; return from how many other switches no way leads there."""
+        order, nearer = self._ways(end)
+        weight = sum(own.values())
+        waiting: dict[_Place, dict[int, float]] = {}
+        for place in reversed(order):
+            came = waiting.get(place, {})
+            if not place.falls:
+                flows.begin(place.switch, came, weight)
+            goes = own if place.switch == end else dict.fromkeys(nearer[place], 1.0)
+            for out, sent in flows.passed(came, goes).items():
+                if place.switch != end:
+                    waiting.setdefault(self._head(out), {})[out] = sent
+        starts = {place.switch for place in order if not place.falls}
+        return sum(switch not in starts for switch in flows.senders)
+
+    def _ways(self, end: str) -> tuple[list[_Place], dict[_Place, list[int]]]:
+        """Return the places that lead to a switch, the nearest first, and the channels from each that lead nearer."""
+        far = dict.fromkeys((_Place(end, False), _Place(end, True)), 0)
+        order, nearer = list(far), dict[_Place, list[int]]()
+        for place in order:
+            for tail, at in self._into.get(place, ()):
+                if tail not in far:
+                    far[tail] = far[place] + 1
+                    order.append(tail)
+                if far[tail] == far[place] + 1:
+                    nearer.setdefault(tail, []).append(at)
+        return order, nearer
+
+
+class _Flows:
+    """What passes from channel to channel, summed up over destinations; hosts of a switch send as one."""
+
+    def __init__(self, net: Net) -> None:
+        self._net = net
+        self.senders = {
+            switch: [at for at in net.into[switch] if net.from_host(at)]
+            for switch in net.switches
+            if any(map(net.from_host, net.into[switch]))
+        }
+        # Beside the numbers of channels, one below 0 for the hosts of each switch.
+        self._hosts = {switch: -1 - number for number, switch in enumerate(self.senders)}
+        self._passed: dict[int, dict[int, float]] = {}
+
+    def begin(self, switch: str, came: dict[int, float], weight: float) -> None:
+        """Let the hosts of a switch send for a destination of some weight."""
+        if switch in self.senders:
+            speed_bps = sum(self._net.channels[at].speed_bps for at in self.senders[switch])
+            came[self._hosts[switch]] = weight * speed_bps
+
+    def passed(self, came: Mapping[int, float], goes: Mapping[int, float]) -> dict[int, float]:
+        """Share what came in over the channels it goes out by; return what leaves by each."""
+        every, arrived = sum(goes.values()), sum(came.values())
+        for at, rate in came.items():
+            passed = self._passed.setdefault(at, {})
+            for out, part in goes.items():
+                passed[out] = passed.get(out, 0.0) + rate * part / every
+        return {out: arrived * part / every for out, part in goes.items()}
+
+    def shares(self) -> dict[int, dict[int, float]]:
+        """Return the part of each channel that leaves by each other; no host sends to itself."""
+        found = {at: _parts(leaving) for at, leaving in self._passed.items() if at >= 0}
+        for switch, senders in self.senders.items():
+            leaving = self._passed.get(self._hosts[switch], {})
+            for at in senders:
+                own = self._net.channels[at].source
+                others = {out: sent for out, sent in leaving.items() if self._net.channels[out].target != own}
+                found[at] = _parts(others)
+        return found
+
+
+def _parts(leaving: Mapping[int, float]) -> dict[int, float]:
+    total = sum(leaving.values())
+    return {out: sent / total for out, sent in leaving.items() if sent} if total else {}

@@ -1,0 +1,131 @@
+"""The spread as a picture: nodes that are as near to the host as one box each, links by whether they stand still.
+
+As plain data, by the names of :mod:`lossless.analysis.topology.folding`, with colours and words of its own. Nothing is told by
+colour alone: what stands still says so, and its links are thick where those that nothing stops are thin and dashed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.analysis.storm.channels import Net
+    from lossless.analysis.storm.distance import Near
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Fabric
+
+_STILL, _STILL_FILL, _FROM_FILL, _FREE, _DASH = "#c0392b", "#f6d5d0", "#e79a8f", "#8a949e", "4 3"
+_ROLES = ("host", "leaf", "spine", "super-spine")
+_MANY = ("hosts", "leaves", "spines", "super-spines")
+_LINKS = ("hosts", "uplinks", "spine_uplinks")
+_BOX = [184, 58]
+
+
+def picture(
+    fabric: Fabric, net: Net, near: Near, stopped: Mapping[int, float], ends_ns: float | None
+) -> dict[str, Json]:
+    """Return what is drawn; ``stopped`` are the channels that stand still, and since when, in nanoseconds.
+
+    ``ends_ns`` is when a watchdog cuts in, None where none does.
+    """
+    boxes = _boxes(net, near)
+    box_of = {node: key for key, nodes in boxes.items() for node in nodes}
+    still = {net.channels[at].source for at in stopped}
+    items: list[Json] = [_item(key, nodes, net, near, still) for key, nodes in boxes.items()]
+    legend: list[Json] = [
+        ["", _sum(fabric, near, still)],
+        ["", "no watchdog ends this" if ends_ns is None else f"the watchdog cuts in after {_since(ends_ns)}"],
+        [_STILL, "thick: of these links some stand still in one direction, and since when the first does"],
+        [f"{_FREE} {_DASH}", "thin and dashed: links that nothing stops"],
+        ["", "paused: devices with a port that may not send; red boxes: all of them"],
+    ]
+    return {
+        "fabric": f"{fabric.name}: pauses from {near.host}",
+        "grouped": "",
+        "groups": [],
+        "items": items,
+        "edges": list(_edges(net, list(boxes), box_of, stopped)),
+        "sides": [],
+        "legend": legend,
+        "box": list(_BOX),
+    }
+
+
+def _sum(fabric: Fabric, near: Near, still: set[str]) -> str:
+    """Return how many hosts and GPUs are paused; those of the host itself wait too."""
+    others = [host.name for host in fabric.hosts if host.name != near.host]
+    paused = sum(name in still for name in others)
+    said = f"{paused:,} of {len(others):,} other hosts paused"
+    each = fabric.cluster.gpus_per_host if fabric.cluster else None
+    return (
+        said if each is None else f"{said}: {paused * each:,} of {len(others) * each:,} GPUs besides its own"
+    )
+
+
+def _boxes(net: Net, near: Near) -> dict[str, list[str]]:
+    far = near.links_away
+    boxes: dict[str, list[str]] = {}
+    for node in sorted(net.rank, key=lambda node: (-net.rank[node], node != near.host, far.get(node, 0))):
+        who = near.who(node)
+        if who == "hosts" and net.out_of[node]:
+            who = f"hosts at {near.who(net.channels[net.out_of[node][0]].target)}"
+        boxes.setdefault(who, []).append(node)
+    return boxes
+
+
+def _item(key: str, nodes: Sequence[str], net: Net, near: Near, still: set[str]) -> dict[str, Json]:
+    rank, paused = net.rank[nodes[0]], sum(node in still for node in nodes)
+    fill = _STILL_FILL if paused == len(nodes) else ""
+    many = _MANY[rank] if net.tiered or not rank else "switches"
+    words = [nodes[0] if len(nodes) == 1 else f"{len(nodes):,} {many}"]
+    words.append("" if key in (nodes[0], many) else key if len(nodes) == 1 else key.removeprefix(f"{many} "))
+    words.append("its pauses begin it" if key == near.host else f"{paused:,} of {len(nodes):,} paused")
+    return {
+        "key": key,
+        "names": [nodes[0], nodes[-1]],
+        "devices": len(nodes),
+        "role": _ROLES[rank],
+        "group": -1,
+        "place": [],
+        "fill": _FROM_FILL if key == near.host else fill,
+        "words": list(words),
+    }
+
+
+def _edges(
+    net: Net, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
+) -> Iterator[Json]:
+    """Yield the links between two boxes as one, its upper end first, the nearer one where both stand level."""
+    together: dict[tuple[str, str, int], list[int]] = {}
+    for at in range(0, len(net.channels), 2):
+        # The two directions of a link are channels beside each other.
+        one = net.channels[at]
+        ends = sorted((box_of[one.source], box_of[one.target]), key=order.index)
+        together.setdefault((ends[0], ends[1], one.speed_bps), []).append(at)
+    for (upper, lower, speed_bps), links in together.items():
+        times = [stopped[way] for at in links for way in (at, at + 1) if way in stopped]
+        one = net.channels[links[0]]
+        yield {
+            "a": upper,
+            "b": lower,
+            "tier": _LINKS[min(net.rank[one.source], net.rank[one.target])],
+            "links": len(links),
+            "speed_bps": speed_bps,
+            "cable_m": 0,
+            "around": False,
+            "stroke": _STILL if times else _FREE,
+            "width": "2.6" if times else "1",
+            "dash": "" if times else _DASH,
+            "label": f"{len(links):,} {'link' if len(links) == 1 else 'links'}"
+            + (f", {_since(min(times))}" if times else ""),
+        }
+
+
+def _since(at_ns: float) -> str:
+    if not at_ns:
+        return "at once"
+    if at_ns < 1e6:
+        return f"{at_ns / 1e3:,.0f} us"
+    return f"{at_ns / 1e6:,.3g} ms" if at_ns < 1e9 else f"{at_ns / 1e9:,.3g} s"

@@ -1,0 +1,237 @@
+"""What one half of the hosts can send to the other at once: the bisection bandwidth, one way.
+
+The halves are stated: hosts with links to the same switches are kept together, in the order of the fabric, cut where
+both sides have as much host bandwidth as can be; where all hosts have links to the same switches, as those of rails or
+of two planes can have, the first half of them sends to the others. What crosses is the greatest flow from one half to
+the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing reaches more.
+Few groups of hosts are tried in all halves, and where these have the same links to the same switches every half is
+alike: then it is the least of all halves, else that of the stated one.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, combinations, pairwise
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.model import Link
+
+Graph = dict[str, dict[str, int]]
+"""Of each node the b/s to each of its neighbours, one way."""
+_SOURCE, _SINK = "/source", "/sink"
+"""No name of a device has a slash."""
+_TRIED = 10
+"""Groups of hosts up to which all halves are tried: 252 pairs of halves of ten."""
+
+
+class Bisection(NamedTuple):
+    """What crosses from half ``a`` to half ``b``, one way; ``host_bps`` is what the hosts of the smaller can send.
+
+    Halves are named by their switches, or by their hosts where both have links to one switch. ``near`` are the hosts
+    of ``a``. ``least``: no other halves of whole groups of hosts, as equal as these, have less between them.
+    """
+
+    bps: int
+    host_bps: int
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    least: bool
+    near: frozenset[str] = frozenset()
+
+
+class _Group(NamedTuple):
+    """Hosts with links to the same switches, and the b/s of all their links to each."""
+
+    hosts: tuple[str, ...]
+    at: Mapping[str, int]
+
+    @property
+    def bps(self) -> int:
+        return sum(self.at.values())
+
+
+def bisection(links: Iterable[Link]) -> Bisection | None:
+    """Return the bisection bandwidth of a fabric, None where fewer than two switches have hosts, or one host all."""
+    hosts, between = _bandwidth(links)
+    groups = _grouped(hosts)
+    if len(hosts) < 2 or len({switch for group in groups for switch in group.at}) < 2:
+        return None
+    if len(groups) == 1:
+        return _within(groups[0], hosts, between)
+    alike = _alike(groups, between)
+    if len(groups) <= _TRIED and not alike:
+        found = [_crossing(groups, between, a) for a in _halves(groups)]
+        return min(found, key=lambda one: one.bps)._replace(least=True)
+    return _crossing(groups, between, _first_half(groups))._replace(least=alike)
+
+
+def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]:
+    """Return the b/s of each host to each switch, and those between switches."""
+    hosts: dict[str, dict[str, int]] = {}
+    between: Graph = {}
+    for link in links:
+        if link.to_host:
+            own = hosts.setdefault(link.b, {})
+            own[link.a] = own.get(link.a, 0) + link.speed_bps
+            between.setdefault(link.a, {})
+        else:
+            for near, far in ((link.a, link.b), (link.b, link.a)):
+                at = between.setdefault(near, {})
+                at[far] = at.get(far, 0) + link.speed_bps
+    return hosts, between
+
+
+def _grouped(hosts: Mapping[str, Mapping[str, int]]) -> tuple[_Group, ...]:
+    together: dict[frozenset[str], list[str]] = {}
+    for name, own in hosts.items():
+        together.setdefault(frozenset(own), []).append(name)
+    return tuple(_Group(tuple(names), _sums(hosts, names)) for names in together.values())
+
+
+def _sums(hosts: Mapping[str, Mapping[str, int]], names: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name in names:
+        for switch, bps in hosts[name].items():
+            found[switch] = found.get(switch, 0) + bps
+    return found
+
+
+def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Graph) -> Bisection:
+    """Return what the first half of hosts that share all their switches sends to the second."""
+    names = group.hosts
+    sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
+    number = min(enumerate(sums), key=lambda one: abs(group.bps - 2 * one[1]))[0] + 1
+    parts = [_Group(part, _sums(hosts, part)) for part in (names[:number], names[number:])]
+    alike = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
+    return _crossing(parts, between, (0,))._replace(least=alike)
+
+
+def _alike(groups: Sequence[_Group], between: Graph) -> bool:
+    """Return whether all groups have as much host bandwidth and the same links to the same switches, and no switch is
+    of two of them.
+    """
+    if len({switch for group in groups for switch in group.at}) < sum(len(group.at) for group in groups):
+        return False
+    seen = {
+        frozenset((bps, frozenset(between[name].items())) for name, bps in one.at.items()) for one in groups
+    }
+    return len(seen) == 1 and len({len(group.at) for group in groups}) == 1
+
+
+def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
+    """Return the first groups, in order, that have as near to half of the host bandwidth as can be."""
+    total = sum(group.bps for group in groups)
+    sums = accumulate(group.bps for group in groups[:-1])
+    number, _ = min(enumerate(sums), key=lambda one: abs(total - 2 * one[1]))
+    return tuple(range(number + 1))
+
+
+def _halves(groups: Sequence[_Group]) -> Iterator[tuple[int, ...]]:
+    """Yield all sets of groups that are as near to half of the host bandwidth as the nearest."""
+    total = sum(group.bps for group in groups)
+    sets = [chosen for size in range(1, len(groups)) for chosen in combinations(range(len(groups)), size)]
+    off = {chosen: abs(total - 2 * sum(groups[at].bps for at in chosen)) for chosen in sets}
+    nearest = min(off.values())
+    return (chosen for chosen in sets if off[chosen] == nearest and 0 in chosen)
+
+
+def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bisection:
+    near = [group for at, group in enumerate(groups) if at in a]
+    far = [group for at, group in enumerate(groups) if at not in a]
+    graph = {node: dict(others) for node, others in between.items()}
+    graph[_SOURCE], graph[_SINK] = _sums_of(near), {}
+    for name, bps in _sums_of(far).items():
+        graph[name][_SINK] = bps
+    hosts = [tuple(name for group in half for name in group.hosts) for half in (near, far)]
+    switches = [tuple(dict.fromkeys(name for group in half for name in group.at)) for half in (near, far)]
+    names = hosts if set(switches[0]) & set(switches[1]) else switches
+    host_bps = min(sum(group.bps for group in half) for half in (near, far))
+    bps = greatest_flow(collapsed(graph), _SOURCE, _SINK)
+    return Bisection(bps, host_bps, names[0], names[1], least=False, near=frozenset(hosts[0]))
+
+
+def _sums_of(groups: Iterable[_Group]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for group in groups:
+        for switch, bps in group.at.items():
+            found[switch] = found.get(switch, 0) + bps
+    return found
+
+
+def collapsed(graph: Graph) -> Graph:
+    """Return a graph in which nodes with the same neighbours, to and fro, are one: flows through them are the same."""
+    while True:
+        back: dict[str, dict[str, int]] = {node: {} for node in graph}
+        for node, far in graph.items():
+            for other, bps in far.items():
+                back[other][node] = bps
+        groups: dict[tuple[object, object], list[str]] = {}
+        for node, far in graph.items():
+            groups.setdefault((frozenset(far.items()), frozenset(back[node].items())), []).append(node)
+        if len(groups) == len(graph):
+            return graph
+        name_of = {node: found[0] for found in groups.values() for node in found}
+        graph = _joined(graph, name_of)
+
+
+def _joined(graph: Graph, name_of: Mapping[str, str]) -> Graph:
+    found: Graph = {name: {} for name in name_of.values()}
+    for node, far in graph.items():
+        at = found[name_of[node]]
+        for other, bps in far.items():
+            at[name_of[other]] = at.get(name_of[other], 0) + bps
+    return found
+
+
+def greatest_flow(graph: Graph, source: str, sink: str) -> int:
+    """Return the greatest flow from one node to another, by Dinic's algorithm."""
+    left: Graph = {node: dict(far) for node, far in graph.items()}
+    for node, far in graph.items():
+        for other in far:
+            left[other].setdefault(node, 0)
+    total = 0
+    while (level := _levels(left, source)).get(sink) is not None:
+        ways = {node: list(far) for node, far in left.items()}
+        while (pushed := _push(left, level, ways, source, sink)) > 0:
+            total += pushed
+    return total
+
+
+def _levels(left: Graph, source: str) -> dict[str, int]:
+    level, layer = {source: 0}, [source]
+    while layer:
+        following = []
+        for node in layer:
+            for other, bps in left[node].items():
+                if bps and other not in level:
+                    level[other] = level[node] + 1
+                    following.append(other)
+        layer = following
+    return level
+
+
+def _push(
+    left: Graph, level: Mapping[str, int], ways: Mapping[str, list[str]], source: str, sink: str
+) -> int:
+    """Send as much as fits along one shortest path; 0 where none is left. What leads nowhere leaves ``ways``."""
+    path = [source]
+    while path and path[-1] != sink:
+        node, onward = path[-1], ways[path[-1]]
+        while onward and not (left[node][onward[-1]] and level.get(onward[-1]) == level[node] + 1):
+            onward.pop()
+        if onward:
+            path.append(onward[-1])
+            continue
+        path.pop()
+        if path:
+            ways[path[-1]].pop()
+    hops = list(pairwise(path))
+    bps = min((left[a][b] for a, b in hops), default=0)
+    for a, b in hops:
+        left[a][b] -= bps
+        left[b][a] += bps
+    return bps

@@ -1,0 +1,139 @@
+"""What a fabric can carry: by tier, whole and with failures; across its middle; and for each GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.topology.bisection import Bisection, bisection
+from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Capacity, Fabric
+
+
+class TierLine(NamedTuple):
+    """One kind of leaf or spine: bandwidth below and above it, one way, whole and at worst after failures."""
+
+    role: str
+    switches: tuple[str, ...]
+    down_bps: int
+    up_bps: int
+    without_links_bps: int
+    without_switches_bps: int
+
+
+class PerGpu(NamedTuple):
+    """What each GPU can send at once with all others, one way, in b/s; None where the intent does not say.
+
+    ``inside_bps`` to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, at the worst
+    of them; ``half_bps`` to the other half of the fabric.
+    """
+
+    gpus: int
+    domain_gpus: int
+    inside_bps: int | None
+    host_bps: int
+    leaf_bps: int | None
+    half_bps: int | None
+
+
+class Carried(NamedTuple):
+    """What a fabric can carry. In the tiers' worst cases so many ``links`` or ``switches`` fail, besides ``gone``."""
+
+    links: int
+    switches: int
+    gone: tuple[str, ...]
+    tiers: tuple[TierLine, ...]
+    bisection: Bisection | None
+    per_gpu: PerGpu | None
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data, ratios computed."""
+        return {
+            "failed": {"links": self.links, "switches": self.switches, "out_of_service": list(self.gone)},
+            "tiers": [_tier_data(tier) for tier in self.tiers],
+            "bisection": None if self.bisection is None else _halves_data(self.bisection),
+            "per_gpu": None if self.per_gpu is None else dict(self.per_gpu._asdict()),
+        }
+
+
+def carried(fabric: Fabric) -> Carried:
+    """Return what a fabric can carry whole, and with as many uplinks or switches failed as its intent says it bears."""
+    borne = fabric.failures
+    links, switches, gone = (borne.links, borne.switches, borne.gone) if borne else (0, 0, ())
+    tiers = tuple(_tier(capacity, links, switches) for capacity in fabric.capacities)
+    across = bisection(fabric.links)
+    return Carried(links, switches, gone, tiers, across, _per_gpu(fabric, across))
+
+
+def _tier(capacity: Capacity, links: int, switches: int) -> TierLine:
+    return TierLine(
+        capacity.role,
+        capacity.leaves,
+        capacity.down_bps,
+        capacity.up_bps,
+        left_without_links(capacity, links),
+        left_without_switches(capacity, switches),
+    )
+
+
+def _per_gpu(fabric: Fabric, across: Bisection | None) -> PerGpu | None:
+    cluster = fabric.cluster
+    links: dict[str, int] = {}
+    for link in fabric.links:
+        if link.to_host:
+            links[link.b] = links.get(link.b, 0) + link.speed_bps
+    if cluster is None or not links:
+        return None
+    each, joined = cluster.gpus_per_host, cluster.scale_up
+    host_bps = min(links.values()) // each
+    return PerGpu(
+        gpus=len(fabric.hosts) * each,
+        domain_gpus=cluster.domain_gpus,
+        inside_bps=joined.rate_bps if joined else None,
+        host_bps=host_bps,
+        leaf_bps=_beyond_leaf(fabric, links, each),
+        half_bps=int(host_bps * across.bps / across.host_bps) if across else None,
+    )
+
+
+def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | None:
+    """Return what the worst GPU sends beyond its leaf: of what is above it the share of its links in those below."""
+    share = {
+        name: min(1.0, c.up_bps / c.down_bps)
+        for c in fabric.capacities
+        if c.role == "leaf"
+        for name in c.leaves
+    }
+    if not share:
+        return None
+    sent: dict[str, float] = dict.fromkeys(links, 0.0)
+    for link in fabric.links:
+        if link.to_host:
+            sent[link.b] += link.speed_bps * share.get(link.a.partition(":")[0], 0.0)
+    return int(min(sent.values()) / each)
+
+
+def _tier_data(tier: TierLine) -> dict[str, Json]:
+    left = {"links": tier.without_links_bps, "switches": tier.without_switches_bps}
+    return {
+        "role": tier.role,
+        "switches": list(tier.switches),
+        "down_bps": tier.down_bps,
+        "up_bps": tier.up_bps,
+        "ratio": round(ratio(tier.down_bps, tier.up_bps), 3),
+        # A ratio over nothing has no number in JSON.
+        "after": {
+            what: {"up_bps": bps, "ratio": round(ratio(tier.down_bps, bps), 3) if bps else None}
+            for what, bps in left.items()
+        },
+    }
+
+
+def _halves_data(across: Bisection) -> dict[str, Json]:
+    data: dict[str, Json] = {"one_way_bps": across.bps, "host_bps": across.host_bps, "least": across.least}
+    return {**data, "a": list(across.a), "b": list(across.b)}

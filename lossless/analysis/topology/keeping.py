@@ -1,0 +1,108 @@
+"""Names and ports to state, so that a fabric that is declared anew leaves all that stands where it is."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.analysis.topology.moves import Cabling, Moves, Wire
+    from lossless.ground.basics.findings import Json
+
+    _Ends = tuple[str, str | None, str, str | None]
+
+ANY = "any"
+"""The port of a link that may have any: the next one that is free."""
+
+
+class Kept(NamedTuple):
+    """Names by those that the shape derives, and ports by ``DEVICE:NEIGHBOR``, as an intent states them."""
+
+    names: Mapping[str, str]
+    ports: Mapping[str, tuple[str, ...]]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data."""
+        return {"names": dict(self.names), "ports": {ends: list(ports) for ends, ports in self.ports.items()}}
+
+
+def kept(after: Cabling, found: Moves, stated: Kept) -> Kept:
+    """Return what to state instead of what is ``stated`` now; ``found`` is what becomes of the fabric with that.
+
+    At a device of which a port changes all cables that stand are stated: one that is not may have its port taken.
+    """
+    called = _called(after, found)
+    derived = {new: old for old, new in stated.names.items()}
+    names = {derived.get(name, name): called[name] for name in called}
+    ports = _ports(after, found, called, stated.ports)
+    return Kept({old: new for old, new in names.items() if old != new}, ports)
+
+
+def _called(after: Cabling, found: Moves) -> dict[str, str]:
+    """Return the name of each device: as it stands, and what is added as it would be, or else as none is called."""
+    stood = {node.name for node in found.same.values()}
+    fresh = _Fresh(stood, {node.name for node in found.added} - stood)
+    names: dict[str, str] = {}
+    for node in after.nodes:
+        old = found.same.get(node.name)
+        names[node.name] = old.name if old else fresh(node.name) if node.name in stood else node.name
+    return names
+
+
+class _Fresh:
+    """Gives names that none has: those of a kind are counted on after the highest number that stands."""
+
+    def __init__(self, stood: set[str], besides: set[str]) -> None:
+        self._highest: dict[str, int] = {}
+        self._besides = besides
+        for stem, number in map(_split, stood):
+            self._highest[stem] = max(self._highest.get(stem, 0), number)
+
+    def __call__(self, name: str) -> str:
+        stem, _ = _split(name)
+        numbers = count(self._highest[stem] + 1)
+        self._highest[stem] = next(n for n in numbers if f"{stem}{n}" not in self._besides)
+        return f"{stem}{self._highest[stem]}"
+
+
+def _split(name: str) -> tuple[str, int]:
+    """Return a name without the number at its end, and the number."""
+    match = re.search(r"\d{1,9}$", name)
+    return (name[: match.start()], int(match[0])) if match else (f"{name}-", 1)
+
+
+def _ports(
+    after: Cabling, found: Moves, called: Mapping[str, str], stated: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    touched = {*_ends_that_move(found), *(called[ends.partition(":")[0]] for ends in stated)}
+    stood = {(new.a, new.a_port, new.b, new.b_port): old for old, new in found.pairs}
+    ports: dict[str, list[str]] = {}
+    for wire in after.wires:
+        for end in (wire, wire.turned()):
+            near = end._replace(a=called[end.a], b=called[end.b])
+            if near.a in touched:
+                own = end.a_port if f"{end.a}:{end.b}" in stated else None
+                ports.setdefault(f"{near.a}:{near.b}", []).append(_stood(stood, near) or own or ANY)
+    return {ends: tuple(given) for ends, given in ports.items() if set(given) != {ANY}}
+
+
+def _ends_that_move(found: Moves) -> Iterator[str]:
+    for old, new in found.moved:
+        if old.a_port != new.a_port:
+            yield old.a
+        if old.b_port != new.b_port:
+            yield old.b
+
+
+def _stood(stood: Mapping[_Ends, Wire], wire: Wire) -> str | None:
+    """Return the port at which the near end of a cable stands."""
+    there = stood.get((wire.a, wire.a_port, wire.b, wire.b_port))
+    if there is not None:
+        return there.a_port
+    there = stood.get((wire.b, wire.b_port, wire.a, wire.a_port))
+    return there.b_port if there is not None else None

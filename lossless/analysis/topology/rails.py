@@ -1,0 +1,71 @@
+"""Rail-optimised: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
+
+Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine.
+Source: juniper.net, JVD of an AI data centre with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all servers
+of a stripe at leaf N; a stripe is our unit).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from lossless.analysis.topology.pairs import part
+from lossless.analysis.topology.shapes import Plan, nodes_of, within
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.topology.shapes import Bundle, LinkKind
+    from lossless.ground.basics.findings import Origin
+
+
+class RailShape(NamedTuple):
+    """A rail-optimised fabric by its numbers; a unit has one leaf a rail. ``host_links`` are all links of a host."""
+
+    units: int
+    rails: int
+    spines: int
+    hosts_per_unit: int
+    host_links: LinkKind
+    uplinks: LinkKind
+    origin: Origin
+
+
+def rail_optimised(shape: RailShape, room: RailShape | None = None) -> Plan:
+    """Return the plan: ``leaf1`` is rail 1 of unit 1, ``leaf2`` its rail 2; ``host1``.. through all units.
+
+    ``room`` is the shape that it may grow to, of as many rails: names and ports are those they have there.
+    """
+    if room is None:
+        return _rails(shape)
+    sizes = {
+        "leaf": (shape.units, shape.rails),
+        "spine": (shape.spines,),
+        "host": (shape.units, shape.hosts_per_unit),
+    }
+    return within(_rails(room), sizes)
+
+
+def _rails(shape: RailShape) -> Plan:
+    at = shape.origin
+    nodes = (
+        *nodes_of("leaf", (shape.units, shape.rails), at.at("rails")),
+        *nodes_of("spine", (shape.spines,), at.at("spines")),
+        *nodes_of("host", (shape.units, shape.hosts_per_unit), at.at("hosts_per_unit")),
+    )
+    places = product(range(shape.units), range(shape.rails))
+    return Plan(nodes, tuple(bundle for unit, rail in places for bundle in _leaf(shape, unit, rail)))
+
+
+def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[Bundle]:
+    """Yield the links of one leaf: adapters of the hosts of its unit, every ``rails``-th of each, then spines."""
+    name = f"leaf{unit * shape.rails + rail + 1}"
+    count, speed_bps = shape.host_links.links
+    one = shape.host_links._replace(links=(1, speed_bps))
+    for host in part(unit, shape.hosts_per_unit):
+        for adapter in range(rail, count, shape.rails):
+            yield one.between(name, f"host{host + 1}")._replace(b_port=f"port{adapter + 1}")
+    for spine in range(shape.spines):
+        yield shape.uplinks.between(name, f"spine{spine + 1}")

@@ -1,0 +1,145 @@
+"""A fabric in a few numbers: its switches and hosts by product, its links by tier, its ports used and free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from lossless.analysis.topology.shapes import LinkTier
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.analysis.topology.shapes import Plan
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Fabric, Switch
+
+PortCounts = tuple[tuple[int, int], ...]
+"""Numbers of ports, each with their speed in b/s, fastest first."""
+
+
+class SwitchGroup(NamedTuple):
+    """Switches of one role, product and HWSKU that use as many ports: each uses, keeps free and lacks these."""
+
+    role: str
+    product: str
+    hwsku: str
+    names: tuple[str, ...]
+    used: PortCounts
+    free: PortCounts
+    missing: PortCounts
+
+
+class LinkGroup(NamedTuple):
+    """Links of one tier, speed and length; ``roles`` are those of the lower and of the upper ends."""
+
+    tier: LinkTier
+    roles: tuple[str, str]
+    links: int
+    speed_bps: int
+    cable_m: int
+
+
+class Summary(NamedTuple):
+    """A fabric in numbers. ``outside`` are devices that are configured elsewhere; their links count."""
+
+    fabric: str
+    switches: tuple[SwitchGroup, ...]
+    hosts: tuple[tuple[str, int], ...]
+    outside: tuple[str, ...]
+    links: tuple[LinkGroup, ...]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data."""
+        return {
+            "fabric": self.fabric,
+            "switches": [_switch_data(group) for group in self.switches],
+            "hosts": [{"nic": nic, "hosts": hosts} for nic, hosts in self.hosts],
+            "outside": list(self.outside),
+            "links": [_link_data(group) for group in self.links],
+        }
+
+
+def summary(plan: Plan, fabric: Fabric) -> Summary:
+    """Return a fabric in numbers; ``plan`` is the wiring it was made of."""
+    hosts: dict[str, int] = {}
+    for host in fabric.hosts:
+        hosts[host.qos.nic_name] = hosts.get(host.qos.nic_name, 0) + 1
+    outside = tuple(node.name for node in plan.nodes if node.outside)
+    return Summary(fabric.name, _switches(fabric.switches), tuple(hosts.items()), outside, _links(plan))
+
+
+def _switches(switches: Iterable[Switch]) -> tuple[SwitchGroup, ...]:
+    # Switches that are alike share their ports, so each layout is counted once.
+    counted: dict[tuple[int, int], tuple[PortCounts, PortCounts, PortCounts]] = {}
+    found: dict[SwitchGroup, list[str]] = {}
+    for switch in switches:
+        key = (id(switch.ports), id(switch.unused))
+        if key not in counted:
+            counted[key] = _ports(switch)
+        product = switch.profile.name if switch.profile else ""
+        kind = SwitchGroup(switch.role or "", product, str(switch.hwsku_name), (), *counted[key])
+        found.setdefault(kind, []).append(switch.name)
+    return tuple(kind._replace(names=tuple(names)) for kind, names in found.items())
+
+
+def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
+    """Return the ports that links use, that none uses, and that links lack."""
+    linked = [port for port in switch.ports if port.tier is not None]
+    used = _counts(port.speed_bps or 0 for port in linked if port.placed)
+    missing = _counts(port.speed_bps or 0 for port in linked if not port.placed)
+    return used, _counts(spec.speed_bps for spec in switch.unused), missing
+
+
+def _counts(speeds_bps: Iterable[int]) -> PortCounts:
+    found: dict[int, int] = {}
+    for speed_bps in speeds_bps:
+        found[speed_bps] = found.get(speed_bps, 0) + 1
+    return tuple((found[speed_bps], speed_bps) for speed_bps in sorted(found, reverse=True))
+
+
+def _links(plan: Plan) -> tuple[LinkGroup, ...]:
+    role_of = {node.name: node.role for node in plan.nodes}
+    found: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
+    for bundle in plan.bundles:
+        key = (bundle.tier, _ends(role_of[bundle.a], role_of[bundle.b]), bundle.speed_bps, bundle.cable_m)
+        found[key] = found.get(key, 0) + bundle.links
+    order = get_args(LinkTier)
+    groups = [
+        LinkGroup(tier, roles, links, speed_bps, cable_m)
+        for (tier, roles, speed_bps, cable_m), links in found.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: (order.index(group.tier), *group[1:])))
+
+
+_HEIGHTS = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}
+
+
+def _ends(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if _HEIGHTS[a] <= _HEIGHTS[b] else (b, a)
+
+
+def _switch_data(group: SwitchGroup) -> dict[str, Json]:
+    counts = {"used": group.used, "free": group.free, "missing": group.missing}
+    return {
+        "role": group.role,
+        "product": group.product,
+        "hwsku": group.hwsku,
+        "switches": len(group.names),
+        "first": group.names[0],
+        "last": group.names[-1],
+        "ports": {
+            what: [{"ports": ports, "speed_bps": speed_bps} for ports, speed_bps in found]
+            for what, found in counts.items()
+        },
+    }
+
+
+def _link_data(group: LinkGroup) -> dict[str, Json]:
+    return {
+        "tier": group.tier,
+        "between": list(group.roles),
+        "links": group.links,
+        "speed_bps": group.speed_bps,
+        "cable_m": group.cable_m,
+    }

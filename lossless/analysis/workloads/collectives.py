@@ -1,0 +1,222 @@
+"""Collectives: the bytes that each GPU sends, inside its domain and on the fabric. Pure arithmetic.
+
+N GPUs in M domains of D each (D = 1 where nothing but the fabric joins them); K is the size of the buffer: what is
+reduced in an all-reduce or reduce-scatter, the result of an all-gather, all that one GPU has to hand out in an
+all-to-all, what a GPU of one stage hands to that of the next in a pipeline, what one GPU reads from storage or writes.
+
+- A ring moves 2 (N-1)/N K per GPU, the least that an all-reduce can without help from switches: each element takes
+  N - 1 additions and N - 1 copies, each after one transfer, and N GPUs share them (NVIDIA/nccl-tests
+  doc/PERFORMANCE.md @03a204a, which has the halves for an all-gather and a reduce-scatter too). Where domains join GPUs
+  the ring passes through a whole domain before it leaves it, and there are as many rings as GPUs in a domain, so that
+  each leaves by another: 1/D of the bytes of each GPU go over the fabric.
+- A hierarchical all-reduce reduces and scatters inside the domain, runs one ring per rank of the domain over the
+  fabric for K/D, and gathers inside.
+- Two binary trees carry half of the buffer each, and who is within one is a leaf of the other (NVIDIA/nccl
+  src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU 2 K.
+- With SHARP switches reduce: each GPU sends K/D once, and receives as much.
+- An all-to-all sends K/N from each to each. With PXN what goes to another domain is first handed, inside the domain, to
+  the GPU of the same rank as the one it is for: it leaves by that one's NIC, and stays on that rail. NCCL does so by
+  default where it can (P2P_PXN_LEVEL is 2 in src/graph/search.cc, read in copies of NVIDIA/nccl).
+
+Sizes are those of nccl-tests (:func:`bus_factor`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, get_args
+
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Collective = Literal[
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read", "storage-write"
+]
+Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
+Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
+"""To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
+next and the one before, all GPUs of other domains alike, those of the same rank, the neighbours in two binary trees
+over domains, a switch that reduces, nobody of the cluster, nobody at all."""
+COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
+ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
+    "all-reduce": ("ring", "hierarchical", "tree", "sharp"),
+    "all-gather": ("ring", "hierarchical"),
+    "reduce-scatter": ("ring", "hierarchical"),
+    "all-to-all": ("direct", "pxn"),
+    "pipeline": ("direct",),
+    "storage-read": ("direct",),
+    "storage-write": ("direct",),
+}
+"""The first of each holds where none is named."""
+
+
+class Demand(NamedTuple):
+    """What one GPU sends: ``inside_bytes`` to its domain, ``fabric_bytes`` to others, on average over all GPUs.
+
+    ``busiest_bytes`` is what the busiest GPU sends or receives over the fabric. ``steps`` follow one upon another.
+    ``fan_in`` is how many may send to one GPU over the fabric at once, or to one server that GPUs write to;
+    ``message_bytes`` is what each of them sends to it.
+    """
+
+    inside_bytes: Fraction
+    fabric_bytes: Fraction
+    busiest_bytes: Fraction
+    steps: int
+    peers: Peers
+    fan_in: int
+    message_bytes: Fraction
+
+
+def bus_factor(collective: Collective, gpus: int) -> Fraction | None:
+    """Return bus bandwidth over algorithm bandwidth as nccl-tests has them; None of what it does not measure.
+
+    Algorithm bandwidth is K over the time (NVIDIA/nccl-tests doc/PERFORMANCE.md @dcf8189, for an all-to-all
+    src/alltoall.cu @07ac716).
+    """
+    rounds = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1}.get(collective)
+    return None if rounds is None else Fraction(rounds * (gpus - 1), gpus)
+
+
+def demand(
+    collective: Collective,
+    algorithm: Algorithm,
+    size_bytes: int,
+    gpus: int,
+    domain: int = 1,
+    *,
+    sources: int = 1,
+    microbatches: int = 1,
+) -> Demand:
+    """Return what each GPU sends in one collective.
+
+    ``sources`` is how many servers one GPU reads from, or writes to; ``microbatches`` how often a stage of a pipeline
+    hands on.
+
+    Raises:
+        QuantityError: no GPU, domains that are no whole part of them, or an algorithm that the collective has not.
+    """
+    if gpus < 1 or domain < 1 or gpus % domain:
+        raise QuantityError(f"{gpus} GPUs are no whole number of domains of {domain}")
+    if algorithm not in ALGORITHMS[collective]:
+        known = ", ".join(ALGORITHMS[collective])
+        raise QuantityError(f"{collective} has no algorithm {algorithm!r}; it has {known}")
+    k, domains = Fraction(size_bytes), gpus // domain
+    if collective == "all-to-all":
+        return (_with_pxn if algorithm == "pxn" else _all_to_all)(k, gpus, domain)
+    if collective == "storage-read":
+        return Demand(Fraction(0), Fraction(0), k, 1, "outside", sources, k / sources)
+    if collective == "storage-write":
+        return Demand(Fraction(0), k, k, 1, "outside", gpus, k / sources)
+    if collective == "pipeline":
+        return _pipeline(k, domains, microbatches)
+    if algorithm == "tree":
+        return _tree(k, domain, domains)
+    if algorithm == "sharp":
+        return _sharp(k, domain, domains)
+    rounds = 2 if collective == "all-reduce" else 1
+    return (_hierarchical if algorithm == "hierarchical" else _ring)(k, rounds, domain, domains)
+
+
+def _ring(k: Fraction, rounds: int, domain: int, domains: int) -> Demand:
+    gpus = domain * domains
+    sent, steps = rounds * (gpus - 1) * k / gpus, rounds * (gpus - 1)
+    if domains == 1:
+        return Demand(sent, Fraction(0), Fraction(0), steps, "none", 0, Fraction(0))
+    out = sent / domain
+    return Demand(sent - out, out, out, steps, "next", 1, out / steps)
+
+
+def _hierarchical(k: Fraction, rounds: int, domain: int, domains: int) -> Demand:
+    inside, part = rounds * (domain - 1) * k / domain, k / domain
+    steps = rounds * (domain - 1 + domains - 1)
+    out = rounds * (domains - 1) * part / domains
+    if domains == 1:
+        return Demand(inside, Fraction(0), Fraction(0), steps, "none", 0, Fraction(0))
+    return Demand(inside, out, out, steps, "next", 1, part / domains)
+
+
+def _tree(k: Fraction, domain: int, domains: int) -> Demand:
+    """Return what two trees over domains move; inside a domain the parts are reduced and gathered as in a ring."""
+    inside, part = 2 * (domain - 1) * k / domain, k / domain
+    depth = (domains - 1).bit_length()
+    steps = 2 * (depth + domain - 1)
+    out = 2 * (domains - 1) * part / domains
+    if domains == 1:
+        return Demand(inside, Fraction(0), Fraction(0), steps, "none", 0, Fraction(0))
+    edges = list(two_trees(domains))
+    ends = Counter(end for edge in edges for end in edge)
+    # Every edge carries half the part up and half of it down.
+    busiest = max(ends.values()) * part / 2
+    # What goes up and what comes down are under way at once, so all neighbours in both trees may send.
+    neighbours = {pair for child, parent in edges for pair in ((child, parent), (parent, child))}
+    fan_in = max(Counter(one for one, _ in neighbours).values())
+    return Demand(inside, out, busiest, steps, "tree", fan_in, busiest / fan_in)
+
+
+def two_trees(domains: int) -> Iterator[tuple[int, int]]:
+    """Yield the edges of both trees, each from the child to its parent.
+
+    The second is the first in reverse order, or one further where the number is odd (NVIDIA/nccl src/graph/trees.cc
+    @18a07ee).
+    """
+    for node in range(1, domains):
+        parent = _parent(node, domains)
+        yield node, parent
+        if domains % 2:
+            yield (node + 1) % domains, (parent + 1) % domains
+        else:
+            yield domains - 1 - node, domains - 1 - parent
+
+
+def _parent(node: int, nodes: int) -> int:
+    """Return the parent of a node in a tree in the order of numbers, whose leaves are the odd ones."""
+    bit = node & -node
+    above = (node ^ bit) | bit << 1
+    return above if above < nodes else node ^ bit
+
+
+def _sharp(k: Fraction, domain: int, domains: int) -> Demand:
+    inside, part = 2 * (domain - 1) * k / domain, k / domain
+    if domains == 1:
+        return Demand(inside, Fraction(0), Fraction(0), 2 * (domain - 1), "none", 0, Fraction(0))
+    return Demand(inside, part, part, 2 * (domain - 1) + 2, "switch", 1, part)
+
+
+def _all_to_all(k: Fraction, gpus: int, domain: int) -> Demand:
+    each = k / gpus
+    out = (gpus - domain) * each
+    peers: Peers = "all" if gpus > domain else "none"
+    return Demand((domain - 1) * each, out, out, gpus - 1, peers, gpus - domain, each)
+
+
+def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
+    """Return what an all-to-all moves that hands on inside domains: a message is for a whole domain there."""
+    found = _all_to_all(k, gpus, domain)
+    handed_on = found.fabric_bytes * (domain - 1) / domain
+    others = gpus // domain - 1
+    return found._replace(
+        inside_bytes=found.inside_bytes + handed_on,
+        steps=domain - 1 + others,
+        peers="rank" if others else "none",
+        fan_in=others,
+        message_bytes=found.fabric_bytes / others if others else found.message_bytes,
+    )
+
+
+def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:
+    """Return what stages hand on: activations forward and gradients back, each domain a stage, its GPUs in parallel.
+
+    Those between the first and the last stage send both.
+    """
+    if domains == 1:
+        return Demand(Fraction(0), Fraction(0), Fraction(0), 0, "none", 0, Fraction(0))
+    sent = 2 * k * microbatches
+    steps = 2 * (microbatches + domains - 2)
+    busiest = sent if domains > 2 else sent / 2
+    return Demand(
+        Fraction(0), sent * (domains - 1) / domains, busiest, steps, "chain", min(2, domains - 1), k
+    )

@@ -1,0 +1,217 @@
+"""How long a collective takes on a fabric at line rate, and which part of the fabric says so."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from lossless.analysis.workloads.assumptions import assumptions
+from lossless.analysis.workloads.collectives import (
+    ALGORITHMS,
+    Algorithm,
+    Collective,
+    Demand,
+    bus_factor,
+    demand,
+)
+from lossless.analysis.workloads.crossing import leaving
+from lossless.analysis.workloads.placement import Placement, placement
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Fabric
+
+
+class Workload(NamedTuple):
+    """What is asked. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
+
+    ``sources`` is how many storage servers each GPU reads from, ``microbatches`` how often a pipeline hands on.
+    ``compute_ns`` is what a step computes, ``overlap`` how much of the communication that hides, 0 to 1.
+    ``step_ns`` is what each step of a collective takes besides its bytes.
+    """
+
+    collective: Collective = "all-reduce"
+    size_bytes: int = 1 << 30
+    algorithm: Algorithm | None = None
+    gpus: int | None = None
+    sources: int = 1
+    microbatches: int = 1
+    compute_ns: int = 0
+    overlap: float = 0.0
+    step_ns: int = 0
+
+
+class Part(NamedTuple):
+    """One part of the way: the bytes that the busiest of it moves, its rate, and the time that takes."""
+
+    name: str
+    size_bytes: int
+    rate_bps: float
+    time_ns: float
+
+
+class Incast(NamedTuple):
+    """What may meet at one NIC port: how many others send to it, and how much each of them."""
+
+    senders: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        """Return it as options of ``lossless simulate``."""
+        return f"--workload incast --nics {self.senders + 1} --size '{self.size_bytes} B'"
+
+
+class Estimate(NamedTuple):
+    """The answer. ``parts`` take as long as they say, each alone; the slowest is ``limit``.
+
+    ``time_ns`` is that of the slowest part and what steps take besides, ``apart_ns`` that of the part inside domains
+    and the slowest outside one after the other, ``step_time_ns`` with the computation, None without one.
+    """
+
+    workload: Workload
+    algorithm: Algorithm
+    placement: Placement
+    demand: Demand
+    parts: tuple[Part, ...]
+    limit: str
+    time_ns: float
+    apart_ns: float
+    step_time_ns: float | None
+    incast: Incast | None
+    assumed: tuple[str, ...]
+
+    @property
+    def algorithm_bps(self) -> float | None:
+        """Size over time, as nccl-tests counts it, in b/s; None where it counts no such thing."""
+        known = bus_factor(self.workload.collective, self.placement.gpus) is not None and self.time_ns > 0
+        return self.workload.size_bytes * 8e9 / self.time_ns if known else None
+
+    @property
+    def bus_bps(self) -> float | None:
+        """That, times what makes it comparable with the rate of a link whatever the number of GPUs, in b/s."""
+        factor = bus_factor(self.workload.collective, self.placement.gpus)
+        return None if self.algorithm_bps is None or factor is None else self.algorithm_bps * float(factor)
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data."""
+        asked, where, moved = self.workload, self.placement, self.demand
+        return {
+            "collective": asked.collective,
+            "algorithm": self.algorithm,
+            "size_bytes": asked.size_bytes,
+            "gpus": where.gpus,
+            "gpus_per_host": where.per_host,
+            "domain_gpus": where.domain,
+            "per_gpu": {
+                "inside_bytes": round(moved.inside_bytes),
+                "fabric_bytes": round(moved.fabric_bytes),
+                "busiest_bytes": round(moved.busiest_bytes),
+            },
+            "steps": moved.steps,
+            "parts": [dict(part._asdict()) for part in self.parts],
+            "limit": self.limit,
+            "time_ns": round(self.time_ns),
+            "apart_ns": round(self.apart_ns),
+            "step_time_ns": None if self.step_time_ns is None else round(self.step_time_ns),
+            "algbw_bps": None if self.algorithm_bps is None else round(self.algorithm_bps),
+            "busbw_bps": None if self.bus_bps is None else round(self.bus_bps),
+            "fan_in": moved.fan_in,
+            "message_bytes": round(moved.message_bytes),
+            "incast": str(self.incast) if self.incast else None,
+            "assumed": list(self.assumed),
+        }
+
+
+def estimate(fabric: Fabric, asked: Workload) -> Estimate:
+    """Return what a workload puts on a fabric, and how long that takes.
+
+    Raises:
+        ScenarioError: a fabric without hosts, fewer GPUs than are asked for, a part of a domain, GPUs that nothing
+            joins, or storage that has a network of its own.
+        QuantityError: an algorithm that the collective has not.
+    """
+    _require_storage(fabric, asked)
+    where = placement(fabric, asked.gpus)
+    if where.gpus % where.domain:
+        raise ScenarioError(
+            f"{where.gpus:,} GPUs are no whole number of domains of {where.domain}; ask for a multiple of it"
+        )
+    algorithm = asked.algorithm or _usual(asked.collective, where)
+    moved = demand(
+        asked.collective, algorithm, asked.size_bytes, where.gpus, where.domain,
+        sources=asked.sources, microbatches=asked.microbatches,
+    )  # fmt: skip
+    parts = tuple(_parts(algorithm, moved, where))
+    besides_ns = moved.steps * asked.step_ns
+    slowest = max(parts, key=lambda part: part.time_ns, default=Part("nothing", 0, 0, 0))
+    inside_ns = sum(part.time_ns for part in parts if part.name == "domain")
+    outside_ns = max((part.time_ns for part in parts if part.name != "domain"), default=0.0)
+    time_ns = slowest.time_ns + besides_ns
+    return Estimate(
+        asked, algorithm, where, moved, parts, slowest.name, time_ns, inside_ns + outside_ns + besides_ns,
+        _step(asked, time_ns), _incast(asked, moved, where), tuple(assumptions(asked, algorithm, moved, where)),
+    )  # fmt: skip
+
+
+def _require_storage(fabric: Fabric, asked: Workload) -> None:
+    if asked.collective not in ("storage-read", "storage-write"):
+        return
+    apart = next((one for one in fabric.networks if one.carries_storage and one.separate), None)
+    if apart is not None:
+        raise ScenarioError(
+            f"networks.{apart.name} is separate: nothing of a {asked.collective} passes this fabric"
+        )
+
+
+def _usual(collective: Collective, where: Placement) -> Algorithm:
+    algorithms = ALGORITHMS[collective]
+    return "hierarchical" if where.domain > 1 and "hierarchical" in algorithms else algorithms[0]
+
+
+def _parts(algorithm: Algorithm, moved: Demand, where: Placement) -> list[Part]:
+    found = []
+    if moved.inside_bytes and where.inside_bps:
+        found.append(_part("domain", moved.inside_bytes, where.inside_bps))
+    if moved.busiest_bytes:
+        found.append(_part("host links", moved.busiest_bytes, where.rate_bps))
+    for tier in where.tiers:
+        left: dict[int, Fraction] = {}
+        for lane in tier.lanes:
+            for group, size in leaving(moved, lane, where.domain).items():
+                left[group] = left.get(group, Fraction(0)) + size / len(tier.lanes)
+        if not all(tier.out_bps[group] for group in left):
+            raise ScenarioError(_no_way(algorithm, moved, where))
+        parts = [_part(tier.name, size, tier.out_bps[group]) for group, size in left.items()]
+        found += [max(parts, key=lambda part: part.time_ns)] if parts else []
+    return found
+
+
+def _part(name: str, size_bytes: Fraction, rate_bps: float) -> Part:
+    return Part(name, round(size_bytes), rate_bps, float(size_bytes) * 8e9 / rate_bps)
+
+
+def _no_way(algorithm: Algorithm, moved: Demand, where: Placement) -> str:
+    told = "no links lead from some of these GPUs to others that they send to"
+    if moved.peers == "all" and where.domain > 1 and algorithm != "pxn":
+        return f"{told}; on rails without spines --algorithm pxn hands on inside domains first"
+    return told
+
+
+def _step(asked: Workload, time_ns: float) -> float | None:
+    """Return the time of a step: what is computed, and what of the communication that does not hide."""
+    if not asked.compute_ns:
+        return None
+    return asked.compute_ns + time_ns - min(asked.overlap * time_ns, asked.compute_ns)
+
+
+def _incast(asked: Workload, moved: Demand, where: Placement) -> Incast | None:
+    """Return what meets at one NIC port, None where nothing does."""
+    # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
+    shared = 1.0 if asked.collective == "storage-read" else min(1.0, where.nic_ports)
+    senders = round(moved.fan_in * shared)
+    if senders < 2:
+        return None
+    into = 1.0 if asked.collective == "storage-write" else where.nic_ports
+    return Incast(senders, max(1, round(moved.message_bytes * moved.fan_in / into / senders)))

@@ -1,0 +1,187 @@
+"""Which GPUs hang where: on which leaf, in which pod and which half of the fabric, and what leads out of there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from lossless.analysis.topology.bisection import bisection
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.model import Fabric, Link
+
+_RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
+
+MOST_GPUS = 1 << 20
+"""GPUs that are placed one by one: 65,536 hosts with sixteen each."""
+
+
+class Tier(NamedTuple):
+    """A way to part the fabric: the group of each GPU, by number, and what leads out of each group, one way.
+
+    There are several ``lanes`` where a GPU has NICs in several groups: each NIC sends an equal part of what the GPU
+    does, to the same NIC of others, and each lane has the group of one NIC of each GPU.
+    """
+
+    name: str
+    lanes: Sequence[Sequence[int]]
+    out_bps: Sequence[int]
+
+
+class Placement(NamedTuple):
+    """GPUs in the order of hosts. ``rate_bps`` is what the slowest has on the fabric, one way.
+
+    ``nic_ports`` is how many NIC ports each has; below 1 where several share one. ``stated``: the intent says how many
+    GPUs a host has.
+    """
+
+    gpus: int
+    per_host: int
+    hosts: int
+    rate_bps: float
+    port_bps: int
+    nic_ports: float
+    domain: int
+    inside_bps: int | None
+    tiers: tuple[Tier, ...]
+    assumed: tuple[str, ...]
+    stated: bool = True
+
+
+def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
+    """Return where the first ``gpus`` of a fabric are, in the order of its hosts; all where no number is given.
+
+    Raises:
+        ScenarioError: a fabric without hosts, or fewer GPUs than are asked for.
+    """
+    links = _host_links(fabric)
+    if not links:
+        raise ScenarioError("the fabric has no hosts with links; a workload needs GPUs to run on")
+    fewest = min(map(len, links.values()))
+    per_host = fabric.cluster.gpus_per_host if fabric.cluster else fewest
+    assumed: tuple[str, ...] = (
+        () if fabric.cluster else ("the intent states no cluster: every host link counts as one GPU",)
+    )
+    total = per_host * len(links)
+    if gpus is not None and not 0 < gpus <= total:
+        raise ScenarioError(f"{gpus:,} GPUs are asked for; the fabric has {total:,}")
+    count = total if gpus is None else gpus
+    if count > MOST_GPUS:
+        raise ScenarioError(
+            f"{count:,} GPUs are more than the {MOST_GPUS:,} that are counted one by one; name fewer"
+        )
+    domain, inside_bps = _domain(fabric, count)
+    lanes, same_leaf = _leaves(links, per_host, count)
+    if len(lanes) > 1:
+        assumed += (
+            f"a GPU sends an equal part over each of its {len(lanes)} NICs, to the same NIC of others",
+        )
+    elif not same_leaf:
+        assumed += ("a GPU with NICs on several leaves counts on the first of them",)
+    return Placement(
+        gpus=count,
+        per_host=per_host,
+        hosts=-(-count // per_host),
+        rate_bps=min(sum(link.speed_bps for link in own) for own in links.values()) / per_host,
+        port_bps=min(link.speed_bps for own in links.values() for link in own),
+        nic_ports=fewest / per_host,
+        domain=domain,
+        inside_bps=inside_bps,
+        tiers=_tiers(fabric, lanes, links, per_host),
+        assumed=assumed,
+        stated=fabric.cluster is not None,
+    )
+
+
+def _host_links(fabric: Fabric) -> dict[str, list[Link]]:
+    found: dict[str, list[Link]] = {}
+    for link in fabric.links:
+        if link.to_host:
+            found.setdefault(link.b, []).append(link)
+    return found
+
+
+def _domain(fabric: Fabric, gpus: int) -> tuple[int, int | None]:
+    joined = fabric.cluster.scale_up if fabric.cluster else None
+    if joined is None:
+        return 1, None
+    return min(joined.domain_gpus, gpus), joined.rate_bps
+
+
+def _leaves(
+    links: Mapping[str, Sequence[Link]], per_host: int, gpus: int
+) -> tuple[tuple[list[str], ...], bool]:
+    """Return the switch of each GPU, and whether each has all its NIC ports on one.
+
+    Where not, and all have as many ports of one rate, it is the switch of each first port, of each second, and so on.
+    """
+    found = list(islice(_ports(links, per_host), gpus))
+    if all(len({link.a for link in own}) == 1 for own in found):
+        return ([own[0].a for own in found],), True
+    if len({len(own) for own in found}) > 1 or len({link.speed_bps for own in found for link in own}) > 1:
+        return ([own[0].a for own in found],), False
+    return tuple([own[lane].a for own in found] for lane in range(len(found[0]))), False
+
+
+def _ports(links: Mapping[str, Sequence[Link]], per_host: int) -> Iterator[Sequence[Link]]:
+    """Yield the links of each GPU: its share of those of its host, or the one that it shares with others."""
+    for own in links.values():
+        for gpu in range(per_host):
+            first, end = gpu * len(own) // per_host, -(-(gpu + 1) * len(own) // per_host)
+            yield own[first : max(first + 1, end)]
+
+
+def nic_ports(fabric: Fabric, where: Placement) -> list[tuple[str, ...]]:
+    """Return the NIC ports of each GPU that takes part, each as ``host1:port1``."""
+    owned = islice(_ports(_host_links(fabric), where.per_host), where.gpus)
+    return [tuple(f"{link.b}:{link.b_port}" for link in own) for own in owned]
+
+
+def _tiers(
+    fabric: Fabric, lanes: Sequence[Sequence[str]], hosts: Iterable[str], per_host: int
+) -> tuple[Tier, ...]:
+    ranks = {switch.name: _RANKS.get(switch.role or "", 0) for switch in fabric.switches}
+    between = [link for link in fabric.links if not link.to_host]
+    found = [_below(between, ranks, lanes, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
+    halves = _halves(fabric, hosts, per_host, len(lanes[0]))
+    return (*(tier for tier in found if tier is not None), *halves)
+
+
+def _below(
+    between: Sequence[Link], ranks: Mapping[str, int], lanes: Sequence[Sequence[str]], rank: int, name: str
+) -> Tier | None:
+    """Return what is joined by switches up to a rank, and what leads up from there; None where all is joined."""
+    joined = {switch: switch for switch in ranks}
+
+    def root(switch: str) -> str:
+        while joined[switch] != switch:
+            joined[switch] = switch = joined[joined[switch]]
+        return switch
+
+    for link in between:
+        if max(ranks[link.a], ranks[link.b]) <= rank:
+            joined[root(link.a)] = root(link.b)
+    out: Counter[str] = Counter()
+    for link in between:
+        low, high = sorted((link.a, link.b), key=ranks.__getitem__)
+        if 0 < ranks[low] <= rank < ranks[high]:
+            out[root(low)] += link.speed_bps
+    leaves = dict.fromkeys(leaf for lane in lanes for leaf in lane)
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(map(root, leaves)))}
+    if len(numbers) < 2:
+        return None
+    number_of = {leaf: numbers[root(leaf)] for leaf in leaves}
+    return Tier(name, [[number_of[leaf] for leaf in lane] for lane in lanes], [out[g] for g in numbers])
+
+
+def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> tuple[Tier, ...]:
+    across = bisection(fabric.links)
+    if across is None:
+        return ()
+    half_of = (int(host not in across.near) for host in hosts for _ in range(per_host))
+    return (Tier("half", [list(islice(half_of, gpus))], [across.bps, across.bps]),)

@@ -1,0 +1,67 @@
+"""Which NIC port sends how much to which, all at once: what the packet-level model is asked to carry."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from lossless.analysis.workloads.crossing import edges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.analysis.workloads.collectives import Demand
+
+Sent = dict[tuple[str, str], Fraction]
+"""Bytes from each NIC port to each other."""
+
+
+def sent(demand: Demand, ports: Sequence[Sequence[str]], domain: int) -> Sent:
+    """Return what NIC ports send to each other; ``ports`` are those of each GPU.
+
+    A GPU sends over each of its ports alike, to the port of the other in the same place. What two GPUs that share a
+    port send each other stays off the wire. Nothing is returned of what comes from outside, or is for a switch.
+    """
+    found: Sent = {}
+    for source, target, size in _pairs(demand, len(ports), domain):
+        near, far = ports[source], ports[target]
+        for at, port in enumerate(near):
+            pair = port, far[at % len(far)]
+            found[pair] = found.get(pair, Fraction(0)) + size / len(near)
+    return {pair: size for pair, size in found.items() if pair[0] != pair[1]}
+
+
+def scaled(
+    found: Mapping[tuple[str, str], Fraction], most_bytes: int
+) -> tuple[dict[tuple[str, str], int], float]:
+    """Return whole bytes of which no port sends more than about ``most_bytes``, and what part of all they are."""
+    by_port: dict[str, Fraction] = {}
+    for (source, _), size in found.items():
+        by_port[source] = by_port.get(source, Fraction(0)) + size
+    part = min(Fraction(1), Fraction(most_bytes) / max(by_port.values(), default=Fraction(1)))
+    return {pair: max(1, round(size * part)) for pair, size in found.items()}, float(part)
+
+
+def _pairs(demand: Demand, gpus: int, domain: int) -> Iterator[tuple[int, int, Fraction]]:
+    """Yield from which GPU to which, and how much."""
+    if demand.peers == "all":
+        each = demand.fabric_bytes / (gpus - domain)
+        pairs = _everyone(gpus)
+        yield from ((a, b, each) for a, b in pairs if a // domain != b // domain)
+        return
+    for source, target, size in _by_domain(demand, gpus // domain):
+        for rank in range(domain):
+            yield source * domain + rank, target * domain + rank, size
+
+
+def _by_domain(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
+    if demand.peers == "rank":
+        each = demand.fabric_bytes / (domains - 1)
+        yield from ((a, b, each) for a, b in _everyone(domains))
+    elif demand.peers in ("next", "chain", "tree"):
+        yield from edges(demand, domains)
+
+
+def _everyone(many: int) -> Iterator[tuple[int, int]]:
+    """Yield all pairs, each beginning with its neighbour, so that nobody is everybody's first."""
+    return ((at, (at + far) % many) for far in range(1, many) for at in range(many))

@@ -1,0 +1,278 @@
+"""Paths to documents: files as named, directories searched for intents and config_db.json files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.discover import fits, is_skipped, known_to_git, seems_ours
+from lossless.checks.lint.managers import documents_in
+from lossless.checks.lint.managers import is_managers as is_text
+from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from lossless.formats.hosts.read.text import Facts
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
+
+_NO_LIST = "a list, and none of its items is a CONFIG_DB"
+_UNKNOWN = (
+    "unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, or facts of a host "
+    "(docs/guides/host-facts.md)"
+)
+
+
+class Candidate(NamedTuple):
+    """A file that may be ours; one that is named, or looks like ours, is reported where it is not."""
+
+    file: str
+    expected: bool
+
+
+class Read(NamedTuple):
+    """What came of reading a candidate: a document for each device in it, or an intent, and what is not read.
+
+    Neither, where a file met in a folder is none of ours. ``facts`` are what a host says of itself.
+    """
+
+    documents: tuple[Document, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    facts: tuple[Facts, ...] = ()
+
+
+def collect(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Document], list[Problem]]:
+    """Return the documents to judge, each file once, and what could not be read.
+
+    A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
+    other files are passed over. A file of several devices gives a document for each.
+    """
+    found = gather(paths, lenient=lenient)
+    return list(found.documents), list(found.problems)
+
+
+def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Read:
+    """Return all that lies at some paths, together; see :func:`collect`."""
+    candidates, problems = search(paths, lenient=lenient)
+    found = [read(candidate) for candidate in candidates]
+    return Read(
+        tuple(document for one in found for document in one.documents),
+        (*problems, *(problem for one in found for problem in one.problems)),
+        tuple(facts for one in found for facts in one.facts),
+    )
+
+
+def search(
+    paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
+) -> tuple[list[Candidate], list[Problem]]:
+    """Return the files to read, each once by whatever name it is met, and folders that cannot be read.
+
+    Where it is ``lenient``, files that are named need be ours no more than those met in a folder.
+    """
+    problems: list[Problem] = []
+    found: dict[str, Candidate] = {}
+    for path in (os.fspath(path) for path in paths):
+        named = not os.path.isdir(path)
+        for file in [path] if named else _files_below(path, problems):
+            identity = os.path.realpath(file)
+            expected = (named and not lenient) or _looks_like_ours(file)
+            # One that was met in a folder can still be named.
+            if identity not in found or (expected and not found[identity].expected):
+                found[identity] = Candidate(file, expected)
+    return list(found.values()), problems
+
+
+def load_configuration(file: str) -> Document:
+    """Read a file that may hold a configuration, whatever its form; raises InputError."""
+    return load(file, lists=True)
+
+
+def read(
+    candidate: Candidate,
+    load: Callable[[str], Document] = load_configuration,
+    text_of: Callable[[str], str] | None = None,
+) -> Read:
+    """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always.
+
+    ``load`` reads JSON and YAML, ``text_of`` the text of other files; where that is None, from where they lie.
+    """
+    file, expected = candidate
+    try:
+        if is_text(file):
+            return _read_text(candidate, text_of)
+        document = load(file)
+    except InputError as error:
+        return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
+    if _speaks_of_hosts(document) and (expected or not _is_rendered(document.text, file)):
+        from lossless.formats.hosts.read.documents import read_document
+
+        return Read(facts=(read_document(document),))
+    reason = foreign(document) if expected or _holds_rows(document) else ""
+    if reason is not None:
+        return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
+    return devices_in(document)
+
+
+def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Read:
+    """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
+    from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
+
+    file, expected = candidate
+    text = (text_of or read_as_written)(file)
+    managers = documents_in(file, text, near=text_of is None)
+    if managers:
+        return Read(managers)
+    from lossless.formats.hosts.read.text import is_facts, read_facts
+
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    if not expected and _is_rendered(text, file):
+        return Read()
+    if is_facts(text):
+        return Read(facts=(read_facts(text, file),))
+    return Read(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
+
+
+def _is_rendered(text: str, file: str) -> bool:
+    """Return whether a file lies in a tree that this program rendered: what a host is to be, not what it is."""
+    if not text.startswith("# Rendered by lossless"):
+        return False
+    folder = os.path.dirname(os.path.abspath(file))
+    return any(
+        os.path.isfile(os.path.join(one, "manifest.json")) for one in (folder, os.path.dirname(folder))
+    )
+
+
+def _speaks_of_hosts(document: Document) -> bool:
+    """Return whether a document that is no device's, and no intent, holds facts of a host."""
+    data = document.data
+    if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
+        return False
+    from lossless.formats.hosts.read.kinds import speaks_of_hosts
+
+    return speaks_of_hosts(data)
+
+
+def devices_in(document: Document) -> Read:
+    """Return a document for each device of a file; an intent, and a plain configuration, stand for themselves."""
+    if not is_json(document.file) or document.part:
+        return Read((document,))
+    if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):
+        return Read((_beside_host(document),))
+    from lossless.formats.sonic.read.forms import devices_of, unread_sections
+
+    found = devices_of(document)
+    if found:
+        problems = tuple(located(document, path, why) for path, why in unread_sections(document))
+        return Read(found, problems)
+    # An object without tables that this tool reads is judged as it stands; a list is nothing at all.
+    return (
+        Read(problems=(Problem(document.file, 1, 1, _NO_LIST),)) if _is_list(document) else Read((document,))
+    )
+
+
+def split(documents: Iterable[Document]) -> list[Document]:
+    """Return documents with those of several devices, or in another form, as a document for each device."""
+    return [device for document in documents for device in devices_in(document).documents]
+
+
+def located(document: Document, path: Path, message: str) -> Problem:
+    """Return what is wrong with something in a document, where it stands."""
+    span = document.locate(path)
+    return Problem(document.file, span.line, span.column, message)
+
+
+def is_json(file: str) -> bool:
+    """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
+    return file.lower().endswith(".json")
+
+
+def _beside_host(document: Document) -> Document:
+    """Return a plain file; ``config_db0.json`` beside ``config_db.json`` is ASIC 0 of that host.
+
+    Source: sonic-buildimage files/image_config/config-setup/config-setup @07b3e28 names the files so; every ASIC
+    says its ``sub_role`` (src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c, get_all_namespaces), and a
+    device of one ASIC has such a name for other reasons.
+    """
+    folder, name = os.path.split(document.file)
+    number = name[len("config_db") : -len(".json")]
+    if not (number.isdecimal() and name.startswith("config_db")):
+        return document
+    from lossless.formats.sonic.read.forms import HOST, numbered_device
+
+    rows = document.data.get("DEVICE_METADATA")
+    row = rows.get(HOST) if isinstance(rows, dict) else None
+    if not isinstance(row, dict) or not {"asic_name", "sub_role"} & row.keys():
+        return document
+    if not os.path.isfile(os.path.join(folder, "config_db.json")):
+        return document
+    return numbered_device(document, f"asic{number}")
+
+
+def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
+    """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
+    known = known_to_git(folder)
+    if known is not None:
+        yield from (file for file in known if not _is_special(file))
+        return
+
+    def unreadable(error: OSError) -> None:
+        why = "no permission to read this folder" if isinstance(error, PermissionError) else error.strerror
+        problems.append(Problem(os.fspath(error.filename), None, None, f"{why}"))
+
+    for root, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(f for f in folders if not is_skipped(f))
+        for name in sorted(files):
+            file = os.path.join(root, name)
+            if fits(name) and not _is_special(file):
+                yield file
+
+
+def _is_special(file: str) -> bool:
+    """Return whether reading may wait for ever: a pipe, a device. A dangling link is reported when read."""
+    return os.path.exists(file) and not os.path.isfile(file)
+
+
+def _looks_like_ours(file: str) -> bool:
+    name = os.path.basename(file)
+    return name.startswith(("fabric.", "config_db", "opensm."))
+
+
+def _holds_rows(document: Document) -> bool:
+    """Return whether a file met in a directory can be ours: many a JSON file has a key PORT or VERSIONS."""
+    if not is_json(document.file):
+        return True
+    data = document.data
+    if READ_TABLES & data.keys():
+        return any(isinstance(data[name], dict) for name in READ_TABLES & data.keys())
+    return _holds_devices(document)
+
+
+def foreign(document: Document) -> str | None:
+    """Return why a document is none of ours, None where it is."""
+    data = document.data
+    if not is_json(document.file):
+        return None if "lossless" in data else "not an intent: it does not begin with lossless: v1"
+    if READ_TABLES & data.keys() or _holds_devices(document):
+        return None
+    if _is_list(document):
+        return _NO_LIST
+    return None if not data else "not a CONFIG_DB: it has none of the tables that this tool reads"
+
+
+def _is_list(document: Document) -> bool:
+    return document.text.lstrip().startswith("[")
+
+
+def _holds_devices(document: Document) -> bool:
+    """Return whether a file that has no tables holds devices in another form."""
+    if not any(isinstance(value, dict) for value in document.data.values()):
+        return False
+    from lossless.formats.sonic.read.forms import devices_of
+
+    return bool(devices_of(document))

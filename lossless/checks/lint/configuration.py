@@ -1,0 +1,184 @@
+"""Reading a configuration: what it says, and what is wrong in it, each mistake at its place.
+
+What has a meaning holds even where something else in the file has none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.checks.lint.keys import SEVERITY, SUPPRESS, TOP
+from lossless.checks.lint.values import iso_date, texts
+from lossless.checks.rules.selectors import Choice, codes_of, unknown
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.text import read_text
+from lossless.ground.documents.toml_document import load_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.lint.keys import Key
+    from lossless.ground.basics.findings import Path, Severity
+    from lossless.ground.documents.document import Document
+
+_TABLE: Path = ("tool", "lossless")
+"""Where a ``pyproject.toml`` has the configuration."""
+
+
+class Entry(NamedTuple):
+    """Findings that are accepted: of some rules, in some files and objects, none named: all."""
+
+    origin: Origin
+    rules: tuple[str, ...]
+    reason: str
+    files: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    until: str = ""
+
+
+class Configuration(NamedTuple):
+    """What one file says; ``folder`` is the absolute one it lies in, ``document`` None where it cannot be read."""
+
+    folder: str
+    document: Document | None
+    problems: tuple[Problem, ...] = ()
+    choice: Choice = Choice()
+    severities: Mapping[str, Severity] = {}
+    fail_on: str | None = None
+    baseline: str | None = None
+    baseline_path: Path = ()
+    entries: tuple[Entry, ...] = ()
+
+
+def has_table(text: str, file: str) -> bool:
+    """Return whether the text of a ``pyproject.toml`` has our table; what others broke in theirs is no matter."""
+    try:
+        tools = load_toml(text, file).data.get("tool")
+    except InputError:
+        return re.search(r"^\s*\[+\s*tool\s*\.\s*lossless\b", text, re.MULTILINE) is not None
+    return isinstance(tools, dict) and "lossless" in tools
+
+
+def read_configuration(file: str) -> Configuration:
+    """Return what a ``lossless.toml`` or ``pyproject.toml`` says, with what is wrong in it."""
+    folder = os.path.dirname(os.path.abspath(file))
+    try:
+        document = load_toml(read_text(file), file)
+    except InputError as error:
+        if [problem.message for problem in error.problems] in (["the file is empty"], ["the file is blank"]):
+            return Configuration(folder, None)
+        told = "; the files below are judged as if it were not there"
+        return Configuration(
+            folder, None, tuple(p._replace(message=p.message + told) for p in error.problems)
+        )
+    return _Reader(document, _TABLE if os.path.basename(file) == "pyproject.toml" else ()).read(folder)
+
+
+class _Reader:
+    """Takes what is valid, and notes the rest."""
+
+    def __init__(self, document: Document, base: Path) -> None:
+        self._document = document
+        self._base = base
+        self._problems: list[Problem] = []
+
+    def read(self, folder: str) -> Configuration:
+        """Return everything that has a meaning."""
+        data: Any = self._document.data
+        for key in self._base:
+            data = data.get(key, {}) if isinstance(data, dict) else data
+        if not isinstance(data, dict):
+            self._note((), "value", "expected a table, as in [tool.lossless]")
+            data = {}
+        top = self._members(data, (), TOP, beside=("severity", "suppress"))
+        severities = self._severities(data.get("severity", {}))
+        entries = tuple(self._entries(data.get("suppress", [])))
+        return Configuration(
+            folder,
+            self._document,
+            tuple(self._problems),
+            Choice(self._known(top.get("select")), self._known(top.get("ignore"))),
+            severities,
+            top.get("fail-on"),
+            top.get("baseline"),
+            (*self._base, "baseline"),
+            entries,
+        )
+
+    def _members(
+        self, data: Mapping[str, Any], path: Path, keys: Mapping[str, Key], beside: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        """Return the values of a table whose keys have a meaning; a list of rules stays where one of them has none."""
+        found = {}
+        for name, value in data.items():
+            if name in beside:
+                continue
+            if name not in keys:
+                self._note((*path, name), "key", self._unknown_key(name, (*keys, *beside)))
+                continue
+            faults = list(keys[name].kind.faults(value))
+            for below, message in faults:
+                self._note((*path, name, *below), "value", f"{name}: {message}")
+            if not any(not below for below, _ in faults):
+                found[name] = value
+        for name, key in keys.items():
+            if key.required and name not in data:
+                self._note(
+                    path, "key", f"{name} is missing: {key.description[0].lower()}{key.description[1:]}"
+                )
+        return found
+
+    def _severities(self, data: object) -> dict[str, Severity]:
+        if not isinstance(data, dict):
+            self._note(("severity",), "value", 'expected a table, as in [severity] with WD013 = "info"')
+            return {}
+        found: dict[str, Severity] = {}
+        for selector, severity in data.items():
+            path = ("severity", selector)
+            faults = [message for _, message in SEVERITY.kind.faults(severity)]
+            for message in faults:
+                self._note(path, "value", message)
+            if not codes_of(selector):
+                self._note(path, "key", unknown(selector, nearest))
+            elif not faults:
+                found[selector] = severity
+        return found
+
+    def _entries(self, data: object) -> Iterator[Entry]:
+        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+            self._note(("suppress",), "value", "expected tables, each under [[suppress]]")
+            return
+        for number, item in enumerate(data):
+            path = ("suppress", number)
+            before = len(self._problems)
+            found = self._members(item, path, SUPPRESS)
+            rules = self._known(found.get("rules"))
+            # Half of an entry could keep back more than was meant; a rule that is unknown only keeps back less.
+            if rules and self._only_rules_unknown(before):
+                yield Entry(
+                    Origin(self._document.file, (*self._base, *path), "key"),
+                    rules,
+                    found["reason"],
+                    texts(found.get("path", [])),
+                    texts(found.get("object", [])),
+                    iso_date(found["until"]) or "" if "until" in found else "",
+                )
+
+    def _only_rules_unknown(self, before: int) -> bool:
+        return all(problem.message.startswith("rules: no rule") for problem in self._problems[before:])
+
+    def _known(self, value: object) -> tuple[str, ...]:
+        return tuple(selector for selector in texts(value or []) if codes_of(selector))
+
+    def _unknown_key(self, name: str, keys: tuple[str, ...]) -> str:
+        near = nearest(name, keys)
+        return f"no key {name!r}" + (f"; did you mean {near}?" if near else f"; expected {', '.join(keys)}")
+
+    def _note(self, path: Path, mark: Any, message: str) -> None:
+        span = self._document.locate((*self._base, *path), mark)
+        self._problems.append(Problem(self._document.file, span.line, span.column, message))

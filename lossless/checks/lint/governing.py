@@ -1,0 +1,125 @@
+"""Which configuration holds for which file: the nearest one above it, whole, whatever folder a run begins in.
+
+Looked for from each judged file, so that an editor, a hook and CI say the same of it; and no further up than the
+folder of its repository, so that a file in somebody's home changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.lint.configuration import Configuration
+    from lossless.checks.rules.selectors import Choice, Codes
+    from lossless.ground.basics.errors import Problem
+
+OWN, SHARED = "lossless.toml", "pyproject.toml"
+"""Names of a configuration; in one folder the first counts."""
+
+
+class Governing:
+    """The configurations of a run, each looked for and read once.
+
+    ``asked`` is what the command line says of rules. ``only`` is the one configuration that counts, if one is named;
+    where ``searching`` is false and none is named, there is none.
+    """
+
+    __slots__ = ("_above", "_asked", "_chosen", "_only", "_read", "_searching")
+
+    def __init__(self, *, searching: bool, only: str | None = None, asked: Choice | None = None) -> None:
+        self._searching = searching
+        self._only = only
+        self._asked = asked
+        self._above: dict[str, str | None] = {}
+        self._read: dict[str, Configuration] = {}
+        self._chosen: dict[str | None, Codes] = {}
+
+    def of(self, file: str) -> Configuration | None:
+        """Return the configuration that holds for a file, None without one."""
+        name = self._name(file)
+        return None if name is None else self._configuration(name)
+
+    def chosen(self, file: str) -> Codes | None:
+        """Return the rules to run on a file, None for all."""
+        name = self._name(file)
+        if name is None and self._asked is None:
+            return None
+        if name not in self._chosen:
+            from lossless.checks.rules.selectors import Choice, layered
+
+            configured = Choice() if name is None else self._configuration(name).choice
+            self._chosen[name] = layered(configured, self._asked or Choice())
+        return self._chosen[name]
+
+    def is_configured(self, file: str) -> bool:
+        """Return whether a configuration holds for a file; it is not read for that."""
+        return self._name(file) is not None
+
+    def used(self) -> Iterator[Configuration]:
+        """Yield the configurations that were read, in the order of their names."""
+        for name in sorted(self._read):
+            yield self._read[name]
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong in the configurations that were read."""
+        return [problem for configuration in self.used() for problem in configuration.problems]
+
+    def _name(self, file: str) -> str | None:
+        if self._only is not None or not self._searching:
+            return None if self._only is None else os.path.abspath(self._only)
+        return self.above(os.path.dirname(os.path.abspath(file)))
+
+    def above(self, folder: str) -> str | None:
+        """Return the nearest configuration in or above a folder."""
+        if folder not in self._above:
+            found = _in(folder)
+            parent = os.path.dirname(folder)
+            if found is None and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+                found = self.above(parent)
+            self._above[folder] = found
+        return self._above[folder]
+
+    def _configuration(self, name: str) -> Configuration:
+        if name not in self._read:
+            from lossless.checks.lint.configuration import read_configuration
+
+            self._read[name] = read_configuration(shown_path(name))
+        return self._read[name]
+
+
+def _in(folder: str) -> str | None:
+    """Return the configuration in a folder, None where it has none."""
+    own, shared = os.path.join(folder, OWN), os.path.join(folder, SHARED)
+    if os.path.isfile(own):
+        return own
+    if os.path.isfile(shared):
+        return shared if _is_ours(shared) else None
+    return None
+
+
+def _is_ours(file: str) -> bool:
+    """Return whether a ``pyproject.toml`` is a configuration; most are not, and are not read as TOML for that."""
+    import re
+
+    from lossless.ground.basics.errors import UnreadableError
+    from lossless.ground.documents.text import read_text
+
+    try:
+        text = read_text(file)
+    except UnreadableError:
+        return False
+    # Our table, or a key of our name in another one.
+    if not re.search(r"tool\W+lossless|^[ \t]*lossless[ \t]*[.=]", text, re.MULTILINE):
+        return False
+    from lossless.checks.lint.configuration import has_table
+
+    return has_table(text, file)
+
+
+def shown_path(file: str) -> str:
+    """Return a file as reports name it: from the current folder where it lies in or below that."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative

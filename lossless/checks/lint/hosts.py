@@ -1,0 +1,226 @@
+"""Judges hosts by what they say of themselves: against their intent, against the switches they hang on, by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.ports_of_hosts import known_by, on_the_fabric
+from lossless.checks.lint.run import Verdicts, run
+from lossless.checks.rules.host import IntendedHost
+from lossless.checks.rules.table import for_attached_hosts, for_hosts, for_intended_hosts
+from lossless.formats.hosts.read.host import read_hosts
+from lossless.ground.basics.errors import Problem, ProfileError
+from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.across import Across, LinkEnd, Summary
+from lossless.model.fabric.model import ClassSet, Fabric, Host, TrafficClass
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.checks.lint.devices import Settings
+    from lossless.formats.hosts.read.host import ReadHost
+    from lossless.formats.hosts.read.text import Facts
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import Attachment, HostQos
+    from lossless.model.hardware.model import NicProfile
+
+
+_OTHERS = "a port of a host that is not on the fabric of its intent"
+
+
+class JudgedHosts(NamedTuple):
+    """What is said of hosts, and their summaries, by which they are compared with switches."""
+
+    verdicts: tuple[Verdicts, ...]
+    problems: tuple[Problem, ...]
+    summaries: tuple[Summary, ...]
+
+
+def judge_hosts(
+    files: Sequence[Facts], fabrics: Sequence[Fabric], switches: Sequence[Summary], settings: Settings
+) -> JudgedHosts:
+    """Judge the hosts that files of facts are of; ``switches`` are the summaries of devices that were read."""
+    nics, unread = _nics(settings.profile_dirs, files[0].document.file)
+    found = read_hosts(files, nics)
+    declaring = _declaring(fabrics)
+    neighbors = (end.neighbor[0] for switch in switches for end in switch.ends if end.neighbor)
+    hosts, others = on_the_fabric(known_by({*declaring, *neighbors}, found.hosts), declaring)
+    summaries = tuple(_summaries(hosts, declaring, switches))
+    views = _views(hosts, declaring, fabrics, Across((*switches, *summaries)))
+    verdicts = [run(view, for_hosts(), "intent") for view in views]
+    verdicts += [run(pair, for_intended_hosts(), "intent") for pair in _intended(hosts, declaring)]
+    verdicts += [Verdicts(not_judged=(NotJudged("", _OTHERS, others),))] if others else []
+    verdicts.append(run(Across((*switches, *summaries)), for_attached_hosts(), "intent"))
+    problems = (*unread, *(problem for facts in files for problem in facts.problems))
+    return JudgedHosts(
+        tuple(_chosen(one, settings) for one in verdicts), (*problems, *found.problems), summaries
+    )
+
+
+def unsaid(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
+    """Return verdicts on hosts without what is said of their intent in the same words: they do as it wants."""
+    said = {(finding.code, finding.message) for one in others for finding in one.findings}
+    kept = (finding for finding in verdicts.findings if (finding.code, finding.message) not in said)
+    return verdicts._replace(findings=tuple(kept))
+
+
+def _nics(profile_dirs: tuple[str, ...], file: str) -> tuple[tuple[NicProfile, ...], tuple[Problem, ...]]:
+    """Return the profiles by which NICs are known, and why there are none where one cannot be read."""
+    from lossless.model.hardware.load import load_nic, nic_names
+
+    try:
+        return tuple(load_nic(name, profile_dirs) for name in nic_names(profile_dirs)), ()
+    except ProfileError as error:
+        return (), (Problem(file, None, None, str(error)),)
+
+
+def _chosen(verdicts: Verdicts, settings: Settings) -> Verdicts:
+    """Return verdicts without what rules say that are not chosen for the file they speak of."""
+    kept = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
+    return verdicts._replace(findings=tuple(kept))
+
+
+def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:
+    """Return the fabric and the settings of every host that one intent names; of two, nobody knows which holds."""
+    found: dict[str, tuple[Fabric, HostQos] | None] = {}
+    for fabric in fabrics:
+        for host in fabric.hosts:
+            found[host.name] = None if host.name in found else (fabric, host.qos)
+    return {name: declared for name, declared in found.items() if declared is not None}
+
+
+def _intended(
+    hosts: Iterable[ReadHost], declaring: Mapping[str, tuple[Fabric, HostQos]]
+) -> Iterator[IntendedHost]:
+    alike: dict[tuple[int, int], IntendedHost] = {}
+    for host in hosts:
+        if host.host not in declaring:
+            continue
+        want = declaring[host.host][1]
+        key = (id(host.qos), id(want))
+        names = (*(alike[key].names if key in alike else ()), host.name)
+        alike[key] = IntendedHost(host.qos, want, names)
+    yield from alike.values()
+
+
+def _views(
+    hosts: Iterable[ReadHost],
+    declaring: Mapping[str, tuple[Fabric, HostQos]],
+    fabrics: Sequence[Fabric],
+    across: Across,
+) -> Iterator[View]:
+    """Yield hosts by the fabric they are of: one of an intent, or what the switches they hang on make of it."""
+    facing = _facing(across)
+    by_fabric: dict[int, tuple[Fabric, list[ReadHost]]] = {}
+    by_classes: dict[tuple[object, ...], tuple[Fabric, list[ReadHost]]] = {}
+    for host in hosts:
+        fabric = declaring[host.host][0] if host.host in declaring else _only(fabrics)
+        if fabric is not None:
+            by_fabric.setdefault(id(fabric), (fabric, []))[1].append(host)
+        else:
+            classes = _classes(facing.get(host.host, ()))
+            key = tuple((cls.dscps, cls.priority) for cls in classes.classes)
+            by_classes.setdefault(key, (_bare(classes), []))[1].append(host)
+    for fabric, of_it in (*by_fabric.values(), *by_classes.values()):
+        read = tuple(Host(host.name, host.qos) for host in of_it)
+        yield View(fabric._replace(hosts=read, door="hosts"))
+
+
+def _only(fabrics: Sequence[Fabric]) -> Fabric | None:
+    """Return the fabric that hosts are of which no intent names: that of the only intent."""
+    return fabrics[0] if len(fabrics) == 1 and fabrics[0].managed is None else None
+
+
+def _bare(classes: ClassSet) -> Fabric:
+    return Fabric("", "hosts", classes, None, (), (), (), (), (), ())
+
+
+def _facing(across: Across) -> dict[str, list[LinkEnd]]:
+    """Return the ends of switches by the device at the other end."""
+    found: dict[str, list[LinkEnd]] = {}
+    for pair in across.pairs:
+        found.setdefault(pair.near.switch, []).append(pair.far)
+        found.setdefault(pair.far.switch, []).append(pair.near)
+    return found
+
+
+def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
+    """Return the lossless classes that switch ports make, DSCPs by the priority they are paused with."""
+    dscps: dict[int, set[int]] = {}
+    origins: dict[int, Origin] = {}
+    for end in ends:
+        for dscp, priority in end.paused:
+            dscps.setdefault(priority, set()).add(dscp)
+            origins.setdefault(priority, end.pfc_origin)
+    classes = (
+        TrafficClass(
+            f"priority {p}", tuple(sorted(of_it)), rest=False, priority=p, lossless=True, origin=origins[p]
+        )
+        for p, of_it in sorted(dscps.items())
+    )
+    return ClassSet("inferred", tuple(classes))
+
+
+def _summaries(
+    hosts: Iterable[ReadHost],
+    declaring: Mapping[str, tuple[Fabric, HostQos]],
+    switches: Sequence[Summary],
+) -> Iterator[Summary]:
+    by_host: dict[str, list[ReadHost]] = {}
+    for host in hosts:
+        by_host.setdefault(host.host, []).append(host)
+    for name, of_host in by_host.items():
+        attached = [(host.qos, one) for host in of_host for one in host.attachments]
+        alias = _alias(name, attached, switches)
+        ends = tuple(
+            _end(name, qos, one, alias)._replace(host=qos, declared=name in declaring)
+            for qos, one in attached
+        )
+        origin = of_host[0].qos.origin
+        yield Summary(name, None, None, origin.file, ends, (), intended=name in declaring, origin=origin)
+
+
+def _alias(
+    host: str, attached: Sequence[tuple[HostQos, Attachment]], switches: Iterable[Summary]
+) -> str | None:
+    """Return the name by which switches know the only interface of a host that was read."""
+    named = {
+        end.neighbor[1]
+        for switch in switches
+        for end in switch.ends
+        if end.neighbor is not None and end.neighbor[0] == host
+    }
+    return named.pop() if len(attached) == 1 and len(named) == 1 else None
+
+
+def _end(host: str, qos: HostQos, attached: Attachment, alias: str | None) -> LinkEnd:
+    """Return one interface as switches' ports are compared; its MTU may be smaller than theirs, and is not."""
+    pfc = None if qos.pfc_priorities is UNKNOWN else qos.pfc_priorities
+    mapped = qos.dscp_to_priority if qos.trust == "dscp" else UNKNOWN
+    lossless = () if mapped is UNKNOWN else tuple(pair for pair in mapped if pair[1] in (pfc or ()))
+    map_origin = qos.at("dscp_to_priority")
+    return LinkEnd(
+        switch=host,
+        port=attached.interface,
+        alias=alias,
+        file=qos.pfc_origin.file,
+        neighbor=attached.neighbor,
+        up=True,
+        speed_bps=qos.rate_bps if isinstance(qos.rate_bps, int) else None,
+        mtu_bytes=UNKNOWN,
+        fec=None,
+        autoneg=False,
+        cable_m=None,
+        cable_row="",
+        pfc=pfc,
+        pfc_path=qos.pfc_origin.path,
+        remapped=(),
+        uncovered=(),
+        lossless=bool(pfc),
+        sent=lossless,
+        paused=lossless,
+        dscp_path=map_origin.path,
+    )

@@ -1,0 +1,36 @@
+"""What runs of traffic show of fabrics, as findings beside those of the other rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.simulation.question.request import Ask
+from lossless.analysis.simulation.study.survey import survey
+from lossless.checks.lint.run import Verdicts, run, together
+from lossless.checks.rules.runs import Ran
+from lossless.checks.rules.table import for_runs
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.checks.lint.run import Form
+    from lossless.ground.basics.findings import Finding
+    from lossless.model.fabric.model import Fabric
+
+
+def with_runs(judged: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
+    """Return verdicts with what runs show, which know what was found before."""
+    verdicts, said = [judged], list(judged.findings)
+    for one in survey(map(View, fabrics), Ask()):
+        fabric = one.view.fabric if one.view is not None else None
+        form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
+        verdicts.append(run(Ran(one, _of_files(said, fabric)), for_runs(), form))
+        said += verdicts[-1].findings
+    return together(verdicts)
+
+
+def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:
+    """Return what was found in the files of a fabric, by runs before this one too."""
+    files = {switch.origin.file for switch in fabric.switches} if fabric is not None else set()
+    return tuple(finding for finding in findings if finding.origin.file in files)

@@ -1,0 +1,89 @@
+"""What hangs on a port, by the tables of a device that no rule of the QoS model reads.
+
+Rows stand here as they do in the file: whatever is no row of text is left out, for the schema's rules report it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+
+
+def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the rows of any table by key, in the order of keys; nothing where it is absent or no table."""
+    rows = device.tables.data.get(table)
+    if not isinstance(rows, dict):
+        return
+    for key in sorted(rows):
+        if isinstance(rows[key], dict):
+            yield key, rows[key]
+
+
+def members(device: Device) -> dict[str, list[str]]:
+    """Return the ports of each LAG."""
+    found: dict[str, list[str]] = {}
+    for key, _ in raw_rows(device, "PORTCHANNEL_MEMBER"):
+        lag, _, port = key.partition("|")
+        found.setdefault(lag, []).append(port)
+    return found
+
+
+def untagged_routed(device: Device) -> frozenset[str]:
+    """Return the ports that are router interfaces themselves, or members of a LAG that is: no VLAN tag arrives there.
+
+    A port with a sub-interface is left out, for its packets are tagged.
+    """
+    lags = members(device)
+    routed = {key.partition("|")[0] for key, _ in raw_rows(device, "INTERFACE")}
+    for key, _ in raw_rows(device, "PORTCHANNEL_INTERFACE"):
+        routed.update(lags.get(key.partition("|")[0], ()))
+    tagged = {key.partition("|")[0].partition(".")[0] for key, _ in raw_rows(device, "VLAN_SUB_INTERFACE")}
+    for name in tagged & lags.keys():
+        tagged.update(lags[name])
+    return frozenset(routed - tagged - bridged_ports(device))
+
+
+def bridged(device: Device) -> dict[str, list[str]]:
+    """Return the ports of each VLAN, members of LAGs one by one."""
+    lags, found = members(device), dict[str, list[str]]()
+    for key, _ in raw_rows(device, "VLAN_MEMBER"):
+        vlan, _, name = key.partition("|")
+        found.setdefault(vlan, []).extend(lags.get(name, [name]))
+    return found
+
+
+def bridged_ports(device: Device) -> frozenset[str]:
+    """Return the ports that are in any VLAN."""
+    return frozenset(port for ports in bridged(device).values() for port in ports)
+
+
+def neighbor_types(device: Device) -> dict[str, str]:
+    """Return what kind of device each neighbor is, in small letters: ``server``, ``torrouter``."""
+    return {
+        key: kind.lower()
+        for key, fields in raw_rows(device, "DEVICE_NEIGHBOR_METADATA")
+        if isinstance(kind := fields.get("type"), str)
+    }
+
+
+def facing(device: Device, port: Port, kinds: Mapping[str, str]) -> str | None:
+    """Return whether a ``host`` or a ``switch`` is at the other end of a port, None where nobody says.
+
+    An intent that is judged together with the device knows; else the type of the neighbor does. ``kinds`` are
+    the :func:`neighbor_types`.
+    """
+    if device.intended is not None:
+        declared = next((other.tier for other in device.intended.ports if other.name == port.name), None)
+        if declared is not None:
+            return declared
+    kind = kinds.get(port.neighbor[0]) if port.neighbor else None
+    if kind is None:
+        return None
+    if kind == "server":
+        return "host"
+    return "switch" if kind.endswith(("router", "aggregator")) else None

@@ -1,0 +1,146 @@
+"""Headroom must hold at least the cable and the frame that cannot be interrupted.
+
+## What it does
+Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back,
+by the real length where it is known. Headroom below the cable alone is an error; below the cable and one
+frame of the port's MTU it is a warning. More than that is BUF002's to judge. Some rows that vendors ship
+for 1500 m and 2000 m fail: being shipped does not make a cable shorter.
+
+On NVIDIA chips without a shared headroom pool, `xoff` that `size` does not hold counts for nothing. A `BUFFER_PG`
+row that still names the profile of another speed or length is itself to blame, not the profile.
+
+## Why it breaks a lossless fabric
+A pause takes half the round trip to reach the peer, and what the peer has sent by then fills the other
+half. Headroom that is smaller than this overflows at every pause of a link at line rate, and the overflow
+is dropped.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "21456",
+    "xoff": "2000"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+hardware:
+  leaf: {profile: nvidia-sn4700, hwsku: Mellanox-SN4700-O32}
+  spine: {profile: nvidia-sn4700, hwsku: Mellanox-SN4700-O32}
+topology:
+  leaf_spine:
+    uplinks: 4 x 400G
+    cables:
+      uplink: 1500m   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "250880",
+    "xoff": "231424"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+hardware:
+  leaf: {profile: nvidia-sn4700, hwsku: Mellanox-SN4700-O32}
+  spine: {profile: nvidia-sn4700, hwsku: Mellanox-SN4700-O32}
+topology:
+  leaf_spine:
+    uplinks: 4 x 400G
+    cables:
+      uplink: 300m
+```
+
+## Fix
+Give the group the headroom of the vendor's row for this speed and length; where that row itself is too small,
+shorten the cable or choose a HWSKU whose row covers it.
+
+## Sources
+- arithmetic: 2 x length x rate at 198,000 km/s (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b)
+- sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b: 24 shipped rows lie below the cable alone
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import LinkNeed, given_headroom
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import (
+    fresh_row,
+    headroom_beside,
+    headroom_data,
+    headroom_origin,
+    hollow_help,
+    hollow_note,
+    measured,
+    stale_row,
+)
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="BUF001",
+    name="headroom-below-cable",
+    severity="error",
+    summary="Headroom must hold at least the cable and the frame that cannot be interrupted",
+    sources=(
+        "arithmetic: 2 x length x rate at 198,000 km/s",
+        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
+        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile whose headroom is below the cable, or below cable and frame."""
+    for found in measured(view):
+        if isinstance(found, Gap):
+            yield found
+        elif found.given_bytes < found.link.frame_bytes:
+            yield _hit(found.ports, found.profile, found.link)
+
+
+def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
+    given = given_headroom(ports.switch, profile)
+    certain = given < link.cable_bytes
+    where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
+    lacking = (
+        f"the cable alone, {format_bytes(link.cable_bytes)}"
+        if certain
+        else f"the cable and one frame, {format_bytes(link.frame_bytes)}"
+    )
+    return Hit(
+        origin=headroom_origin(ports, profile),
+        message=f"headroom of {format_bytes(given)} at {where} is below {lacking}",
+        note=f"{hollow_note(ports, profile)}"
+        f"{format_bytes(link.cable_bytes)} are on the cable there and back at 198,000 km/s; "
+        f"the peer also finishes a frame it has begun, up to {format_bytes(link.mtu_bytes)}",
+        help=_help(ports, profile, link),
+        elements=ports.elements,
+        places=ports.places,
+        data=headroom_data(ports, profile, link),
+        related=headroom_beside(ports, profile),
+        severity="error" if certain else "warning",
+    )
+
+
+def _help(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> str:
+    stale = stale_row(ports, profile)
+    if stale is not None and link.need is not None:
+        return fresh_row(ports, stale, link.need)
+    if link.need is not None and hollow_note(ports, profile):
+        return hollow_help(ports, profile, link.need)
+    if link.need is None or link.need.headroom_bytes <= (profile.headroom_bytes or 0):
+        return "shorten the cable, or choose a HWSKU whose row for this length holds it"
+    return f"give the group {format_bytes(link.need.headroom_bytes)} ({link.need.method})"

@@ -1,0 +1,117 @@
+"""Headroom must cover the whole budget of the link, as the vendor of the switch works it out.
+
+## What it does
+Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row
+of this HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's
+rows. Less is a warning. Where neither is known, the closed-form floor remains; less than that is only worth
+knowing, because it grants the peer all the time IEEE 802.3 does, and about 1,000 of 3,592 rows that vendors
+ship grant less. Headroom below the cable and one frame is BUF001's alone, which also
+says what counts as headroom and which row is to blame.
+
+## Why it breaks a lossless fabric
+Beyond the cable, headroom must hold the frame that delays the pause, what the peer sends until it obeys,
+and the cells that small packets waste (64 B take 192 B on Spectrum-4). A group that saves on this drops
+packets only under the worst mix of traffic, which is when nobody looks for a buffer.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "219456",
+    "xoff": "200000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "350880",
+    "xoff": "331424"
+  }}
+}
+```
+
+## Fix
+Set `xoff` to the vendor's row for this speed and length, or remove the profile and let the switch look it up.
+
+## Sources
+- sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b
+- sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b
+- IEEE 802.3 clause 31B.3.7 (how long a peer may take to stop)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import LinkNeed, given_headroom
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import (
+    fresh_row,
+    headroom_beside,
+    headroom_data,
+    headroom_origin,
+    hollow_help,
+    hollow_note,
+    measured,
+    stale_row,
+)
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="BUF002",
+    name="headroom-below-need",
+    severity="warning",
+    summary="Headroom must cover the whole budget of the link, as the vendor of the switch works it out",
+    sources=(
+        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
+        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
+        "IEEE 802.3 clause 31B.3.7",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile whose headroom holds cable and frame, but not the whole need."""
+    for found in measured(view):
+        if isinstance(found, Gap):
+            yield found
+        elif found.link.need is None:
+            rate = format_rate(found.ports.speed_bps or 0)
+            yield Gap(f"no headroom need is known at {rate}", found.ports.places)
+        elif found.link.frame_bytes <= found.given_bytes < found.link.need.headroom_bytes:
+            yield _hit(found.ports, found.profile, found.link, found.link.need)
+
+
+def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed, need: HeadroomNeed) -> Hit:
+    given = given_headroom(ports.switch, profile)
+    where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
+    stale = stale_row(ports, profile)
+    terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
+    return Hit(
+        origin=headroom_origin(ports, profile),
+        message=f"headroom of {format_bytes(given)} at {where} is below the "
+        f"{format_bytes(need.headroom_bytes)} needed ({_method(need)})",
+        note=hollow_note(ports, profile) + (f"in bytes: {terms}" if len(need.terms) > 1 else ""),
+        help=(hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}")
+        if stale is None
+        else fresh_row(ports, stale, need),
+        elements=ports.elements,
+        places=ports.places,
+        data=headroom_data(ports, profile, link),
+        related=headroom_beside(ports, profile),
+        severity="info" if need.method == "floor" else "warning",
+    )
+
+
+def _method(need: HeadroomNeed) -> str:
+    return f"vendor row {need.terms[0].formula}" if need.method == "vendor row" else need.method

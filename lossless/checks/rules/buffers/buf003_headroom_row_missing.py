@@ -1,0 +1,171 @@
+"""A speed and cable length must have a headroom row in the HWSKU's table.
+
+## What it does
+In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and
+cable length in the HWSKU's `pg_profile_lookup.ini`, word for word. This rule looks for ports where that
+finds nothing and no lossless group is configured by hand: an error. Where one is, the group stays as it is:
+a warning where it still names the profile of another speed or length, else only worth knowing. In an intent
+the next longer row is configured; the rule fires where there is none. A missing length or `0m` is BUF004's to
+report, and a port that the switch does not have TOP003's.
+
+## Why it breaks a lossless fabric
+Without a row the switch creates no lossless group: PFC is on, but nothing ever sends a pause, and a full
+buffer drops. The only trace is a line in syslog.
+
+## Bad
+```json config_db base=leaf
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet4": "7m"   // <- here
+  }},
+  "BUFFER_PG": {"Ethernet4|3": null}
+}
+```
+
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    cables:
+      uplink: 500m   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet4": "40m"
+  }},
+  "BUFFER_PG": {"Ethernet4|3": null}
+}
+```
+
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    cables:
+      uplink: 300m
+```
+
+## Fix
+Configure the next longer row, never a shorter one; or write a BUFFER_PROFILE and a BUFFER_PG row with
+headroom for the real length; or choose a HWSKU that has the row.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b
+- sonic-net/sonic-buildimage issues 5837 and 24903 (no row, no lossless group)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import is_generated
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.capacity import backs_headroom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import PriorityGroup
+    from lossless.model.fabric.view import PortSet, View
+    from lossless.model.hardware.model import Hwsku
+
+RULE = Rule(
+    code="BUF003",
+    name="headroom-row-missing",
+    severity="error",
+    summary="A speed and cable length must have a headroom row in the HWSKU's table",
+    sources=("sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b", "sonic-net/sonic-buildimage issues 5837 and 24903"),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per set of ports whose speed and length the HWSKU has no row for."""
+    for ports in view.lossless_sets:
+        if view.fabric.declared:
+            yield from _declared(ports)
+        elif ports.switch.qos.buffer_model == "traditional" and ports.cable.configured_m:
+            yield from _deployed(ports, ports.cable.configured_m)
+
+
+def _declared(ports: PortSet) -> Iterator[Hit]:
+    hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
+    if hwsku is None or not isinstance(real_m, int) or ports.cable.configured_m is not None:
+        return
+    # A port that the switch does not have is another fault, and mending that one ends both.
+    if not any(port.placed for port in ports.ports):
+        return
+    others = [
+        other.name
+        for other in (ports.switch.profile.hwskus if ports.switch.profile else ())
+        if other.row_covering(ports.speed_bps or 0, real_m)
+        and any(backs_headroom(other, defaults) for defaults in other.buffers)
+    ]
+    choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
+    longest = max(_lengths(hwsku, ports.speed_bps), default=0)
+    help_text = f"keep the cable within {longest} m, or {choose}" if longest else choose
+    yield _hit(ports, hwsku, real_m, help_text)
+
+
+def _deployed(ports: PortSet, cable_m: int) -> Iterator[Hit | Gap]:
+    groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
+    hwsku = ports.switch.hwsku
+    if any(group is not None and group.generated and group.buffer is None for group in groups):
+        yield Gap("the headroom rows of the switch, or the speed of the port, are unknown", ports.places)
+    elif any(group is None for group in groups) and hwsku is not None:
+        if all(port.admin_up is True for port in ports.ports):
+            covering = hwsku.row_covering(ports.speed_bps or 0, cable_m)
+            longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
+            yield _hit(ports, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+    elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
+        yield from _by_hand_already(ports, hwsku, ports.speed_bps, cable_m, groups)
+
+
+def _by_hand(ports: PortSet, cable_m: int) -> str:
+    speed_mbps = (ports.speed_bps or 0) // 10**6
+    write = f"write the BUFFER_PROFILE pg_lossless_{speed_mbps}_{cable_m}m_profile"
+    return f"{write}, or fit a shorter cable" if _lengths_of(ports) else f"{write}, or use a speed with rows"
+
+
+def _lengths_of(ports: PortSet) -> tuple[int, ...]:
+    return _lengths(ports.switch.hwsku, ports.speed_bps) if ports.switch.hwsku else ()
+
+
+def _by_hand_already(
+    ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
+) -> Iterator[Hit]:
+    """Yield a hit where a group is configured and its length has no row: no change will be followed."""
+    own = f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
+    names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
+    if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
+        what = "length" if _lengths_of(ports) else "speed"
+        hit = _hit(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
+        stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
+        # What the switch once made for another length is not what somebody wrote for this one.
+        left_over = any(map(is_generated, names))
+        yield hit._replace(severity="warning" if left_over else "info", note=f"{hit.note}; {stays}")
+
+
+def _hit(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Hit:
+    lengths = _lengths(hwsku, ports.speed_bps)
+    rate = format_rate(ports.speed_bps or 0)
+    rows = ", ".join(f"{length}m" for length in lengths)
+    return Hit(
+        origin=ports.cable.origin,
+        message=f"{rate} over {cable_m} m has no headroom row in HWSKU {hwsku.name}",
+        note=f"rows at {rate}: {rows}" if rows else f"the HWSKU has no row at {rate}",
+        help=help_text,
+        elements=ports.elements,
+        places=ports.places,
+        data={
+            "speed_bps": ports.speed_bps,
+            "cable_m": cable_m,
+            "hwsku": hwsku.name,
+            "row_cables_m": list(lengths),
+        },
+    )
+
+
+def _lengths(hwsku: Hwsku, speed_bps: int | None) -> tuple[int, ...]:
+    return tuple(sorted(row.cable_m for row in hwsku.headroom if row.speed_bps == speed_bps))

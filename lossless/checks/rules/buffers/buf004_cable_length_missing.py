@@ -1,0 +1,129 @@
+"""A port with PFC needs a cable length, and 0m is none.
+
+## What it does
+Looks for ports in service with PFC on whose cable length is missing or `0m`, in the traditional buffer
+model. Without a lossless group of their own that is an error, or a warning where the file names no
+neighbours and so does not say which ports are wired. Where a group is configured by hand it stays: a warning
+where it still names the profile of some length, else only worth knowing. Ports that are down or have no
+neighbour, and files without any cable length, are left alone.
+
+## Why it breaks a lossless fabric
+SONiC derives the lossless groups of a port from speed and length, and skips a port without a length. PFC is
+then on without headroom: the port never pauses its peer, and a full buffer drops.
+
+## Bad
+```json config_db base=leaf
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet4": "0m"   // <- here
+  }},
+  "BUFFER_PG": {"Ethernet4|3": null}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet4": "5m"
+  }},
+  "BUFFER_PG": {"Ethernet4|3": null}
+}
+```
+
+## Fix
+Set the length in `CABLE_LENGTH|AZURE` to the next row of the HWSKU that is not shorter than the cable.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b
+- sonic-net/sonic-swss issue 3548; sonic-net/SONiC issue 480 (drops with PFC on and no headroom)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import is_generated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="BUF004",
+    name="cable-length-missing",
+    severity="error",
+    summary="A port with PFC needs a cable length, and 0m is none",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b",
+        "sonic-net/sonic-swss issue 3548; sonic-net/SONiC issue 480",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per set of ports in service with PFC and no cable length."""
+    if view.fabric.declared:
+        return
+    for ports in view.lossless_sets:
+        switch = ports.switch
+        if ports.cable.configured_m or switch.qos.buffer_model == "dynamic":
+            continue
+        if all(port.cable.configured_m is None for port in switch.ports):
+            yield Gap("the file has no cable lengths", ports.places)
+            continue
+        wired = tuple(port for port in ports.ports if _in_service(switch, port))
+        if wired:
+            yield _hit(ports._replace(ports=wired))
+
+
+def _in_service(switch: Switch, port: Port) -> bool:
+    """A port without a neighbour is not wired, where the file names neighbours at all."""
+    return port.admin_up is True and (port.neighbor is not None or not _names_neighbours(switch))
+
+
+def _names_neighbours(switch: Switch) -> bool:
+    return any(port.neighbor is not None for port in switch.ports)
+
+
+def _hit(ports: PortSet) -> Hit:
+    missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
+    severity: Severity = "error" if _names_neighbours(ports.switch) else "warning"
+    left_over = _left_over(ports)
+    kept: Severity = "warning" if left_over else "info"
+    outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
+    if left_over and not missing:
+        outcome = f"its lossless group keeps {left_over}"
+    return Hit(
+        origin=ports.cable.origin,
+        message=f"PFC is on and the port has {_length(ports)}, {outcome}",
+        note="buffermgrd looks headroom up by speed and length, and skips a port without a length"
+        if missing
+        else "the group stays as it is written; buffermgrd skips a port without a length",
+        help=f"set CABLE_LENGTH of {ports.ports[0].name} to the next longer row of the HWSKU",
+        elements=ports.elements,
+        places=ports.places,
+        data={"priorities": list(missing or ports.qos.pfc.priorities), "speed_bps": ports.speed_bps},
+        severity=severity if missing else kept,
+    )
+
+
+def _left_over(ports: PortSet) -> str:
+    """Return the profile that the switch once made for a length and the group still names, empty without one."""
+    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    names = (group.buffer.name for group in groups if group is not None and group.buffer is not None)
+    return next(filter(is_generated, names), "")
+
+
+def _length(ports: PortSet) -> str:
+    if ports.cable.configured_m == 0:
+        return "a cable length of 0m"
+    return (
+        "no cable length"
+        if ports.cable.origin.mark == "key"
+        else "a cable length that is no whole number of metres"
+    )

@@ -1,0 +1,153 @@
+"""The cable length that is configured must not be below the real one.
+
+## What it does
+Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is judged together with it and has
+a switch of the same name and HWSKU with a port of the same name and speed. A length below the real one is an error
+where the headroom that follows from it does not hold the cable, a warning where it falls short of the whole need or
+the headroom is not known, and otherwise only worth knowing. A length above the real one costs buffer and nothing
+else. `0m` and a missing length are BUF004's.
+
+## Why it breaks a lossless fabric
+The switch looks headroom up by the length that is configured. What is on the rest of the cable when a pause is sent
+has no place in the buffer, and is dropped.
+
+## Bad
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet32": "5m"   // <- here
+  }},
+  "BUFFER_PG": {"Ethernet32|3": null}
+}
+```
+
+## Good
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "CABLE_LENGTH": {"AZURE": {
+    "Ethernet0": "5m"
+  }}
+}
+```
+
+## Fix
+Set `CABLE_LENGTH` to the next row of the HWSKU that is not shorter than the cable.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (headroom is looked up by the configured length)
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (headroom by cable length)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import LinkNeed, given_headroom, link_need, lossless_profile
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import is_generated
+from lossless.checks.rules.sonic.reading import gathered
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.model.fabric.qos import BufferProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.model import Cable
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="BUF005",
+    name="cable-longer-than-configured",
+    severity="error",
+    summary="The cable length that is configured must not be below the real one",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per length that is below the real cable of the same port in an intent."""
+    intended = device.intended
+    if intended is None or not device.view.lossless_sets:
+        return
+    if intended.hwsku_name != device.switch.hwsku_name:
+        yield Gap("the switch runs another HWSKU than its intent says, and its ports have other names")
+        return
+    real = {(port.name, port.speed_bps): port.cable for port in intended.ports}
+    yield from gathered(hit for ports in device.view.lossless_sets for hit in _understated(ports, real))
+
+
+def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> Iterator[Hit]:
+    configured_m = ports.cable.configured_m
+    if not configured_m:
+        return
+    for port in ports.ports:
+        # A port of another speed is another port: cages are split one way here and another there.
+        cable = real.get((port.name, port.speed_bps))
+        if cable is not None and isinstance(cable.real_m, int) and cable.real_m > configured_m:
+            one = ports._replace(ports=(port,), cable=port.cable._replace(real_m=cable.real_m))
+            yield _hit(one, configured_m, cable.real_m, cable)
+
+
+def _hit(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Hit:
+    link, given = link_need(ports), _given(ports, configured_m)
+    known = link if isinstance(link, LinkNeed) else None
+    hwsku = ports.switch.hwsku
+    row = hwsku.row_covering(ports.speed_bps or 0, real_m) if hwsku else None
+    return Hit(
+        origin=ports.cable.origin,
+        message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, known, given)}",
+        note="the real length is the intent's; headroom is looked up by the configured one",
+        help=f"set the length to {row.cable_m}m, the next row of the HWSKU"
+        if row
+        else f"set the length to {real_m}m, and give the group headroom for it",
+        elements=ports.elements,
+        places=ports.places,
+        data={
+            "configured_m": configured_m,
+            "real_m": real_m,
+            "headroom_bytes": given,
+            "need_bytes": known.need.headroom_bytes if known and known.need else None,
+        },
+        related=(Related(intended.origin, f"the cable is {real_m} m long"),),
+        severity=_severity(known, given),
+    )
+
+
+def _given(ports: PortSet, configured_m: int) -> int | None:
+    """Return the least headroom that follows from the configured length, None where it is not known.
+
+    A group that still names the profile of another length is moved to its own by the switch.
+    """
+    row = ports.switch.hwsku.row(ports.speed_bps or 0, configured_m) if ports.switch.hwsku else None
+    found: list[int] = []
+    for priority in ports.qos.pfc.priorities:
+        profile = lossless_profile(ports, priority)
+        if isinstance(profile, BufferProfile):
+            moved = row is not None and is_generated(profile.name)
+            found.append(row.headroom_bytes if row and moved else given_headroom(ports.switch, profile))
+    return min(found, default=None)
+
+
+def _severity(link: LinkNeed | None, given: int | None) -> Severity:
+    if link is None or given is None or link.need is None:
+        return "warning"
+    if given < link.cable_bytes:
+        return "error"
+    return "warning" if given < link.need.headroom_bytes else "info"
+
+
+def _outcome(ports: PortSet, link: LinkNeed | None, given: int | None) -> str:
+    if link is None or given is None or link.need is None:
+        return ""
+    rate, has = format_rate(ports.speed_bps or 0), format_bytes(given)
+    if given < link.cable_bytes:
+        return f": headroom of {has} at {rate} is below the cable alone, {format_bytes(link.cable_bytes)}"
+    verb = "is below" if given < link.need.headroom_bytes else "still holds"
+    return f": headroom of {has} at {rate} {verb} the {format_bytes(link.need.headroom_bytes)} needed"

@@ -1,0 +1,146 @@
+"""The headroom of all lossless groups must fit the pool it is taken from.
+
+## What it does
+Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared
+headroom pool (`BUFFER_POOL` `xoff`), the sum is compared with it: beyond a declared
+`headroom_oversubscription` it is a warning, without one it is only worth knowing, because many fabrics
+oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error.
+
+## Why it breaks a lossless fabric
+Oversubscribed headroom is a bet that not all groups pause at once. An incast over a whole row loses the
+bet: the pool runs dry while peers are still stopping, and lossless packets are dropped. With no shared
+buffer left, every group pauses at its first packet.
+
+## Bad
+```json config_db base=azure
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "xoff": "300000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=azure
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "xoff": "500000"
+  }}
+}
+```
+
+## Fix
+Enlarge the shared headroom pool, shorten cables, or turn PFC off on ports that carry no RDMA; where the
+ratio is meant, state `buffers.headroom_oversubscription` in the intent.
+
+## Sources
+- sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (oversubscribed headroom pools)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import by_switch
+from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.sums import HeadroomSum, headroom_sums
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Json, Severity
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="BUF007",
+    name="headroom-oversubscribed",
+    severity="warning",
+    summary="The headroom of all lossless groups must fit the pool it is taken from",
+    sources=(
+        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
+    ),
+)
+_ROUNDING = 1.001
+"""Pools are whole bytes and cells; a ratio this close to the declared one is the declared one."""
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
+    for sets in by_switch(view):
+        sums = headroom_sums(sets)
+        if isinstance(sums, Missing):
+            yield Gap(sums.reason, sum(ports.places for ports in sets))
+            continue
+        elements = tuple(name for ports in sets for name in ports.elements)
+        for found in sums:
+            hit = _hit(found, view.fabric.declared)
+            if hit is not None:
+                places = found.groups * len(found.switches)
+                yield hit._replace(elements=elements, places=places, data=_data(found))
+
+
+def _hit(found: HeadroomSum, declared: bool) -> Hit | None:
+    if not found.fits:
+        return _does_not_fit(found, declared)
+    if found.ratio is not None and found.ratio > (found.accepted or 1.0) * _ROUNDING:
+        return _oversubscribed(found, found.ratio, declared)
+    return None
+
+
+def _does_not_fit(found: HeadroomSum, declared: bool) -> Hit:
+    chip = format_bytes(found.chip_bytes) if found.chip_bytes else "the chip"
+    stated = " or state buffers.headroom_oversubscription" if found.shared_bytes else ""
+    if found.shared_bytes and not declared and found.pool.size_bytes:
+        return _pool_too_large(found, found.shared_bytes, chip)
+    return Hit(
+        origin=found.pool.origin if declared else found.pool.origin.at("size"),
+        message=f"headroom of {format_bytes(found.headroom_bytes)} for {found.groups} lossless groups leaves "
+        f"nothing of {chip} to share",
+        note="each group holds its headroom before anything is shared",
+        help=f"use shorter cables, fewer lossless classes or fewer ports{stated}",
+        severity="error",
+    )
+
+
+def _pool_too_large(found: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
+    return Hit(
+        origin=found.pool.origin.at("xoff"),
+        message=f"{found.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
+        f"{chip} to share",
+        note=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of it",
+        help=f"set xoff to {found.claimed_bytes} and size to what the chip has left"
+        if found.claimed_bytes < (found.chip_bytes or 0)
+        else "use shorter cables, fewer lossless classes or fewer ports",
+        severity="error",
+    )
+
+
+def _oversubscribed(found: HeadroomSum, ratio: float, from_intent: bool) -> Hit:
+    declared = f", {found.accepted:g}:1 is declared" if found.accepted else ""
+    severity: Severity = "warning" if from_intent else "info"
+    origin = found.pool.origin
+    return Hit(
+        origin=origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin,
+        message=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of headroom, "
+        f"{found.pool.name} holds {format_bytes(found.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
+        note="the sum of xoff over every lossless group of every port with PFC that is not down",
+        help=f"give the shared headroom pool {format_bytes(found.claimed_bytes)}, or accept the ratio: "
+        f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g} in an intent",
+        severity=severity,
+    )
+
+
+def _data(found: HeadroomSum) -> dict[str, Json]:
+    return {
+        "headroom_sum_bytes": found.headroom_bytes,
+        "claimed_bytes": found.claimed_bytes,
+        "shared_headroom_bytes": found.shared_bytes,
+        "chip_bytes": found.chip_bytes,
+        "groups": found.groups,
+        "ratio": None if found.ratio is None else round(found.ratio, 3),
+    }

@@ -1,0 +1,130 @@
+"""What is reserved must leave the chip something to share.
+
+## What it does
+Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not
+down, and compares the sum with the buffer of the chip: as much or more is an error. On NVIDIA switches with pools of
+fixed size the sum, the shared headroom and all ingress pools must fit together, else it is a warning; elsewhere pools
+may count one buffer twice. Headroom that fills the chip by itself is BUF007's.
+
+## Why it breaks a lossless fabric
+What a profile reserves is taken whether or not a packet ever uses it. Where nothing is left, the driver refuses the
+profile or the pool, and the groups that name it have no headroom.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossy_profile": {
+    "size": "91600000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossy_profile": {
+    "size": "9216"
+  }}
+}
+```
+
+## Fix
+Reserve what a frame or the vendor's row needs, and share the rest; make the pools smaller by what is reserved.
+
+## Sources
+- sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d (pools are what reserved and shared headroom leave)
+- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: in 72 of 72 pool sets of NVIDIA ingress pools and shared
+  headroom stay below the chip, up to 96 % of it
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import by_switch
+from lossless.analysis.buffers.port import Missing, is_nvidia
+from lossless.analysis.buffers.sums import ReservedSum, headroom_sums, reserved_sum
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Switch
+
+RULE = Rule(
+    code="BUF008",
+    name="reserved-beyond-chip",
+    severity="error",
+    summary="What is reserved must leave the chip something to share",
+    sources=(
+        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
+        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where what is reserved, alone or with the pools, is more than the chip has."""
+    switch = device.switch
+    chip = _chip_bytes(switch)
+    reserved = reserved_sum(switch) if chip and not switch.qos.voq else None
+    if reserved is None or chip is None:
+        return
+    full = reserved.bytes >= chip
+    crowded = is_nvidia(switch) and reserved.bytes + _pooled(switch) > chip
+    if (full or crowded) and not _headroom_fills(device):
+        yield _nothing_left(reserved, chip) if full else _pools_too_large(switch, reserved, chip)
+
+
+def _chip_bytes(switch: Switch) -> int | None:
+    """Return the most the chip can have: its buffer where that is known, or the largest pool."""
+    sizes = [pool.size_bytes or 0 for pool in switch.qos.pools]
+    return max(*sizes, (switch.profile.asic.buffer_bytes if switch.profile else 0) or 0, 0) or None
+
+
+def _pooled(switch: Switch) -> int:
+    """Return ingress pools and shared headroom together."""
+    return sum(
+        (pool.size_bytes or 0) + (pool.shared_headroom_bytes or 0)
+        for pool in switch.qos.pools
+        if pool.kind == "ingress"
+    )
+
+
+def _headroom_fills(device: Device) -> bool:
+    """Return whether the headroom alone leaves nothing to share, which is BUF007's to say."""
+    sums = (headroom_sums(sets) for sets in by_switch(device.view))
+    return any(not found.fits for one in sums if not isinstance(one, Missing) for found in one)
+
+
+def _nothing_left(reserved: ReservedSum, chip: int) -> Hit:
+    profile = reserved.largest
+    return Hit(
+        origin=profile.origin.at("size")
+        if profile.origin.path[:1] == ("BUFFER_PROFILE",)
+        else profile.origin,
+        message=f"groups and queues reserve {format_bytes(reserved.bytes)}, and the chip has {format_bytes(chip)}",
+        note=f"{profile.name} reserves {format_bytes(profile.reserved_bytes)} for each, "
+        f"{format_bytes(reserved.largest_bytes)} in all",
+        help=f"lower the size of {profile.name}: it is reserved for every group and queue that names it",
+        data={"reserved_bytes": reserved.bytes, "chip_bytes": chip, "profile": profile.name},
+    )
+
+
+def _pools_too_large(switch: Switch, reserved: ReservedSum, chip: int) -> Hit:
+    pooled = _pooled(switch)
+    pools = [pool for pool in switch.qos.pools if pool.kind == "ingress"]
+    largest = max(pools, key=lambda pool: (pool.size_bytes or 0, pool.name))
+    over = reserved.bytes + pooled - chip
+    return Hit(
+        origin=largest.origin.at("size"),
+        message=f"ingress pools and shared headroom of {format_bytes(pooled)} and {format_bytes(reserved.bytes)} "
+        f"reserved for groups and queues are {format_bytes(over)} more than the chip's {format_bytes(chip)}",
+        note="on NVIDIA chips a pool is what reserved buffer and shared headroom leave of the whole",
+        help=f"make the ingress pools {format_bytes(over)} smaller, or remove their size and let the dynamic buffer "
+        "model compute it",
+        data={"reserved_bytes": reserved.bytes, "pools_bytes": pooled, "chip_bytes": chip},
+        severity="warning",
+    )

@@ -1,0 +1,212 @@
+"""Groups of like ports must pause at the same threshold.
+
+## What it does
+Compares the threshold (`dynamic_th`, or `static_th`) of the lossless groups of one priority on the ports of a
+deployed switch that have the same speed, the same cable length, the same PFC priorities and the same kind of
+neighbor. Where fewer than half of them have another one, those are reported. What can explain a difference is left
+alone: another speed, length, set of priorities or kind of neighbor. A `dynamic_th` out of range is SWS013's.
+
+Given several switches, it compares alpha at each speed over those of one role. Where switches of one model agree and
+only other models of the role have another alpha, that is information: their pools are of other sizes.
+
+## Why it breaks a lossless fabric
+Alpha decides how much of the shared buffer a group takes before it pauses. A group with 1/64 where the others have
+1/16 pauses four times as early: one new switch model that was shipped so paused thousands of servers.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet12": {"lanes": "16,17,18,19", "alias": "etp3a", "index": "3", "speed": "400000", "mtu": "9100",
+    "admin_status": "up", "fec": "rs"}},
+  "CABLE_LENGTH": {"AZURE": {"Ethernet12": "5m"}},
+  "PORT_QOS_MAP": {"Ethernet12": {"dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE",
+    "pfc_to_queue_map": "AZURE", "pfc_to_pg_map": "AZURE", "pfc_enable": "3", "pfcwd_sw_enable": "3"}},
+  "QUEUE": {"Ethernet12|3": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}},
+  "BUFFER_QUEUE": {"Ethernet12|3": {"profile": "egress_lossless_profile"}},
+  "PFC_WD": {"Ethernet12": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}},
+  "BUFFER_PROFILE": {"tried": {
+    "pool": "ingress_lossless_pool", "size": "250880", "xon": "19456", "xoff": "231424", "dynamic_th": "-1"
+  }},
+  "BUFFER_PG": {
+    "Ethernet12|3": {"profile": "pg_lossless_400000_5m_profile"},
+    "Ethernet4|3": {
+      "profile": "tried"   // <- here
+    }
+  }
+}
+```
+
+```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3
+{
+  "BUFFER_PROFILE": {
+    "pg_lossless_400000_5m_profile": {
+      "dynamic_th": "-1"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PG": {
+    "Ethernet4|3": {
+      "profile": "pg_lossless_400000_5m_profile"
+    }
+  }
+}
+```
+
+## Fix
+Let the groups of like ports name one profile.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2 (alpha 1/64 instead of 1/16)
+- sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b (thresholds differ by speed and length only)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import DYNAMIC_TH
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside, row_of
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import BufferProfile, PriorityGroup
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="BUF010",
+    name="alpha-differs-on-like-ports",
+    severity="warning",
+    summary="Groups of like ports must pause at the same threshold",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",
+        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
+    ),
+)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per alpha that is not the usual one of its role and speed."""
+    from lossless.checks.rules.roles.odd import (  # a device alone does not pay for it
+        difference,
+        odd_ones_by_model,
+    )
+
+    for odd in odd_ones_by_model(devices, "alpha"):
+        here, usual = odd.these[0].setting, odd.usual[0].setting
+        yield difference(odd)._replace(
+            origin=here.origin.at("dynamic_th"),
+            note=f"alpha is {2.0 ** (here.value - usual.value):g} of what it is there",
+            help="give the switches of a role the same dynamic_th",
+        )
+
+
+class _Like(NamedTuple):
+    """What ports must share to be compared."""
+
+    priority: int
+    speed_bps: int | None
+    cable_m: int | None
+    priorities: tuple[int, ...]
+
+
+class _Member(NamedTuple):
+    port: Port
+    group: PriorityGroup
+    profile: BufferProfile
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per threshold that fewer than half of the like ports have."""
+    found: dict[_Like, list[PortSet]] = {}
+    for ports in device.view.lossless_sets:
+        mask = ports.qos.pfc.priorities
+        for priority in mask:
+            like = _Like(priority, ports.speed_bps, ports.cable.configured_m, mask)
+            found.setdefault(like, []).append(ports)
+    for like, sets in found.items():
+        members = list(_members(like, sets)) if len(sets) > 1 else []
+        if len({_threshold(member.profile) for member in members}) > 1:
+            for alike in _by_neighbor(device, members):
+                yield from _odd(device, like, alike)
+
+
+def _members(like: _Like, sets: list[PortSet]) -> Iterator[_Member]:
+    for ports in sets:
+        group = ports.qos.groups[like.priority]
+        if group is not None and group.buffer is not None and group.buffer.lossless:
+            for port in ports.ports:
+                yield _Member(port, group, group.buffer)
+
+
+def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
+    return profile.dynamic_th, profile.static_th_bytes
+
+
+def _by_neighbor(device: Device, members: list[_Member]) -> list[list[_Member]]:
+    """Return the members by the kind of device at the other end, as the file names it."""
+    table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
+    known = table if isinstance(table, dict) else {}
+    found: dict[object, list[_Member]] = {}
+    for member in members:
+        found.setdefault(_kind(known, member.port), []).append(member)
+    return list(found.values())
+
+
+def _kind(known: Mapping[str, object], port: Port) -> object:
+    row = known.get(port.neighbor[0]) if port.neighbor else None
+    return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
+
+
+def _odd(device: Device, like: _Like, members: list[_Member]) -> Iterator[Hit]:
+    groups: dict[tuple[int | None, int | None], list[_Member]] = {}
+    for member in members:
+        groups.setdefault(_threshold(member.profile), []).append(member)
+    usual = max(groups.values(), key=len)
+    if 2 * len(usual) <= len(members):
+        return
+    for these in groups.values():
+        if these is not usual:
+            yield _hit(device, like, these, usual)
+
+
+def _hit(device: Device, like: _Like, these: list[_Member], usual: list[_Member]) -> Hit:
+    first, other = these[0], usual[0]
+    origin = first.group.origin
+    where = f"{format_rate(like.speed_bps)}" if like.speed_bps else "ports of one speed"
+    length = f" over {like.cable_m} m" if like.cable_m else ""
+    return Hit(
+        origin=origin.at("profile") if origin.path[:1] == ("BUFFER_PG",) else origin,
+        message=f"{first.profile.name} pauses priority {like.priority} at {_spell(first.profile)}, and "
+        f"{len(usual)} of {len(usual) + len(these)} ports with {where}{length} at {_spell(other.profile)}",
+        note=f"{other.profile.name} on the others; nothing else tells these ports apart",
+        help=f"name {other.profile.name}, or give both profiles the same threshold",
+        elements=tuple(f"{device.switch.name}:{member.port.name}" for member in these),
+        places=len(these),
+        data={"priority": like.priority, "profile": first.profile.name, "usual": other.profile.name},
+        related=beside(
+            origin,
+            (row_of(first.profile), "the profile of these ports"),
+            (row_of(other.profile), "the profile of the others"),
+        ),
+    )
+
+
+def _spell(profile: BufferProfile) -> str:
+    exponent = profile.dynamic_th
+    if exponent is not None and exponent in DYNAMIC_TH:
+        return f"alpha {2**exponent}" if exponent >= 0 else f"alpha 1/{2**-exponent}"
+    if exponent is not None:
+        return f"dynamic_th {exponent}"
+    return format_bytes(profile.static_th_bytes) if profile.static_th_bytes is not None else "no threshold"

@@ -1,0 +1,116 @@
+"""A pause must end well below where it begins.
+
+## What it does
+Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. Neither of them is a warning, as
+is an `xon` that is not below the threshold at which a group that is alone pauses: alpha B / (1 + alpha), B the pool
+without headroom, or `static_th`. All 3,592 rows that vendors ship have one of them, and an `xon` below that. How
+large `xon_offset` is is left alone: 1,962 shipped rows have less than two frames.
+
+## Why it breaks a lossless fabric
+XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where that is the threshold
+itself, every packet that leaves ends the pause and the next that arrives begins one: the link chatters, and each
+pause spends headroom anew.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "xon": "0"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "xon": "19456"
+  }}
+}
+```
+
+## Fix
+Set `xon` (on NVIDIA chips) or `xon_offset` as the vendor's row for this speed and length has it.
+
+## Sources
+- opencomputeproject/SAI inc/saibuffer.h @0826205 (XON_TH and XON_OFFSET_TH, both 0 where they are not set)
+- sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b
+- Choudhury and Hahne, Dynamic queue length thresholds, 1998 (the threshold of a group that is alone)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import trigger
+from lossless.analysis.buffers.port import Missing
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import InUse, written_profiles
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="BUF011",
+    name="pause-without-hysteresis",
+    severity="warning",
+    summary="A pause must end well below where it begins",
+    sources=(
+        "opencomputeproject/SAI inc/saibuffer.h @0826205",
+        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
+        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile whose pause ends where it begins."""
+    for use in written_profiles(device.view):
+        profile = use.profile
+        if not profile.xon_bytes and not profile.xon_offset_bytes:
+            yield _hit(device, use, "has neither xon nor xon_offset: a pause ends where it begins")
+        elif profile.xon_bytes:
+            yield from _above_trigger(device, use, profile.xon_bytes)
+
+
+def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Iterator[Hit | Gap]:
+    start = trigger(device.switch, use.profile)
+    if isinstance(start, Missing):
+        yield Gap(start.reason, places(use.sets))
+        return
+    threshold = int(start.threshold_bytes(1))
+    if 0 < threshold <= xon_bytes:
+        says = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
+        yield _hit(device, use, says, threshold)
+
+
+def _hit(device: Device, use: InUse, says: str, threshold: int | None = None) -> Hit:
+    profile, row = use.profile, device.tables.row("BUFFER_PROFILE", use.profile.name)
+    written = row is not None and "xon" in row.fields
+    return Hit(
+        origin=profile.origin.at("xon") if written else profile.origin.key(),
+        message=f"{profile.name} {says}",
+        note="xon is in bytes of the group, xon_offset in bytes below its threshold",
+        help=_help(use),
+        elements=elements(use.sets),
+        places=places(use.sets),
+        data={
+            "xon_bytes": profile.xon_bytes,
+            "xon_offset_bytes": profile.xon_offset_bytes,
+            "threshold_bytes": threshold,
+        },
+    )
+
+
+def _help(use: InUse) -> str:
+    ports = use.sets[0]
+    hwsku = ports.switch.hwsku
+    row = hwsku.row_covering(ports.speed_bps or 0, ports.cable.configured_m or 0) if hwsku else None
+    if row is None:
+        return "set xon or xon_offset as the vendor's row for this speed and length has it"
+    both = f"xon to {row.xon_bytes}"
+    return f"set {both} and xon_offset to {row.xon_offset_bytes}" if row.xon_offset_bytes else f"set {both}"

@@ -1,0 +1,105 @@
+"""Without a shared headroom pool, size must hold xon and xoff.
+
+## What it does
+Looks at the lossless profiles that an NVIDIA switch uses whose pool has no `xoff` of its own. `size` below `xon` +
+`xoff` is a warning; 1 KiB less is left alone, as two shipped rows are. On other chips shipped rows keep no such
+relation. Where the headroom is too small for its link in any case, BUF001 and BUF002 say so instead.
+
+## Why it breaks a lossless fabric
+On NVIDIA chips `size` is what a group has of its own. Headroom beyond it has to be lent by a shared headroom pool;
+where there is none, that part exists on paper only. The dynamic buffer model then sets up a shared headroom pool of
+640 KiB for the whole switch, which nobody sized.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "240000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "250880"
+  }}
+}
+```
+
+## Fix
+Set `size` to `xon` + `xoff`, or give the pool a shared headroom pool.
+
+## Sources
+- sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b (size = xon + xoff without a shared headroom pool)
+- sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d (640 KiB where a profile asks for more than its size)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import LinkNeed, given_headroom, link_need, unbacked_bytes
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.buffers.shared import InUse, written_profiles
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="BUF012",
+    name="headroom-not-backed",
+    severity="warning",
+    summary="Without a shared headroom pool, size must hold xon and xoff",
+    sources=(
+        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
+        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile of an NVIDIA switch whose size does not hold xon and xoff."""
+    for use in written_profiles(device.view):
+        short = unbacked_bytes(device.switch, use.profile)
+        if short and not _too_small(device, use):
+            yield _hit(device, use, short)
+
+
+def _too_small(device: Device, use: InUse) -> bool:
+    """Return whether what is left of the headroom is too small for a link, which other rules say."""
+    given = given_headroom(device.switch, use.profile)
+    links = (link_need(ports) for ports in use.sets)
+    needs = (link.need for link in links if isinstance(link, LinkNeed))
+    return any(need is not None and given < need.headroom_bytes for need in needs)
+
+
+def _hit(device: Device, use: InUse, short: int) -> Hit:
+    profile = use.profile
+    needed = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0)
+    dynamic = device.switch.qos.buffer_model == "dynamic"
+    outcome = (
+        "and the switch lends it from a shared headroom pool of 640 KiB that it makes for all groups"
+        if dynamic
+        else "and no pool shares headroom"
+    )
+    return Hit(
+        origin=profile.origin.at("size"),
+        message=f"size of {format_bytes(profile.reserved_bytes)} is {format_bytes(short)} short of xon + xoff, "
+        f"{format_bytes(needed)}, {outcome}",
+        note="without a shared headroom pool a group has no more than its size",
+        help=f"set size to {needed}, or give {profile.pool.name if profile.pool else 'the pool'} xoff",
+        elements=elements(use.sets),
+        places=places(use.sets),
+        data={
+            "size_bytes": profile.reserved_bytes,
+            "xon_bytes": profile.xon_bytes,
+            "xoff_bytes": profile.headroom_bytes,
+            "short_bytes": short,
+        },
+    )

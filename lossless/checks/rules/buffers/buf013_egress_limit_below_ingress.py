@@ -1,0 +1,204 @@
+"""A lossless queue must hold what its ingress groups may hold.
+
+## What it does
+Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th`, with what ingress
+groups of its priority hold for it once it stands still: each fills to its own threshold, then its headroom. Less than
+one group holds is an error. Less than two groups hold is a warning where the queue is also kept below half of its
+pool; some chips have their buffer in two halves, and a queue there never gets more. Zero profiles, lossy queues
+(PFC005) and chassis with virtual output queues are left alone. No lossless profile of the 127 buffer templates with
+headroom rows that vendors ship draws this, dynamic ones included.
+
+## Why it breaks a lossless fabric
+PFC looks at ingress. A queue that is full before any ingress group reaches its threshold drops at its tail, and no
+pause was ever sent.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossless_profile": {
+    "dynamic_th": "-3"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossless_profile": {
+    "dynamic_th": "7"
+  }}
+}
+```
+
+## Fix
+Do not bound lossless queues: `dynamic_th` 7, or a `static_th` as large as the pool.
+
+## Sources
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (egress of lossless traffic must not be the limit)
+- Choudhury and Hahne, Dynamic queue length thresholds, 1998 (the thresholds)
+- sonic-buildimage device/**/buffers_defaults_*.j2 and pg_profile_lookup.ini @086b03b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
+from lossless.analysis.buffers.port import Missing, given_headroom, lossless_profile
+from lossless.analysis.buffers.thresholds import stuck_egress_bytes
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import is_lossy
+from lossless.checks.rules.places import below, beside, elements, places, row_of
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="BUF013",
+    name="egress-limit-below-ingress",
+    severity="error",
+    summary="A lossless queue must hold what its ingress groups may hold",
+    sources=(
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
+        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
+        "sonic-buildimage device/**/buffers_defaults_*.j2 and pg_profile_lookup.ini @086b03b",
+    ),
+)
+_TWO = 2
+_UNBOUNDED_TH = 7
+"""The largest ``dynamic_th``, by which 78 shipped pool sets leave lossless queues unbounded; NVIDIA's driver takes it
+for infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7b)."""
+
+
+class _Held(NamedTuple):
+    """What groups with one profile hold for an egress that stands still, by their number."""
+
+    profile: BufferProfile
+    one_bytes: float
+    two_bytes: float
+
+
+class _Egress(NamedTuple):
+    """One egress profile of lossless queues of one priority, with its ports."""
+
+    profile: BufferProfile
+    priority: int
+    sets: list[PortSet]
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per egress profile that bounds a lossless queue below what ingress holds for it."""
+    for sets in by_switch(view):
+        if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
+            continue
+        known: dict[int, _Held | Missing] = {}
+        merged: dict[int, Hit | Gap] = {}
+        for egress in _egresses(sets):
+            found = _judged(view, sets, egress, known)
+            if found is not None:
+                merged.setdefault(id(egress.profile), found)
+        yield from merged.values()
+
+
+def _egresses(sets: Sequence[PortSet]) -> Iterator[_Egress]:
+    found: dict[tuple[int, int], _Egress] = {}
+    for ports in sets:
+        for priority in ports.qos.pfc.priorities:
+            number = ports.qos.queue_of(priority)
+            queue = ports.qos.queues[number] if number != UNREADABLE else None
+            buffer = queue.buffer if queue else None
+            if buffer is not None and not is_lossy(buffer) and _is_bounded(buffer):
+                egress = found.setdefault((id(buffer), priority), _Egress(buffer, priority, []))
+                egress.sets.append(ports)
+    yield from found.values()
+
+
+def _is_bounded(buffer: BufferProfile) -> bool:
+    """Return whether an egress profile bounds its queue; one on an ingress pool is SWS014's."""
+    return buffer.dynamic_th != _UNBOUNDED_TH and (buffer.pool is None or buffer.pool.kind != "ingress")
+
+
+def _judged(
+    view: View, sets: Sequence[PortSet], egress: _Egress, known: dict[int, _Held | Missing]
+) -> Hit | Gap | None:
+    limit = _limit_bytes(egress.profile)
+    held = None if limit is None else _most_held(sets, egress.priority, known)
+    for unknown in (limit, held):
+        if isinstance(unknown, Missing):
+            return Gap(unknown.reason, places(egress.sets))
+    if not isinstance(limit, float | int) or not isinstance(held, _Held):
+        return None
+    if limit < held.one_bytes:
+        return _hit(view, egress, held, limit, senders=1)
+    pool = egress.profile.pool
+    halved = pool is not None and pool.size_bytes is not None and 2 * limit >= pool.size_bytes
+    if limit < held.two_bytes and not halved and ports_with_pfc(sets) > _TWO:
+        return _hit(view, egress, held, limit, senders=2)
+    return None
+
+
+def _limit_bytes(profile: BufferProfile) -> float | Missing | None:
+    limit = queue_limit_bytes(profile)
+    if isinstance(limit, Missing) or limit is None or profile.pool is None or not profile.pool.size_bytes:
+        return limit
+    return min(limit, profile.reserved_bytes + profile.pool.size_bytes)
+
+
+def _most_held(
+    sets: Sequence[PortSet], priority: int, known: dict[int, _Held | Missing]
+) -> _Held | Missing | None:
+    """Return the most that one known group of a priority holds; None where none is lossless."""
+    found: list[_Held | Missing] = []
+    for ports in sets:
+        if priority in ports.qos.pfc.priorities:
+            profile = lossless_profile(ports, priority)
+            if profile is not None:
+                found.append(profile if isinstance(profile, Missing) else _held(ports, profile, known))
+    most = max((one for one in found if isinstance(one, _Held)), key=lambda one: one.one_bytes, default=None)
+    return most or next((one for one in found if isinstance(one, Missing)), None)
+
+
+def _held(ports: PortSet, profile: BufferProfile, known: dict[int, _Held | Missing]) -> _Held | Missing:
+    if id(profile) not in known:
+        start = trigger(ports.switch, profile)
+        if isinstance(start, Missing):
+            known[id(profile)] = start
+        else:
+            headroom = given_headroom(ports.switch, profile)
+            one, two = (stuck_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
+            known[id(profile)] = _Held(profile, one, two)
+    return known[id(profile)]
+
+
+def _hit(view: View, egress: _Egress, held: _Held, limit: float, *, senders: int) -> Hit:
+    profile = egress.profile
+    amount = int(held.one_bytes if senders == 1 else held.two_bytes)
+    who = "one ingress group holds" if senders == 1 else "two ingress groups hold"
+    field = "dynamic_th" if profile.dynamic_th is not None else "static_th"
+    origin = profile.origin if view.fabric.declared else below(profile.origin, field)
+    return Hit(
+        origin=origin,
+        message=f"{profile.name} lets a lossless queue hold {format_bytes(int(limit))}, and {who} "
+        f"{format_bytes(amount)} for it before its sender stops",
+        note=f"{held.profile.name}: threshold and headroom of each group; the queue drops first, without a pause",
+        help="set dynamic_th to 7"
+        if field == "dynamic_th"
+        else "set static_th to the size of the pool, so that only ingress decides",
+        elements=elements(egress.sets),
+        places=places(egress.sets),
+        data={
+            "limit_bytes": int(limit),
+            "held_bytes": amount,
+            "senders": senders,
+            "priority": egress.priority,
+            "ingress_profile": held.profile.name,
+        },
+        related=beside(origin, (row_of(held.profile), "threshold and headroom of the groups")),
+        severity=None if senders == 1 else "warning",
+    )

@@ -1,0 +1,113 @@
+"""A group with headroom needs the PFC that makes use of it.
+
+## What it does
+Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port
+pauses. Where traffic is counted in such a group that is a warning, else it is only worth knowing: the headroom is
+taken for nothing. Where other ports of the switch pause the priority, PFC001 speaks instead; a group that pauses and
+has a lossy profile is PFC005's. Ports without a `PORT_QOS_MAP` row and the dynamic model's own groups are left alone.
+
+## Why it breaks a lossless fabric
+Without PFC nobody is told to stop: traffic runs through the threshold, fills the headroom, and is dropped. The buffers
+say lossless, the wire does not.
+
+## Bad
+```json config_db base=leaf
+{
+  "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"4": "4"}},
+  "DSCP_TO_TC_MAP": {"AZURE": {"34": "4"}},
+  "BUFFER_PG": {"Ethernet0|4": {
+    "profile": "pg_lossless_400000_5m_profile"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet0|0": {
+    "profile": "ingress_lossy_profile"
+  }}
+}
+```
+
+## Fix
+Put the priority into `pfc_enable`, or give the group a lossy profile.
+
+## Sources
+- sonic-swss orchagent/bufferorch.cpp @e6b0c5b (xoff makes a profile lossless), cfgmgr/buffermgr.cpp @029506c (PG n =
+  priority n)
+- sonic-net/SONiC issue 480
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import in_service, used_classes
+from lossless.checks.rules.sonic.reading import gathered
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.qos import BufferProfile, PortQos, PriorityGroup
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="BUF015",
+    name="headroom-without-pause",
+    severity="warning",
+    summary="A group with headroom needs the PFC that makes use of it",
+    sources=(
+        "sonic-swss orchagent/bufferorch.cpp @e6b0c5b and cfgmgr/buffermgr.cpp @029506c",
+        "sonic-net/SONiC issue 480",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per group number and profile that has headroom and no PFC."""
+    paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
+    paused |= {group for ports in device.view.port_sets for group in _paused_groups(ports.qos)}
+    yield from gathered(hit for ports in device.view.port_sets for hit in _unpaused(device, ports, paused))
+
+
+def _paused_groups(qos: PortQos) -> Iterator[int]:
+    for priority in qos.pfc.priorities:
+        target = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
+        if target is not None:
+            yield target
+
+
+def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Hit]:
+    for number, group in enumerate(ports.qos.groups):
+        if group is None or group.buffer is None or not group.buffer.lossless or number in paused:
+            continue
+        # Without a row the port has no QoS of its own, which is not this rule's to say.
+        serving = in_service(ports) if len(ports.qos.pfc.origin.path) > 1 else None
+        if serving is not None:
+            yield _hit(device, serving, number, group, group.buffer)
+
+
+def _hit(device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile) -> Hit:
+    qos = ports.qos
+    counted = sorted(
+        tc for tc in used_classes(qos) if 0 <= tc < len(qos.groups) and qos.group_of(tc) == number
+    )
+    nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
+    severity: Severity = "warning" if counted else "info"
+    use = f"TC {', '.join(map(str, counted))} fills it" if counted else "no DSCP uses it"
+    return Hit(
+        origin=qos.pfc.origin if nowhere else group.origin.at("profile"),
+        message=f"PG {number} has {profile.name} with {format_bytes(profile.headroom_bytes or 0)} of headroom, {use}, "
+        f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",
+        note="headroom is for what arrives after a pause, and nothing sends one",
+        help=f"add {number} to pfc_enable, or give PG {number} a lossy profile",
+        elements=ports.elements,
+        places=ports.places,
+        data={"group": number, "profile": profile.name, "traffic_classes": [*counted]},
+        severity=severity,
+    )

@@ -1,0 +1,136 @@
+"""The dynamic buffer model's headroom stands on the share of small packets it is told.
+
+## What it does
+In the dynamic buffer model of a switch whose chip has a known formula, reads `small_packet_percentage` of
+`LOSSLESS_TRAFFIC_PATTERN`. Below 100 it is worth knowing how much headroom the most demanding kind of port gets, and
+how much it would get at 100. The MTU beside it is not judged: it changes the result by single KiB, and no file says
+what hosts send.
+
+## Why it breaks a lossless fabric
+A packet of 64 B takes a whole cell: 192 B on Spectrum-4. Headroom for few small packets overflows when an incast of
+small messages, or of acknowledgements in the class of the data, arrives after the pause.
+
+## Bad
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}},
+  "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+  "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {
+    "mtu": "1024",
+    "small_packet_percentage": "50"   // <- here
+  }},
+  "BUFFER_PG": {"Ethernet8|3": {"profile": "NULL"}}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}},
+  "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+  "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+  "BUFFER_PG": {"Ethernet8|3": {"profile": "NULL"}}
+}
+```
+
+## Fix
+State 100 where lossless traffic may be small messages; less where it was measured, and the buffer is short.
+
+## Sources
+- sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b
+- sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini @086b03b (all rows: 100)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import dynamic_headroom, lends_headroom
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import elements, places
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="BUF017",
+    name="small-packets-assumed-few",
+    severity="info",
+    summary="The dynamic buffer model's headroom stands on the share of small packets it is told",
+    sources=(
+        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b",
+        "sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini @086b03b",
+    ),
+)
+_ALL_PERCENT = 100
+_MTUS = range(64, 9216 + 1)
+
+
+class _Computed(NamedTuple):
+    """What the model computes for ports with the pattern as it stands, and with nothing but small packets."""
+
+    ports: PortSet
+    headroom_bytes: int
+    all_small_bytes: int
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where the pattern counts on fewer small packets than there may be."""
+    if device.switch.qos.buffer_model != "dynamic":
+        return
+    # The device takes the first row it finds, and one is expected.
+    for row in list(device.tables.table("LOSSLESS_TRAFFIC_PATTERN").values())[:1]:
+        percent = whole_number(row.fields.get("small_packet_percentage", ""))
+        mtu_bytes = whole_number(row.fields.get("mtu", ""))
+        if percent is None or mtu_bytes is None or mtu_bytes not in _MTUS:
+            continue
+        if percent in range(_ALL_PERCENT):
+            yield from _most_demanding(device, row, percent, mtu_bytes)
+
+
+def _most_demanding(device: Device, row: Row, percent: int, mtu_bytes: int) -> Iterator[Hit]:
+    sets = [ports for ports in device.view.lossless_sets if _is_computed(ports)]
+    found = [one for ports in sets if (one := _computed(ports, percent, mtu_bytes)) is not None]
+    if found:
+        yield _hit(device, row, percent, max(found, key=lambda one: one.all_small_bytes), sets)
+
+
+def _is_computed(ports: PortSet) -> bool:
+    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    return any(group is not None and group.generated for group in groups)
+
+
+def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _Computed | None:
+    shared = any(lends_headroom(ports.switch, pool) for pool in ports.switch.qos.pools)
+    now, worst = (
+        dynamic_headroom(ports, mtu_bytes, share, shared_headroom=shared) for share in (percent, _ALL_PERCENT)
+    )
+    return (
+        None if now is None or worst is None else _Computed(ports, now.headroom_bytes, worst.headroom_bytes)
+    )
+
+
+def _hit(device: Device, row: Row, percent: int, worst: _Computed, sets: list[PortSet]) -> Hit:
+    ports = worst.ports
+    return Hit(
+        origin=device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),
+        message=f"headroom counts on {percent} % of small packets: {format_bytes(worst.headroom_bytes)} at "
+        f"{format_rate(ports.speed_bps or 0)} over {ports.cable.configured_m} m, where nothing but small packets "
+        f"need {format_bytes(worst.all_small_bytes)}",
+        note="small packets are 64 B, and each takes whole cells",
+        help="set small_packet_percentage to 100, unless the lossless traffic is known to be large",
+        elements=elements(sets),
+        places=places(sets),
+        data={
+            "small_packet_percentage": percent,
+            "headroom_bytes": worst.headroom_bytes,
+            "all_small_bytes": worst.all_small_bytes,
+        },
+    )

@@ -1,0 +1,112 @@
+"""Ports that are down should not keep headroom.
+
+## What it does
+Adds up what lossless groups reserve on ports that a deployed switch of the traditional buffer model has switched
+off (`admin_status` down). One finding a device, and only where something is reserved. Zero profiles reserve nothing.
+Rows that name the profile of the port's own speed and length are left alone on NVIDIA switches, which remove them
+once the port is down; the dynamic model takes the buffer back itself.
+
+## Why it breaks a lossless fabric
+What is reserved for a port that carries nothing is missing in the pool that all others share: thresholds are lower,
+and pauses come earlier.
+
+## Bad
+```json config_db base=azure
+{
+  "PORT": {"Ethernet8": {
+    "admin_status": "down"
+  }},
+  "BUFFER_PG": {"Ethernet8|3": {
+    "profile": "pg_lossless_100000_300m_profile"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=azure
+{
+  "PORT": {"Ethernet8": {"admin_status": "down"}},
+  "BUFFER_PG": {"Ethernet8|3": null, "Ethernet8|4": null}
+}
+```
+
+## Fix
+Remove the `BUFFER_PG` rows of lossless groups on ports that stay down, or name a zero profile.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (rows of ports that are down are removed on NVIDIA switches only)
+- sonic-buildimage files/build_templates/buffers_config.j2 @0c78370 (zero profiles of inactive ports)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import is_nvidia
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.formats.sonic.to_model.devices import pg_profile_name
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import PriorityGroup
+
+RULE = Rule(
+    code="BUF019",
+    name="headroom-on-down-ports",
+    severity="info",
+    summary="Ports that are down should not keep headroom",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
+        "sonic-buildimage files/build_templates/buffers_config.j2 @0c78370",
+    ),
+)
+
+
+class _Kept(NamedTuple):
+    port: Port
+    group: PriorityGroup
+    bytes: int
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield one hit for all ports that are down and keep headroom."""
+    switch = device.switch
+    if switch.qos.buffer_model == "dynamic":
+        return
+    down = [port for port in switch.ports if port.admin_up is False and port.qos is not None]
+    kept = [one for port in down for one in _kept(switch, port) if one.bytes > 0]
+    if kept:
+        yield _hit(switch, kept)
+
+
+def _kept(switch: Switch, port: Port) -> Iterator[_Kept]:
+    own = pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0)
+    for group in port.qos.groups if port.qos else ():
+        if group is None or group.buffer is None or not group.buffer.lossless or group.generated:
+            continue
+        profile = group.buffer
+        if is_nvidia(switch) and profile.name == own:
+            continue
+        lent = profile.pool is not None and bool(profile.pool.shared_headroom_bytes)
+        headroom = 0 if lent else profile.headroom_bytes or 0
+        yield _Kept(port, group, max(profile.reserved_bytes, headroom))
+
+
+def _hit(switch: Switch, kept: list[_Kept]) -> Hit:
+    total = sum(one.bytes for one in kept)
+    names = tuple(dict.fromkeys(f"{switch.name}:{one.port.name}" for one in kept))
+    what = "port that is down keeps" if len(names) == 1 else "ports that are down keep"
+    return Hit(
+        origin=kept[0].group.origin.at("profile"),
+        message=f"{len(names)} {what} {format_bytes(total)} reserved for lossless groups",
+        note="the ports in service share what is left",
+        help="remove their BUFFER_PG rows, or name a zero profile",
+        elements=names,
+        places=len(names),
+        data={"reserved_bytes": total, "groups": len(kept)},
+    )

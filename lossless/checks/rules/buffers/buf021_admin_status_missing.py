@@ -1,0 +1,93 @@
+"""A port with PFC needs an admin_status.
+
+## What it does
+Looks on a deployed device of the traditional buffer model for ports with PFC whose `PORT` row has no `admin_status`,
+although they are meant for service: the file names their neighbor, or it names no neighbors at all and at least as
+many ports with PFC are up. Files that never write `admin_status` on such ports are left alone.
+
+## Why it breaks a lossless fabric
+Without the field the port is down after a reload. buffermgrd goes further: until the field is there it makes no
+lossless group for the port. Ports that were split by hand come up so: PFC is on, and nothing backs it.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {
+    "Ethernet4": {   // <- here
+      "admin_status": null
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT": {
+    "Ethernet4": {
+      "admin_status": "up"
+    }
+  }
+}
+```
+
+## Fix
+Write `admin_status` up, or down where the port is not in use.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (without admin_status the task is put off)
+- sonic-swss cfgmgr/portmgr.h @0273978 (a port is down by default)
+- sonic-net/sonic-buildimage issue 23354 (ports split by hand without lossless groups)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import gathered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+
+RULE = Rule(
+    code="BUF021",
+    name="admin-status-missing",
+    severity="warning",
+    summary="A port with PFC needs an admin_status",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
+        "sonic-swss cfgmgr/portmgr.h @0273978",
+        "sonic-net/sonic-buildimage issue 23354",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit for the ports that are meant for service and have no admin_status."""
+    if device.switch.qos.buffer_model == "dynamic":
+        return
+    sets = device.view.lossless_sets
+    missing = [port for ports in sets for port in ports.ports if port.admin_up is None]
+    if not missing:
+        return
+    wired = any(port.neighbor is not None for port in device.switch.ports)
+    up = sum(port.admin_up is True for ports in sets for port in ports.ports)
+    if not wired and up < len(missing):
+        return
+    yield from gathered(_hit(device, port) for port in missing if not wired or port.neighbor is not None)
+
+
+def _hit(device: Device, port: Port) -> Hit:
+    return Hit(
+        origin=port.origin.key(),
+        message="PFC is on and the port has no admin_status: it is down after a reload, and no lossless group is "
+        "made for it",
+        note="buffermgrd puts the groups of a port off until it has an admin_status",
+        help=f'write "admin_status": "up" on {port.name}, or "down" where it is not in use',
+        elements=(f"{device.switch.name}:{port.name}",),
+    )

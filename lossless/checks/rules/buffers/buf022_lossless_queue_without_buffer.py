@@ -1,0 +1,100 @@
+"""A lossless queue needs a buffer profile of its own.
+
+## What it does
+Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. Where one has no
+`BUFFER_QUEUE` row, and the same queue of other ports has, that is a warning. A switch without any such row, as a
+fragment of a configuration is, is left alone.
+
+## Why it breaks a lossless fabric
+Without a profile the queue has whatever the chip gives a queue that nobody configured, which is a lossy share. What
+ingress keeps with PFC and headroom is then dropped at egress, where no pause helps.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_QUEUE": {"Ethernet4|3": null},
+  "QUEUE": {
+    "Ethernet4|3": {"scheduler": "scheduler.1"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_QUEUE": {"Ethernet4|3": {"profile": "egress_lossless_profile"}}
+}
+```
+
+## Fix
+Add `BUFFER_QUEUE|PORT|QUEUE` with the lossless egress profile that the other ports have.
+
+## Sources
+- sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c (ports in use get rows for their lossless queues)
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (lossless traffic must not be dropped at egress)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered, in_service
+from lossless.checks.rules.places import counted_lossy
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="BUF022",
+    name="lossless-queue-without-buffer",
+    severity="warning",
+    summary="A lossless queue needs a buffer profile of its own",
+    sources=(
+        "sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c",
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per queue without a buffer profile that other ports give the same queue."""
+    sets = device.view.lossless_sets
+    usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
+    hits = []
+    for ports in sets:
+        missing = sorted(usual.intersection(_queues(ports.qos, buffered=False)))
+        serving = in_service(ports) if missing else None
+        if serving is not None:
+            hits.append(_hit(serving, missing))
+    yield from gathered(hits)
+
+
+def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
+    """Yield the queues of priorities with PFC that have a BUFFER_QUEUE row, or that have none."""
+    for priority in qos.pfc.priorities:
+        number = qos.queue_of(priority)
+        if number == UNREADABLE or counted_lossy(qos, priority):
+            continue
+        queue = qos.queues[number]
+        if (queue is not None and queue.buffer_origin is not None) is buffered:
+            yield number
+
+
+def _hit(ports: PortSet, numbers: Sequence[int]) -> Hit:
+    queue = ports.qos.queues[numbers[0]]
+    which = ", ".join(map(str, numbers))
+    return Hit(
+        origin=queue.origin if queue is not None else ports.qos.pfc.origin,
+        message=f"no BUFFER_QUEUE row for lossless queue {which}, which other ports have",
+        note="such a queue has whatever the chip gives one that nobody configured",
+        help=f"add BUFFER_QUEUE|PORT|{numbers[0]} with the profile of the other ports",
+        elements=ports.elements,
+        places=ports.places,
+        data={"queues": [*numbers]},
+    )

@@ -1,0 +1,223 @@
+"""An RDMA DSCP must land on a lossless traffic class.
+
+## What it does
+Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its
+traffic class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names
+the DSCP. A DSCP that no map names goes to TC 0. Traffic classes 2 and 6 that tunnel remapping makes lossless
+are for bounced packets: they are no place to send a DSCP that went astray.
+
+Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
+one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. So is a priority
+with PFC that no DSCP leads to: its buffers are set aside, and what should use them goes elsewhere.
+
+## Why it breaks a lossless fabric
+RDMA then rides a best-effort queue without anything complaining. The first congestion drops packets, and the
+NIC goes back and sends everything again. Stock SONiC maps DSCP 26 to lossy TC 1.
+
+## Bad
+```json config_db base=leaf rdma-dscp=26
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "26": "1"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {"26": "0"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf rdma-dscp=26
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "26": "3"
+  }}
+}
+```
+
+## Fix
+Map the DSCP to the lossless traffic class: `"26": "3"`.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (stock map)
+- NVIDIA/nccl issue 2383 (RDMA on DSCP 0 of a fabric that is lossless for another DSCP only)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.checks.rules.pfc.masks import by_switch, remapped
+from lossless.checks.rules.places import beside, elements, places
+from lossless.model.fabric.qos import DSCPS, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="CLS001",
+    name="rdma-dscp-not-lossless",
+    severity="error",
+    summary="An RDMA DSCP must land on a lossless traffic class",
+    sources=("sonic-buildimage files/build_templates/qos_config.j2 @086b03b", "NVIDIA/nccl issue 2383"),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
+    paused, bounced = _paused(view), _bounced(view)
+    for device_switch, device in by_switch(view.lossless_sets):
+        if device_switch.classes.knowledge == "inferred":
+            yield from _against_most(device, bounced[id(device_switch)])
+            yield from _unreached(device)
+    for ports in view.lossless_sets:
+        # What is inferred from the maps themselves cannot contradict them.
+        if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
+            continue
+        if ports.qos.dscp_to_tc is None:
+            yield Gap("no DSCP map is bound to the port", ports.places)
+            continue
+        for cls in ports.switch.classes.lossless:
+            switch = id(ports.switch)
+            yield from _entries(ports, cls, paused[switch], bounced[switch])
+
+
+def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Iterator[Hit | Gap]:
+    """Yield what the map of a port says against the maps of most ports of the switch."""
+    trusting = [ports for ports in device if not ports.qos.trust_dot1p]
+    usual = _usual(trusting, bounced)
+    for ports in trusting:
+        if ports.qos.dscp_to_tc is None and usual:
+            yield Gap("no DSCP map is bound to the port", ports.places)
+            continue
+        for dscp, wanted in usual.items():
+            lossless = ports.qos.pfc.priorities
+            if wanted in lossless and ports.qos.traffic_class(dscp) not in (*lossless, UNREADABLE):
+                yield _against_most_hit(ports, dscp, wanted)
+
+
+def _unreached(device: Sequence[PortSet]) -> Iterator[Hit]:
+    """Yield the priorities with PFC and headroom that no map of the switch leads to."""
+    by_map: dict[tuple[int, int], list[PortSet]] = {}
+    led_to = {target for ports in device for target in _targets(ports)}
+    for ports in device if UNREADABLE not in led_to else ():
+        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
+            if _has_headroom(ports, priority):
+                by_map.setdefault((id(ports.qos.dscp_to_tc), priority), []).append(ports)
+    yield from (_unreached_hit(sets, priority) for (_, priority), sets in by_map.items())
+
+
+def _targets(ports: PortSet) -> set[int]:
+    """Return the traffic classes a port's map leads to; one that is not known may lead anywhere."""
+    dscp_map = ports.qos.dscp_to_tc
+    if dscp_map is None or ports.qos.trust_dot1p:
+        return {UNREADABLE}
+    return {0 if target is None else target for target in dscp_map.targets}
+
+
+def _has_headroom(ports: PortSet, priority: int) -> bool:
+    """Return whether a row gives the group of a priority headroom; where none does, PFC005 says so."""
+    group = ports.qos.groups[priority]
+    return group is not None and not group.generated and group.buffer is not None and group.buffer.lossless
+
+
+def _unreached_hit(sets: Sequence[PortSet], priority: int) -> Hit:
+    dscp_map = sets[0].qos.dscp_to_tc
+    assert dscp_map is not None
+    return Hit(
+        origin=dscp_map.origin,
+        message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
+        note="what is meant to be lossless has another traffic class, and no pause protects it",
+        help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
+        elements=elements(sets),
+        places=places(sets),
+        data={"traffic_class": priority},
+        severity="warning",
+    )
+
+
+def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
+    """Return the DSCPs that more than half of the ports map to one lossless traffic class, and to which."""
+    usual: dict[int, int] = {}
+    half = places(device) / 2
+    for dscp in sorted({*DSCPS} - {DEFAULT_CNP_DSCP}):
+        votes: dict[int, int] = {}
+        for ports in device:
+            found = ports.qos.traffic_class(dscp) if ports.qos.dscp_to_tc else UNREADABLE
+            if found in ports.qos.pfc.priorities and found not in bounced:
+                votes[found] = votes.get(found, 0) + ports.places
+        most = max(votes, key=votes.__getitem__, default=None)
+        if most is not None and votes[most] > half:
+            usual[dscp] = most
+    return usual
+
+
+def _against_most_hit(ports: PortSet, dscp: int, wanted: int) -> Hit:
+    dscp_map, found = ports.qos.dscp_to_tc, ports.qos.traffic_class(dscp)
+    assert dscp_map is not None
+    written = dscp_map.targets[dscp] is not None
+    return Hit(
+        origin=dscp_map.entry_origin(dscp) if written else dscp_map.origin,
+        message=f"DSCP {dscp} goes to lossy TC {found} here; most ports of the switch map it to lossless TC {wanted}",
+        note="packets of one flow are then lossless on some links and lossy on others",
+        help=f'map it as the other ports do: "{dscp}": "{wanted}"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscp": dscp, "traffic_class": found, "lossless": [wanted]},
+        severity="warning",
+        confidence="medium",
+    )
+
+
+def _paused(view: View) -> dict[int, set[int]]:
+    """Return the priorities that PFC pauses on any port of each switch: one port short of them is PFC001's."""
+    found: dict[int, set[int]] = {}
+    for ports in view.lossless_sets:
+        found.setdefault(id(ports.switch), set()).update(ports.qos.pfc.priorities)
+    return found
+
+
+def _bounced(view: View) -> dict[int, set[int]]:
+    """Return the priorities that tunnel remapping adds on any port of each switch."""
+    found: dict[int, set[int]] = {}
+    for ports in view.lossless_sets:
+        found.setdefault(id(ports.switch), set()).update(remapped(ports.qos))
+    return found
+
+
+def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Hit]:
+    accepted = {cls.priority} if cls.priority is not None else paused
+    wanted = tuple(sorted(accepted - bounced)) or tuple(sorted(accepted))
+    for dscp in cls.dscps:
+        found = ports.qos.traffic_class(dscp)
+        if found not in accepted and found != UNREADABLE:
+            yield _hit(ports, cls, dscp, wanted)
+
+
+def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Hit:
+    dscp_map = ports.qos.dscp_to_tc
+    assert dscp_map is not None
+    mapped = dscp_map.targets[dscp]
+    found = ports.qos.traffic_class(dscp)
+    goes = f"maps to TC {found}" if mapped is not None else "is not mapped and goes to TC 0"
+    lossless = " or ".join(f"TC {tc}" for tc in wanted)
+    return Hit(
+        origin=dscp_map.entry_origin(dscp),
+        message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
+        note=f"lossless is {lossless}, by the priorities that PFC pauses",
+        help=f'map it to a lossless class: "{dscp}": "{wanted[0]}"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscp": dscp, "traffic_class": found, "lossless": list(wanted)},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
+    )

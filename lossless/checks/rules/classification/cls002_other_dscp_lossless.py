@@ -1,0 +1,119 @@
+"""Only the RDMA DSCPs may map to a lossless traffic class.
+
+## What it does
+Looks at every DSCP that lands on the traffic class of a lossless class and that no lossless class names:
+with an intent because the lossless class takes the `rest`, on a device because `--rdma-dscp` does not name
+it. Several lossless classes may share the fabric; the DSCP of any of them is at home. The DSCP of CNPs is
+left to CLS007, a whole priority that no RDMA uses to PFC001. Where the lossless classes are inferred from
+the device itself, its maps cannot contradict them.
+
+## Why it breaks a lossless fabric
+Whoever sends that DSCP joins the pause domain. A TCP bulk transfer that fills the lossless queue pauses
+every RDMA sender behind it, and it takes headroom that was sized for traffic that slows down when it is told
+to.
+
+## Bad
+```json config_db base=leaf rdma-dscp=26
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "24": "3",   // <- here
+    "25": "3"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    dscp: rest   # <- here
+  default: {dscp: 10}
+hosts: {traffic_class: 106}
+```
+
+## Good
+```json config_db base=leaf rdma-dscp=26
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {"24": "0", "25": "0"}}
+}
+```
+
+```json config_db base=azure rdma-dscp=3,4
+{}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma: {dscp: [24, 26]}
+```
+
+## Fix
+Map the other DSCPs to a lossy traffic class, or name them as RDMA if they are.
+
+## Sources
+- CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (maps the whole block
+  24-31)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (stock map: one DSCP per lossless class)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.places import beside
+from lossless.model.fabric.qos import DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import IndexMap
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="CLS002",
+    name="other-dscp-lossless",
+    severity="warning",
+    summary="Only the RDMA DSCPs may map to a lossless traffic class",
+    sources=(
+        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per DSCP map that puts other traffic beside RDMA."""
+    congestion = view.fabric.congestion
+    cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
+    for ports in view.lossless_sets:
+        if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
+            continue
+        if ports.qos.dscp_to_tc is None:
+            yield Gap("no DSCP map is bound to the port", ports.places)
+            continue
+        yield from _beside_rdma(ports, ports.qos.dscp_to_tc, cnp_dscp)
+
+
+def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> Iterator[Hit]:
+    named = {dscp for cls in ports.switch.classes.lossless for dscp in cls.dscps}
+    homes = {ports.qos.traffic_class(dscp) for dscp in named}
+    homes |= {cls.priority for cls in ports.switch.classes.lossless if cls.priority is not None}
+    homes &= set(ports.qos.pfc.priorities)
+    others = [d for d in DSCPS if ports.qos.traffic_class(d) in homes and d not in named and d != cnp_dscp]
+    if not others:
+        return
+    first = others[0]
+    shared = sorted({ports.qos.traffic_class(dscp) for dscp in others})
+    rdma = f"only DSCP {spell_dscps(named)} is named as RDMA" if named else "no DSCP is named as RDMA"
+    yield Hit(
+        origin=dscp_map.origin if dscp_map.targets[first] is None else dscp_map.entry_origin(first),
+        message=f"DSCP {spell_dscps(others)} shares lossless TC {spell_dscps(shared)}; {rdma}",
+        note="whoever sends these DSCPs pauses RDMA, and is paused with it",
+        help="map them to a lossy class, or name them as RDMA",
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscps": list(others), "traffic_classes": list(shared), "rdma_dscps": [*sorted(named)]},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
+    )

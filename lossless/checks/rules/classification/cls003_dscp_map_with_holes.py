@@ -1,0 +1,138 @@
+"""A map that names most DSCPs must name them all.
+
+## What it does
+Looks at the DSCP map of each port with PFC on a deployed device. A map that names most DSCPs and leaves out a few
+is taken for one that was meant to be whole; one that names a handful on purpose is well. Where traffic class 0 has
+PFC, every hole counts. Holes that CLS001 reports are left to it: those of named RDMA DSCPs, those of DSCPs that
+most other ports map to a lossless class, and those of a map that leads to no lossless class at all.
+
+## Why it breaks a lossless fabric
+A DSCP without an entry goes to traffic class 0: whatever was meant for it, the switch serves it best effort, and
+nothing says so. Where class 0 is lossless it is worse: everybody who marks such a DSCP can pause the fabric.
+
+## Bad
+```json config_db base=azure
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {"26": null}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=azure
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {"26": "0"}
+  }
+}
+```
+
+## Fix
+Write an entry for every DSCP from 0 to 63; `"26": "0"` says that best effort is meant.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-dscp-tc-map.yang @086b03b (asks for no entry)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the stock map names all 64)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.pfc.masks import remapped
+from lossless.checks.rules.places import elements, places
+from lossless.model.fabric.qos import DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.qos import IndexMap
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="CLS003",
+    name="dscp-map-with-holes",
+    severity="warning",
+    summary="A map that names most DSCPs must name them all",
+    sources=(
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-dscp-tc-map.yang @086b03b",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per DSCP map of ports with PFC that leaves DSCPs out."""
+    by_map: dict[int, list[PortSet]] = {}
+    for ports in device.view.lossless_sets:
+        found = ports.qos.dscp_to_tc
+        if found is not None and None in found.targets and not ports.qos.trust_dot1p:
+            by_map.setdefault(id(found), []).append(ports)
+    for sets in by_map.values():
+        dscp_map = sets[0].qos.dscp_to_tc
+        if dscp_map is not None:
+            yield from _judged(device, dscp_map, sets)
+
+
+def _judged(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Hit]:
+    holes = [dscp for dscp in DSCPS if dscp_map.targets[dscp] is None and not _reported(device, dscp)]
+    paused = any(0 in ports.qos.pfc.priorities for ports in sets)
+    if holes and (paused or (_meant_whole(dscp_map) and _leads_to_all(dscp_map, sets))):
+        yield _hit(dscp_map, sets, holes, paused=paused)
+
+
+def _meant_whole(dscp_map: IndexMap) -> bool:
+    """Return whether a map names most DSCPs: who writes exceptions only names a few."""
+    return 2 * dscp_map.targets.count(None) < len(DSCPS)
+
+
+def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
+    """Return whether every priority with PFC has a DSCP; where one has none, CLS001 says what that means.
+
+    Where RDMA DSCPs are named it goes by those, one by one.
+    """
+    if sets[0].switch.classes.knowledge != "inferred":
+        return True
+    paused = {p for ports in sets for p in {*ports.qos.pfc.priorities} - remapped(ports.qos)}
+    return paused <= {*dscp_map.targets}
+
+
+def _reported(device: Device, dscp: int) -> bool:
+    """Return whether CLS001 reports that a DSCP has no entry: it knows that the DSCP carries RDMA."""
+    classes = device.switch.classes
+    if classes.knowledge != "inferred":
+        return any(dscp in cls.dscps for cls in classes.lossless)
+    sets = device.view.lossless_sets
+    lossless = [ports for ports in sets if _names_lossless(ports, dscp)]
+    return dscp != DEFAULT_CNP_DSCP and 2 * places(lossless) > places(sets)
+
+
+def _names_lossless(ports: PortSet, dscp: int) -> bool:
+    return ports.qos.dscp_to_tc is not None and ports.qos.dscp_to_tc.targets[dscp] in ports.qos.pfc.priorities
+
+
+def _hit(dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool) -> Hit:
+    one = len(holes) == 1
+    verb = "has no entry and goes" if one else "have no entry and go"
+    lossless = ", which PFC pauses" if paused else ""
+    return Hit(
+        origin=dscp_map.origin,
+        message=f"DSCP {spell_dscps(holes)} {verb} to TC 0{lossless}; "
+        f"{len(DSCPS) - dscp_map.targets.count(None)} of {len(DSCPS)} DSCPs are named",
+        note="whoever marks packets so shares the lossless class"
+        if paused
+        else "an entry was forgotten, it seems",
+        help=f'"{holes[0]}": "0" says that best effort is meant'
+        if not paused
+        else "map them to a lossy class",
+        elements=elements(sets),
+        places=places(sets),
+        data={"dscps": list(holes)},
+        confidence="high" if paused else "medium",
+    )

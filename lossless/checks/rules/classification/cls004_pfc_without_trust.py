@@ -1,0 +1,150 @@
+"""A port with PFC must read the class of its packets where they carry it.
+
+## What it does
+Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map,
+on a switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must
+get tagged packets: on a routed port, or a member of a routed LAG, none arrive. Sub-interfaces and VLANs are tagged,
+and storage backends trust 802.1p by design. A map that is bound and not there is CFG002's.
+
+## Why it breaks a lossless fabric
+802.1p lives in the VLAN tag, and the tag ends at the first router. From there on RDMA arrives without a class, is
+served best effort and dropped under congestion, while PFC protects a queue that nothing enters. PFC by 802.1p also
+made trunks of server ports, which broke booting over the network; PFC by DSCP is the answer to both.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {
+    "global": null,
+    "Ethernet0": {   // <- here
+      "dscp_to_tc_map": null
+    }
+  }
+}
+```
+
+```json config_db base=leaf
+{
+  "INTERFACE": {"Ethernet0": {}},
+  "DOT1P_TO_TC_MAP": {"AZURE": {"0": "0", "1": "0", "2": "0", "3": "3", "4": "0", "5": "0", "6": "6", "7": "0"}},
+  "PORT_QOS_MAP": {
+    "global": null,
+    "Ethernet0": {
+      "dscp_to_tc_map": null,
+      "dot1p_to_tc_map": "AZURE"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {
+    "Ethernet0": {"dscp_to_tc_map": null}
+  }
+}
+```
+
+```json config_db base=leaf
+{
+  "VLAN": {"Vlan100": {"vlanid": "100"}},
+  "VLAN_MEMBER": {"Vlan100|Ethernet0": {"tagging_mode": "tagged"}},
+  "DOT1P_TO_TC_MAP": {"AZURE": {"0": "0", "1": "0", "2": "0", "3": "3", "4": "0", "5": "0", "6": "6", "7": "0"}},
+  "PORT_QOS_MAP": {
+    "global": null,
+    "Ethernet0": {"dscp_to_tc_map": null, "dot1p_to_tc_map": "AZURE"}
+  }
+}
+```
+
+## Fix
+Bind a DSCP map to the port, or to the switch as `PORT_QOS_MAP|global`.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3 (why PFC by DSCP)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (802.1p only for storage backends)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-dscp-tc-map.yang @086b03b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import untagged_routed
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered, in_service, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="CLS004",
+    name="pfc-without-trust",
+    severity="warning",
+    summary="A port with PFC must read the class of its packets where they carry it",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
+    yield from gathered(_hits(device))
+
+
+def _hits(device: Device) -> Iterator[Hit]:
+    for ports in device.view.lossless_sets:
+        if ports.qos.dscp_to_tc is not None or ports.switch.qos.storage_backend:
+            continue
+        serving = in_service(ports)
+        if serving is None:
+            continue
+        if not ports.qos.trust_dot1p:
+            yield from _trusts_nothing(device, serving)
+        elif routed := _routed(device, serving):
+            yield _trusts_tags(device, routed)
+
+
+def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Hit]:
+    rows = (device.tables.row("PORT_QOS_MAP", name) for name in (ports.ports[0].name, "global"))
+    # A map that is named and not there is another matter: the whole row then waits for it.
+    if any(row is not None and row.reference("dscp_to_tc_map") for row in rows):
+        return
+    priorities = spell(ports.qos.pfc.priorities)
+    yield Hit(
+        origin=ports.qos.origin,
+        message=f"PFC is on for {priorities}, and the port reads neither DSCP nor 802.1p: all packets get TC 0",
+        note="the lossless class is then empty, and what belongs into it is served best effort",
+        help='bind a map: "dscp_to_tc_map": "AZURE"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"pfc": list(ports.qos.pfc.priorities)},
+    )
+
+
+def _routed(device: Device, ports: PortSet) -> PortSet | None:
+    routed = untagged_routed(device)
+    found = tuple(port for port in ports.ports if port.name in routed)
+    return ports._replace(ports=found) if found else None
+
+
+def _trusts_tags(device: Device, ports: PortSet) -> Hit:
+    row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
+    return Hit(
+        origin=device.tables.origin("PORT_QOS_MAP", row, "dot1p_to_tc_map"),
+        message=f"PFC is on for {spell(ports.qos.pfc.priorities)}, and the port reads 802.1p alone; "
+        "it is routed, and gets no VLAN tags",
+        note="the class of a packet must be in its IP header to come through a router",
+        help='bind a DSCP map instead: "dscp_to_tc_map": "AZURE"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"pfc": list(ports.qos.pfc.priorities)},
+        confidence="medium",
+    )

@@ -1,0 +1,77 @@
+"""A DSCP that is given by name and number must be one DSCP.
+
+## What it does
+Compares the number of each DSCP that a class writes beside a name (`dscp: {AF31: 26}`) with what the name stands
+for. The number counts: it is what is rendered.
+
+## Why it breaks a lossless fabric
+Hosts are often set by name and switches by number, or the other way round. CS3 is 24, AF31 is 26: one letter off,
+RDMA arrives in a class that is not lossless.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    dscp:
+      CS3: 26   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    dscp: {AF31: 26}
+```
+
+## Fix
+Write the name of the number, or the number of the name, whichever the hosts are set to.
+
+## Sources
+- RFC 2474, section 4.2.2.2 (CS0 to CS7); RFC 2597, section 6 (AF11 to AF43); RFC 3246 (EF)
+- Juniper/jvd rdma-rocev2-lossless.conf @005ab34 (a comment calls 26 CS3)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import NamedDscp
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CLS005",
+    name="dscp-name-mismatch",
+    severity="error",
+    summary="A DSCP that is given by name and number must be one DSCP",
+    sources=(
+        "RFC 2474, section 4.2.2.2",
+        "RFC 2597, section 6",
+        "Juniper/jvd rdma-rocev2-lossless.conf @005ab34",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per name that stands for another DSCP than its number."""
+    for cls in view.fabric.classes.classes:
+        for named in cls.named_dscps:
+            if named.means != named.dscp:
+                yield _hit(named)
+
+
+def _hit(named: NamedDscp) -> Hit:
+    right = f" ({named.right_name})" if named.right_name else ""
+    return Hit(
+        origin=named.origin,
+        message=f"{named.name} is DSCP {named.means}, not {named.dscp}{right}",
+        note=f"switches and hosts are rendered with {named.dscp}",
+        help=f"write {named.name}: {named.means}"
+        + (f", or {named.right_name}: {named.dscp}" if right else ""),
+        data={"name": named.name, "means": named.means, "dscp": named.dscp},
+    )

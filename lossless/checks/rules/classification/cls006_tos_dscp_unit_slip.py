@@ -1,0 +1,92 @@
+"""A ToS byte is not a DSCP: 26 in a traffic class field means DSCP 6.
+
+## What it does
+Looks at the two sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc`. A
+value that is itself a lossless DSCP but whose upper six bits are not is taken for a slip of units. It is an
+error unless the other source puts RDMA on a lossless DSCP. HST001 is silent where this rule speaks.
+
+## Why it breaks a lossless fabric
+The DSCP is the upper six bits of the byte: 26 is DSCP 6, and the switches serve it best effort. DSCP 26 is
+104, or 106 with the ECN-capable codepoint ECT(0); both are right.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: 26   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  nccl:
+    ib_tc: 26   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {traffic_class: 104}
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  nccl: {ib_tc: 106}
+```
+
+## Fix
+Write the DSCP shifted by two: `26 << 2` is 104, with ECT(0) 106.
+
+## Sources
+- RFC 2474, section 3 (the DSCP in the upper six bits of the byte); RFC 3168, section 5 (ECN in the lower
+  two)
+- dmf-mxl/mxl pull request 603 (104 or 106 for DSCP 26)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import ECT0, is_unit_slip, lossless_dscps, markings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.classification.marking import Marking
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CLS006",
+    name="tos-dscp-unit-slip",
+    severity="error",
+    summary="A ToS byte is not a DSCP: 26 in a traffic class field means DSCP 6",
+    sources=("RFC 2474, section 3", "RFC 3168, section 5", "dmf-mxl/mxl pull request 603"),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per ToS byte that looks like a DSCP."""
+    lossless = lossless_dscps(view.fabric.classes)
+    for host, names in view.host_kinds:
+        found = markings(host)
+        rescued = any(marking.dscp in lossless for marking in found)
+        for marking in found:
+            if is_unit_slip(marking.tos, lossless):
+                yield _hit(marking, names, rescued)
+
+
+def _hit(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Hit:
+    wanted = marking.tos << 2
+    return Hit(
+        origin=marking.origin,
+        message=(
+            f"{marking.name} {marking.tos} is a ToS byte and puts RDMA on DSCP {marking.dscp}; "
+            f"DSCP {marking.tos} is {wanted}, or {wanted | ECT0} with ECT(0)"
+        ),
+        note=f"the DSCP is the upper six bits of the byte: {marking.tos} >> 2 = {marking.dscp}",
+        help=f"write {wanted | ECT0}",
+        elements=hosts,
+        places=len(hosts),
+        data={"tos": marking.tos, "dscp": marking.dscp, "meant_dscp": marking.tos, "meant_tos": wanted},
+        severity="warning" if rescued else None,
+    )

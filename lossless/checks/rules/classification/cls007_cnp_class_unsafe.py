@@ -1,0 +1,182 @@
+"""CNPs need a class of their own that is not lossless.
+
+## What it does
+With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names
+that DSCP, so that CNPs fall into the class of the rest, or where its class is lossless; a class that is
+served by DWRR instead of strict priority is worth knowing. Where a class called `cnp` exists and the NICs
+are told another DSCP, CLS008 speaks instead. A deployed file does not say what the NICs send: there, only
+their default, DSCP 48, on a traffic class with PFC draws a warning. Under `pfc-only` there are no CNPs.
+
+## Why it breaks a lossless fabric
+A CNP tells the sender to slow down. Behind paused data, or behind a full default queue, it arrives when the
+queue has long overrun its thresholds; in a lossless class it is itself paused by the congestion it reports.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:   # <- here
+  cnp: null
+```
+
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "48": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  cnp: {dscp: 48, priority: 6, scheduling: strict}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  cnp: null
+  rdma:
+    ecn: off
+congestion_control: pfc-only
+```
+
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {"48": "0"}}
+}
+```
+
+## Fix
+Declare a class for the DSCP of CNPs, not lossless, `scheduling: strict`.
+
+## Sources
+- CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (CNP in a strict
+  queue)
+- Juniper/jvd data_center/aidc/aiml_multitenancy_backend rdma-rocev2-lossless.conf @005ab34 (the same)
+- mlxconfig query prints: CNP_DSCP defaults to 48 (profiles/nics)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import CongestionControl, TrafficClass
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="CLS007",
+    name="cnp-class-unsafe",
+    severity="error",
+    summary="CNPs need a class of their own that is not lossless",
+    sources=(
+        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
+        "Juniper/jvd data_center/aidc/aiml_multitenancy_backend rdma-rocev2-lossless.conf @005ab34",
+        "mlxconfig query prints: CNP_DSCP defaults to 48",
+    ),
+)
+DEFAULT_CNP_DSCP = 48
+"""What ConnectX NICs put on CNPs unless told otherwise (mlxconfig query prints, CNP_DSCP; profiles/nics)."""
+CNP_CLASS = "cnp"
+"""The class an intent means for CNPs, by its name."""
+_WHY = "a CNP that waits behind the congestion it reports slows the sender too late"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per way CNPs lack a safe class."""
+    congestion = view.fabric.congestion
+    if congestion is None:
+        yield from _deployed(view)
+    elif congestion.kind == "dcqcn":
+        yield from _declared(view, congestion)
+
+
+def _deployed(view: View) -> Iterator[Hit]:
+    for ports in view.lossless_sets:
+        classes = ports.switch.classes
+        named = classes.knowledge != "inferred" and any(
+            DEFAULT_CNP_DSCP in cls.dscps for cls in classes.lossless
+        )
+        if not named and not ports.qos.trust_dot1p:
+            yield from _default_dscp(ports)
+
+
+def _default_dscp(ports: PortSet) -> Iterator[Hit]:
+    dscp_map, found = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
+    if dscp_map is None or found not in ports.qos.pfc.priorities:
+        return
+    written = dscp_map.targets[DEFAULT_CNP_DSCP] is not None
+    yield Hit(
+        origin=dscp_map.entry_origin(DEFAULT_CNP_DSCP) if written else dscp_map.origin,
+        message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {found}",
+        note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
+        help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "6"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": found},
+        related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
+        severity="warning",
+        confidence="medium",
+    )
+
+
+def _declared(view: View, congestion: CongestionControl) -> Iterator[Hit | Gap]:
+    dscp = congestion.cnp_dscp
+    if dscp is None:
+        yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry")
+        return
+    cls = view.fabric.classes.of_dscp(dscp)
+    meant = any(other.name == CNP_CLASS for other in view.fabric.classes.classes)
+    if cls is None or (meant and cls.name != CNP_CLASS):
+        return
+    if dscp not in cls.dscps:
+        yield _missing(cls, dscp)
+    elif cls.lossless:
+        yield _lossless(view, congestion, cls, dscp)
+    else:
+        yield from _served(view, cls, dscp)
+
+
+def _missing(rest: TrafficClass, dscp: int) -> Hit:
+    lossless = ", which is lossless" if rest.lossless else ""
+    return Hit(
+        origin=Origin(rest.origin.file, rest.origin.path[:1], "key"),
+        message=f"no class carries CNP (DSCP {dscp}): it falls into {rest.name}{lossless}",
+        note=_WHY,
+        help=f"declare {CNP_CLASS}: {{dscp: {dscp}, priority: 6, scheduling: strict}} under classes",
+        data={"dscp": dscp, "class": rest.name},
+    )
+
+
+def _lossless(view: View, congestion: CongestionControl, cls: TrafficClass, dscp: int) -> Hit:
+    by_default = any(host.nic is not None and host.nic.cnp_dscp == dscp for host, _ in view.host_kinds)
+    stated = cls.name != CNP_CLASS and not by_default
+    return Hit(
+        origin=congestion.origin.at("dcqcn", "cnp_dscp") if stated else cls.origin,
+        message=f"class {cls.name} carries CNP (DSCP {dscp}) and is lossless",
+        note=_WHY,
+        help=f"give DSCP {dscp} a class of its own that is not lossless",
+        data={"dscp": dscp, "class": cls.name},
+    )
+
+
+def _served(view: View, cls: TrafficClass, dscp: int) -> Iterator[Hit]:
+    for ports in view.port_sets:
+        queue = ports.qos.queues[ports.qos.queue_of(ports.qos.traffic_class(dscp))]
+        scheduler = queue.scheduler if queue else None
+        if scheduler is not None and scheduler.kind != "STRICT":
+            yield Hit(
+                origin=scheduler.origin,
+                message=f"class {cls.name} carries CNP (DSCP {dscp}) and is served by {scheduler.kind}",
+                note="a CNP then waits for the turn of its queue",
+                help=f"scheduling: strict for class {cls.name}",
+                elements=ports.elements,
+                places=ports.places,
+                data={"dscp": dscp, "class": cls.name},
+                severity="info",
+            )

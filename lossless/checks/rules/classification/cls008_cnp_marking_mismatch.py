@@ -1,0 +1,186 @@
+"""What the NICs put on CNPs must be what the switches expect.
+
+## What it does
+Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them:
+a DSCP that class `cnp` does not name, and a priority other than that of the class that carries the DSCP, unless
+it is the one that the NIC's vendor ships (6 of NVIDIA, 7 of Broadcom) and nothing pauses it. Where no class
+called `cnp` exists, CLS007 judges where CNPs end up.
+
+## Why it breaks a lossless fabric
+The switches prepared a queue for CNPs and the CNPs use another: the default one, or worse a lossless one
+where they wait behind the data they should slow down. A NIC that sends CNPs on a priority with PFC has them
+paused at once.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    cnp_dscp: 46   # <- here
+```
+
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    cnp_priority: 7   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn: {cnp_dscp: 48, cnp_priority: 6}
+```
+
+## Fix
+Leave `cnp_dscp` and `cnp_priority` out, so that they follow class `cnp`, or change both together.
+
+## Sources
+- Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3 (sets CNP_DSCP to 4)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (DSCP 4 is a PFC class)
+- Broadcom bnxt_setupcc.sh 233.2.77.9 (CNPs on DSCP 48 and priority 7)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import ClassSet, TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CLS008",
+    name="cnp-marking-mismatch",
+    severity="error",
+    summary="What the NICs put on CNPs must be what the switches expect",
+    sources=(
+        "Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "Broadcom bnxt_setupcc.sh 233.2.77.9",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per DCQCN setting that contradicts the class of CNPs."""
+    classes = view.fabric.classes
+    meant = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
+    for host, names in view.host_kinds:
+        dcqcn = host.dcqcn
+        if dcqcn.enabled is False:
+            continue
+        if dcqcn.enabled is UNKNOWN or dcqcn.cnp_dscp is UNKNOWN:
+            yield unread("whether DCQCN runs, and which DSCP its CNPs carry", names)
+        elif dcqcn.cnp_dscp is None:
+            yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry", len(names))
+        elif classes.knowledge != "declared" and dcqcn.cnp_priority in _paused_by(host):
+            yield _stopped(host, names)
+        else:
+            yield from _judge(host, dcqcn.cnp_dscp, meant, classes, names)
+
+
+def _paused_by(host: HostQos) -> tuple[int, ...]:
+    """Return the priorities that a host that was read pauses, which its own CNPs must not have."""
+    paused = host.pfc_priorities
+    return () if host.door == "intent" or isinstance(paused, Unknown) else paused
+
+
+def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
+    return Hit(
+        origin=host.dcqcn.at("cnp_priority"),
+        message=f"the NICs send CNPs on priority {host.dcqcn.cnp_priority}, which has PFC",
+        note="a NIC queues CNPs by this priority; a pause of it stops them with the data",
+        help=_help(host, "cnp_priority", host.nic.cnp_priority if host.nic else None),
+        elements=hosts,
+        places=len(hosts),
+        data={"nic_priority": host.dcqcn.cnp_priority if isinstance(host.dcqcn.cnp_priority, int) else None},
+        related=beside(host.dcqcn.at("cnp_priority"), (host.pfc_origin, "the priorities with PFC")),
+    )
+
+
+def _judge(
+    host: HostQos, dscp: int, meant: TrafficClass | None, classes: ClassSet, names: tuple[str, ...]
+) -> Iterator[Hit]:
+    cls = classes.of_dscp(dscp)
+    if cls is None:
+        return
+    if meant is not None and cls.name != meant.name:
+        yield _dscp(host, dscp, cls, meant, names)
+    elif meant is None and cls.lossless and host.door == "facts":
+        yield _paused(host, dscp, cls, names)
+    elif dscp in cls.dscps:
+        yield from _priority(host, cls, classes, names)
+
+
+def _dscp(host: HostQos, dscp: int, cls: TrafficClass, meant: TrafficClass, hosts: tuple[str, ...]) -> Hit:
+    lossless = ", which is lossless" if cls.lossless else ""
+    origin = host.dcqcn.at("cnp_dscp")
+    return Hit(
+        origin=origin,
+        message=(
+            f"the NICs put DSCP {dscp} on CNPs, class {meant.name} is DSCP {spell_dscps(meant.dscps)}: "
+            f"they fall into {cls.name}{lossless}"
+        ),
+        help=_help(host, "cnp_dscp", meant.dscps[0] if meant.dscps else None),
+        elements=hosts,
+        places=len(hosts),
+        data={"nic_dscp": dscp, "class_dscps": list(meant.dscps), "class": cls.name},
+        related=beside(origin, (meant.origin, f"class {meant.name}")),
+    )
+
+
+def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...]) -> Hit:
+    """Return that CNPs of a host wait behind what they should slow down, by the map of its switch."""
+    origin = host.dcqcn.at("cnp_dscp")
+    return Hit(
+        origin=origin,
+        message=f"the NICs put DSCP {dscp} on CNPs, which the switch counts as lossless {cls.name}",
+        note="a pause of that class stops the CNPs with the data that they should slow down",
+        help=_help(host, "cnp_dscp", None),
+        elements=hosts,
+        places=len(hosts),
+        data={"nic_dscp": dscp, "class_dscps": list(cls.dscps), "class": cls.name},
+        related=beside(origin, (cls.origin, f"class {cls.name}")),
+    )
+
+
+def _priority(host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[str, ...]) -> Iterator[Hit]:
+    found = host.dcqcn.cnp_priority
+    if not isinstance(found, int) or cls.priority is None or found == cls.priority:
+        return
+    paused = any(other.priority == found for other in classes.lossless)
+    if not paused and host.nic is not None and found == host.nic.cnp_priority:
+        return  # What the vendor ships: no switch looks at it, and nothing pauses it.
+    origin = host.dcqcn.at("cnp_priority")
+    yield Hit(
+        origin=origin,
+        message=(
+            f"the NICs send CNPs on priority {found}{', which has PFC' if paused else ''}; "
+            f"class {cls.name} is priority {cls.priority}"
+        ),
+        note="a NIC queues CNPs by this priority; a pause of it stops them with the data" if paused else "",
+        help=_help(host, "cnp_priority", cls.priority),
+        elements=hosts,
+        places=len(hosts),
+        data={"nic_priority": found, "class_priority": cls.priority},
+        related=beside(origin, (cls.origin, f"class {cls.name}")),
+        severity=None if paused else "warning",
+    )
+
+
+def _help(host: HostQos, key: str, wanted: int | None) -> str:
+    said = (
+        f"leave {key} out" if host.door == "intent" else f"set {key} of the NICs to that of a class for CNPs"
+    )
+    if wanted is None:
+        return said
+    return f"{said}, or make it {wanted}" if host.door == "intent" else f"set {key} of the NICs to {wanted}"

@@ -1,0 +1,138 @@
+"""A lossless packet must leave a switch with a DSCP that is lossless at the next one.
+
+## What it does
+Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP anew when packets leave.
+Each lossless traffic class must leave with a DSCP that comes back to that class, by the maps with which the device
+itself takes packets in. Maps that name other classes only, as those for trimmed packets do, and tunnels, which
+CLS010 judges, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
+
+## Why it breaks a lossless fabric
+The first hop protects the packet and the second does not: it finds another DSCP, serves it best effort and drops it
+under congestion. Nothing is wrong with either switch alone. In a published storage fabric the class that holds
+DSCP 26 is written to CS1.
+
+## Bad
+```json config_db base=leaf
+{
+  "TC_TO_DSCP_MAP": {
+    "REMARK": {
+      "3": "8",   // <- here
+      "6": "48"
+    }
+  },
+  "PORT_QOS_MAP": {"Ethernet8": {"tc_to_dscp_map": "REMARK"}}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "TC_TO_DSCP_MAP": {
+    "REMARK": {"0": "0", "3": "26", "6": "48"}
+  },
+  "PORT_QOS_MAP": {"Ethernet8": {"tc_to_dscp_map": "REMARK"}}
+}
+```
+
+```json config_db base=leaf
+{
+  "TC_TO_DSCP_MAP": {
+    "TRIM": {"5": "10"}
+  },
+  "PORT_QOS_MAP": {"Ethernet8": {"tc_to_dscp_map": "TRIM"}}
+}
+```
+
+## Fix
+Write the DSCP that leads to the lossless class, or take `tc_to_dscp_map` off the ports.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (`tc_to_dscp_map` of PORT_QOS_MAP)
+- sonic-net/sonic-swss pull request 3517 (the DSCP of packets is written anew where the map is bound)
+- Juniper/jvd storage-leaf1_qfx5130 class-of-service @005ab34 (rewrites DSCP 26 to CS1)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.pfc.masks import remapped
+from lossless.checks.rules.places import beside
+from lossless.formats.sonic.to_model.rewrites import rewrite_of
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.to_model.rewrites import Rewrite
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="CLS009",
+    name="dscp-rewritten",
+    severity="warning",
+    summary="A lossless packet must leave a switch with a DSCP that is lossless at the next one",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
+        "sonic-net/sonic-swss pull request 3517",
+        "Juniper/jvd storage-leaf1_qfx5130 class-of-service @005ab34",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per entry that writes a lossless class to a DSCP of another class."""
+    if "TC_TO_DSCP_MAP" not in device.tables.data:
+        return
+    for ports in device.view.lossless_sets:
+        row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
+        name = row.reference("tc_to_dscp_map") if row else ""
+        if name and not ports.qos.trust_dot1p:
+            yield from _lost(device, ports, rewrite_of(device.tables, name))
+
+
+def _lost(device: Device, ports: PortSet, rewrite: Rewrite) -> Iterator[Hit]:
+    """Yield a hit per lossless class that comes back as another; a map that is refused writes nothing."""
+    for tc in sorted({*ports.qos.pfc.priorities} - remapped(ports.qos)):
+        dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
+        comes_back = set() if dscp is None else _taken_in(device, dscp)
+        if dscp is not None and comes_back and not comes_back & {tc, UNREADABLE}:
+            yield _hit(device, ports, rewrite, (tc, dscp, min(comes_back)))
+
+
+def _taken_in(device: Device, dscp: int) -> set[int]:
+    """Return the traffic classes that the device's own ports with PFC give a DSCP."""
+    sets = device.view.lossless_sets
+    return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
+
+
+def _hit(device: Device, ports: PortSet, rewrite: Rewrite, found: tuple[int, int, int]) -> Hit:
+    tc, dscp, back = found
+    classes = device.switch.classes.lossless
+    named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]
+    usual = f" (DSCP {spell_dscps(named)})" if named else ""
+    origin = device.tables.origin("TC_TO_DSCP_MAP").at(rewrite.map_name)
+    taken_in = ports.qos.dscp_to_tc
+    return Hit(
+        origin=origin.at(str(tc)),
+        message=f"lossless TC {tc}{usual} leaves with DSCP {dscp}, which this switch itself takes in as TC {back}",
+        note="a next hop that is set alike serves it in the class of its new DSCP",
+        help=f'write the DSCP of the class: "{tc}": "{named[0]}"'
+        if named
+        else "take tc_to_dscp_map off the ports",
+        elements=ports.elements,
+        places=ports.places,
+        data={"traffic_class": tc, "dscp": dscp, "taken_in_as": back},
+        related=beside(
+            origin,
+            (
+                taken_in.entry_origin(dscp) if taken_in and taken_in.targets[dscp] is not None else None,
+                f"DSCP {dscp} is taken in as TC {back}",
+            ),
+        ),
+    )

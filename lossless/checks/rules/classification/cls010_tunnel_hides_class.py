@@ -1,0 +1,141 @@
+"""A tunnel must carry the lossless class on its outside.
+
+## What it does
+Looks at `TUNNEL` rows of a device that sends packets through them to a peer (`PEER_SWITCH`). With `dscp_mode`
+uniform the outer header carries the DSCP of the packet, which is well. With `pipe` it carries what
+`encap_tc_to_dscp_map` says, and DSCP 0 without one: every lossless traffic class must get a DSCP that some port of
+the device takes in as lossless, its own or another class that tunnel remapping made. VXLAN tunnels copy the DSCP, as
+SONiC sets no other mode for them.
+
+## Why it breaks a lossless fabric
+The switches between the ends see the outer header alone. With DSCP 0 outside, RDMA crosses them best effort and is
+dropped there, though both ends protect it.
+
+## Bad
+```json config_db base=azure
+{
+  "PEER_SWITCH": {"leaf2": {"address_ipv4": "10.1.0.33"}},
+  "TC_TO_DSCP_MAP": {"AZURE_TUNNEL": {"0": "8", "3": "2", "4": "4"}},
+  "TUNNEL": {
+    "MuxTunnel0": {
+      "tunnel_type": "IPINIP", "dst_ip": "10.1.0.32", "src_ip": "10.1.0.33", "dscp_mode": "pipe",
+      "ecn_mode": "copy_from_outer", "encap_ecn_mode": "standard", "ttl_mode": "pipe",
+      "encap_tc_to_dscp_map": "AZURE_TUNNEL"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=azure
+{
+  "PEER_SWITCH": {"leaf2": {"address_ipv4": "10.1.0.33"}},
+  "TUNNEL": {
+    "MuxTunnel0": {
+      "tunnel_type": "IPINIP", "dst_ip": "10.1.0.32", "src_ip": "10.1.0.33", "dscp_mode": "uniform",
+      "ecn_mode": "copy_from_outer", "encap_ecn_mode": "standard", "ttl_mode": "pipe"
+    }
+  }
+}
+```
+
+## Fix
+Map each lossless class to a DSCP that is lossless on the way: 3 to 2 and 4 to 6 where tunnel remapping is on.
+
+## Sources
+- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (3 to 2 and 4 to 6 for bounced packets)
+- sonic-swss orchagent/muxorch.cpp @02958e2 (which mode and which map a tunnel to the peer gets)
+- sonic-swss orchagent/vxlanorch.cpp @038ac12 (sets no mode for VXLAN)
+- opencomputeproject/SAI inc/saitunnel.h @003c080 (uniform where no mode is set; in pipe, DSCP 0 where none is set)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import raw_rows
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.pfc.masks import remapped
+from lossless.formats.sonic.read.tables import plain_name
+from lossless.formats.sonic.to_model.rewrites import rewrite_of
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="CLS010",
+    name="tunnel-hides-class",
+    severity="warning",
+    summary="A tunnel must carry the lossless class on its outside",
+    sources=(
+        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
+        "sonic-swss orchagent/muxorch.cpp @02958e2",
+        "sonic-swss orchagent/vxlanorch.cpp @038ac12",
+        "opencomputeproject/SAI inc/saitunnel.h @003c080",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+DEFAULT_DSCP = 0
+"""What the outer header carries in pipe mode where nothing says more (SAI inc/saitunnel.h @003c080)."""
+_MAP = "encap_tc_to_dscp_map"
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per tunnel whose outer header loses a lossless class."""
+    if "TUNNEL" not in device.tables.data or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
+        return
+    lossless = _lossless(device)
+    for name, fields in raw_rows(device, "TUNNEL"):
+        if fields.get("dscp_mode") == "pipe" and lossless:
+            yield from _judged(device, name, fields, lossless)
+
+
+def _lossless(device: Device) -> set[int]:
+    """Return the lossless traffic classes of the device, without those that tunnel remapping made."""
+    return {
+        tc for ports in device.view.lossless_sets for tc in {*ports.qos.pfc.priorities} - remapped(ports.qos)
+    }
+
+
+def _judged(
+    device: Device, name: str, fields: Mapping[str, object], lossless: set[int]
+) -> Iterator[Hit | Gap]:
+    map_name = _reference(fields)
+    dscps = rewrite_of(device.tables, map_name).dscps if map_name else dict.fromkeys(lossless, DEFAULT_DSCP)
+    if dscps is None:
+        yield Gap(f"the {_MAP} of a tunnel is not there, or cannot be read")
+        return
+    lost = {
+        tc: dscp for tc in sorted(lossless) if not _is_lossless(device, dscp := dscps.get(tc, DEFAULT_DSCP))
+    }
+    if lost:
+        yield _hit(device, name, map_name, lost)
+
+
+def _reference(fields: Mapping[str, object]) -> str:
+    name = str(fields.get(_MAP) or "")
+    return plain_name(name) if name.startswith("[") else name
+
+
+def _is_lossless(device: Device, dscp: int) -> bool:
+    """Return whether some port with PFC takes a DSCP in as lossless; an entry nobody can read may be."""
+    taken = ((p.qos.traffic_class(dscp), p.qos) for p in device.view.lossless_sets)
+    return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
+
+
+def _hit(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Hit:
+    outside = spell_dscps({*lost.values()})
+    return Hit(
+        origin=device.tables.origin("TUNNEL").at(name, _MAP if map_name else "dscp_mode"),
+        message=f"{name} gives lossless TC {spell_dscps(lost)} DSCP {outside} outside, which no port takes in as "
+        "lossless",
+        note=f"{f'by {map_name}' if map_name else f'no {_MAP} is bound'}; the switches on the way see the outer header "
+        "alone",
+        help="map each lossless class to a DSCP that is lossless on the way, or set dscp_mode to uniform",
+        data={"outer_dscps": {str(tc): dscp for tc, dscp in lost.items()}},
+    )

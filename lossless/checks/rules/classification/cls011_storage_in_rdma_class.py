@@ -1,0 +1,105 @@
+"""Storage must not share the lossless class of the jobs.
+
+## What it does
+Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
+without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
+the hosts' own traffic uses. A lossless class of its own is well, and so is a lossy one. Other networks may be the jobs'
+own and are not judged; management is ISO001's. Where the jobs are elsewhere, in that a network with `purpose: compute`
+is `on: separate`, the fabric is storage's own.
+
+## Why it breaks a lossless fabric
+Storage comes in bursts of many readers at once. In the class of the collectives its pauses hit the collectives, and
+DCQCN, which sees the marks of both, slows down the wrong ones.
+
+## Bad
+```yaml intent base=leaf-spine
+networks:
+  storage:
+    on: fabric
+    class: rdma   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  storage: {dscp: 18, priority: 4, lossless: true, bandwidth: 20%, ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}}
+  default: {bandwidth: 30%}
+networks:
+  storage: {on: fabric, class: storage}
+```
+
+```yaml intent base=leaf-spine
+networks:
+  storage: {on: separate}
+```
+
+```yaml intent base=leaf-spine
+networks:
+  storage: {on: fabric, class: rdma}
+  jobs: {on: separate, purpose: compute}
+```
+
+## Fix
+Give storage a network of its own, or a class of its own.
+
+## Sources
+- Juniper/jvd data_center/adc/5stage_evpn_vxlan storage-leaf1_qfx5130-32cd.conf @005ab34 (storage has leaves of its own)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (two lossless classes, so that kinds can be kept apart)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import markings
+from lossless.checks.rules.isolation.purpose import stores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Network, TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CLS011",
+    name="storage-in-rdma-class",
+    severity="warning",
+    summary="Storage must not share the lossless class of the jobs",
+    sources=(
+        "Juniper/jvd data_center/adc/5stage_evpn_vxlan storage-leaf1_qfx5130-32cd.conf @005ab34",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    subject="intent",
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per storage network in a lossless class that the hosts mark."""
+    if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
+        return
+    by_name = {cls.name: cls for cls in view.fabric.classes.lossless}
+    for network in view.fabric.networks:
+        cls = by_name.get(network.class_name or "")
+        if cls is not None and not network.separate and stores(network) and cls.name in _marked(view):
+            yield _hit(network, cls)
+
+
+def _marked(view: View) -> set[str]:
+    """Return the classes that the hosts' RDMA traffic is in, by what they mark."""
+    found = (
+        view.fabric.classes.of_dscp(marking.dscp) for host, _ in view.host_kinds for marking in markings(host)
+    )
+    return {cls.name for cls in found if cls is not None}
+
+
+def _hit(network: Network, cls: TrafficClass) -> Hit:
+    return Hit(
+        origin=network.origin.at("class"),
+        message=f"network {network.name} shares lossless class {cls.name} with the jobs' own traffic",
+        note="the bursts of one pause the other, and both are marked and slowed down alike",
+        help="give it a class of its own, or on: separate; where the fabric is for storage alone, state a network of "
+        "the jobs: purpose: compute, on: separate",
+        data={"network": network.name, "class": cls.name},
+    )

@@ -1,0 +1,129 @@
+"""Control traffic and traffic that nobody marked must not be lossless.
+
+## What it does
+Looks where DSCP 0 (everything unmarked: ssh, telemetry, health probes) and DSCP 56 (CS7, network control) go on the
+ports of a deployed device that have PFC, unless `--rdma-dscp` names RDMA DSCPs, for then CLS002 speaks. In an intent
+a lossless class that names DSCP 48 (CS6, what BGP uses) or 56 draws a warning; where 48 is on CNPs, that is CLS007's,
+as it is on devices.
+
+## Why it breaks a lossless fabric
+A lossless queue can be stopped by whoever is behind it. Under a storm the sessions that should route around it stop
+as well: BGP misses its keepalives and flaps, and nobody can log in to look. And unmarked traffic, which does not slow
+down for ECN, pauses RDMA.
+
+## Bad
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "0": "3"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    dscp: [26, 56]   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {"0": "0", "56": "6"}}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    dscp: [26, 0]
+```
+
+## Fix
+Map the DSCP to a lossy traffic class: `"0": "0"`, `"56": "6"`.
+
+## Sources
+- RFC 2474, section 4.2.2.2 (CS6 and CS7 are for routing traffic) and 4.1 (DSCP 0 is the default)
+- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the stock map: 0, 48 and 56 are lossy)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import spell_dscps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="CLS012",
+    name="control-traffic-lossless",
+    severity="warning",
+    summary="Control traffic and traffic that nobody marked must not be lossless",
+    sources=(
+        "RFC 2474, section 4.2.2.2",
+        "RFC 2474, section 4.1",
+        "sonic-net/sonic-mgmt issue 20073",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    confidence="medium",
+)
+UNMARKED, ROUTING, NETWORK_CONTROL = 0, 48, 56
+_WHO = {
+    UNMARKED: "all traffic that nobody marked, ssh and health probes among it",
+    ROUTING: "BGP",
+    NETWORK_CONTROL: "network control (CS7)",
+}
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per map, and per declared class, that makes such traffic lossless."""
+    if view.fabric.declared:
+        for cls in view.fabric.classes.lossless:
+            yield from _declared(view, cls)
+        return
+    for ports in view.lossless_sets:
+        if not ports.qos.trust_dot1p and ports.switch.classes.knowledge == "inferred":
+            yield from _deployed(ports)
+
+
+def _declared(view: View, cls: TrafficClass) -> Iterator[Hit]:
+    congestion = view.fabric.congestion
+    on_cnps = congestion.cnp_dscp if congestion and congestion.kind == "dcqcn" else None
+    found = [dscp for dscp in (ROUTING, NETWORK_CONTROL) if dscp in cls.dscps and dscp != on_cnps]
+    if found:
+        yield Hit(
+            origin=cls.origin.at("dscp"),
+            message=f"class {cls.name} is lossless and takes DSCP {spell_dscps(found)}: {_who(found)}",
+            note="a pause then stops the sessions that should route around its cause",
+            help="leave these DSCPs to a lossy class",
+            data={"class": cls.name, "dscps": list(found)},
+        )
+
+
+def _deployed(ports: PortSet) -> Iterator[Hit]:
+    dscp_map, paused = ports.qos.dscp_to_tc, ports.qos.pfc.priorities
+    # What has no entry is CLS003's: there the whole of traffic class 0 is lossless.
+    found = [d for d in (UNMARKED, NETWORK_CONTROL) if dscp_map is not None and dscp_map.targets[d] in paused]
+    if not found or dscp_map is None:
+        return
+    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
+    yield Hit(
+        origin=dscp_map.entry_origin(found[0]),
+        message=f"DSCP {spell_dscps(found)} goes to lossless TC {spell_dscps(tcs)}: {_who(found)}",
+        note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
+        help=f'map it to a lossy class: "{found[0]}": "0"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscps": list(found), "traffic_classes": list(tcs)},
+    )
+
+
+def _who(dscps: list[int]) -> str:
+    return " and ".join(_WHO[dscp] for dscp in dscps)

@@ -1,0 +1,111 @@
+"""Packets that a switch floods must not be lossless between switches.
+
+## What it does
+Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where
+unknown unicast is not limited: a port lacks `PORT_STORM_CONTROL|PORT|unknown-unicast`. VLANs of server ports alone,
+as every top-of-rack switch has them, are well, for what is flooded there goes down and ends; so are routed ports.
+Who is at the other end is known from an intent or from `DEVICE_NEIGHBOR_METADATA`; without either, nothing is judged.
+
+## Why it breaks a lossless fabric
+A switch that knows a host's IP address and no longer its MAC address floods its packets to every port of the VLAN, up
+as well as down. Routes that go up and down again cannot wait for each other in a circle; flooded packets can, and
+where they are lossless nobody drops one to break it. A cluster under test stood still that way, after servers
+died.
+
+## Bad
+```json config_db base=wired-leaf
+{
+  "DEVICE_NEIGHBOR_METADATA": {"spine1": {"type": "LeafRouter", "hwsku": "ACS-SN5600", "mgmt_addr": "10.0.0.2"}},
+  "VLAN": {"Vlan100": {"vlanid": "100"}},
+  "VLAN_MEMBER": {
+    "Vlan100|Ethernet0": {"tagging_mode": "tagged"},
+    "Vlan100|Ethernet8": {"tagging_mode": "tagged"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=wired-leaf
+{
+  "DEVICE_NEIGHBOR_METADATA": {"spine1": {"type": "LeafRouter", "hwsku": "ACS-SN5600", "mgmt_addr": "10.0.0.2"}},
+  "VLAN": {"Vlan100": {"vlanid": "100"}},
+  "VLAN_MEMBER": {
+    "Vlan100|Ethernet0": {"tagging_mode": "untagged"},
+    "Vlan100|Ethernet4": {"tagging_mode": "untagged"}
+  }
+}
+```
+
+## Fix
+Route between switches. Where a VLAN must span them, limit unknown unicast on its ports.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (the deadlock, and its cure)
+- edge-core/sonic-buildimage src/sonic-yang-models/yang-models/sonic-storm-control.yang @2b7a3ac (what can be
+  limited)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import bridged, facing, neighbor_types, raw_rows
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+
+RULE = Rule(
+    code="CLS013",
+    name="flooding-lossless",
+    severity="warning",
+    summary="Packets that a switch floods must not be lossless between switches",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
+        "edge-core/sonic-buildimage src/sonic-yang-models/yang-models/sonic-storm-control.yang @2b7a3ac",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per VLAN that floods lossless packets from one switch to another."""
+    if not device.tables.data.get("VLAN_MEMBER") or not device.view.lossless_sets:
+        return
+    kinds = neighbor_types(device)
+    paused = {port.name: port for ports in device.view.lossless_sets for port in ports.ports}
+    limited = {key.partition("|")[0] for key, _ in _limits(device)}
+    for vlan, names in bridged(device).items():
+        open_ = [paused[name] for name in names if name in paused and name not in limited]
+        switches = [port for port in open_ if facing(device, port, kinds) == "switch"]
+        if switches and sum(name in paused for name in names) > 1:
+            yield _hit(device, vlan, open_, switches)
+
+
+def _limits(device: Device) -> Iterator[tuple[str, object]]:
+    rows = raw_rows(device, "PORT_STORM_CONTROL")
+    return ((key, fields) for key, fields in rows if key.endswith("|unknown-unicast"))
+
+
+def _hit(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Port]) -> Hit:
+    name = switches[0].name
+    rows = dict(raw_rows(device, "VLAN_MEMBER"))
+    key = f"{vlan}|{name}"
+    path = ("VLAN_MEMBER", key) if key in rows else ("VLAN_MEMBER",)
+    neighbor = f" to {switches[0].neighbor[0]}" if switches[0].neighbor else ""
+    return Hit(
+        origin=Origin(device.tables.file, path),
+        message=f"{vlan} bridges {name}{neighbor} with other ports that have PFC, and floods unknown unicast without "
+        "limit",
+        note="a host whose MAC address is forgotten has its lossless packets flooded up and down: routes then wait "
+        "for each other",
+        help=f'route between switches, or limit it: "PORT_STORM_CONTROL|{name}|unknown-unicast"',
+        elements=tuple(f"{device.switch.name}:{port.name}" for port in open_),
+        places=len(open_),
+        data={"vlan": vlan, "to_switches": [port.name for port in switches]},
+    )

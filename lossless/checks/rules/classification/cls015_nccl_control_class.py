@@ -1,0 +1,83 @@
+"""NCCL's control messages, where they have a class of their own, need a strict one.
+
+## What it does
+Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one that is served strictly, is well;
+any other is a warning. Left out, control messages ride with the data.
+
+## Why it breaks a lossless fabric
+A sender moves nothing before the receiver's clear-to-send. In a lossy queue that waits its turn, these small
+messages are dropped first under congestion, and each loss holds up a whole transfer until the transport tries
+again.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  nccl:
+    ib_fifo_tc: 0   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  nccl: {ib_fifo_tc: 192}
+```
+
+## Fix
+Point NCCL_IB_FIFO_TC at a class with `scheduling: strict`: 192 for DSCP 48.
+
+## Sources
+- NVIDIA/nccl issue 1194 (why control messages have a traffic class of their own)
+- Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024 (CTS at high priority)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CLS015",
+    name="nccl-control-class",
+    severity="warning",
+    summary="NCCL's control messages, where they have a class of their own, need a strict one",
+    sources=(
+        "NVIDIA/nccl issue 1194",
+        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose control messages are lossy and wait their turn."""
+    for host, names in view.host_kinds:
+        tos = host.jobs.fifo_tc
+        cls = None if tos is None or tos is UNKNOWN else view.fabric.classes.of_dscp(tos >> 2)
+        if not isinstance(tos, int) or cls is None or cls.lossless or _strict(view, cls):
+            continue
+        yield Hit(
+            origin=host.at("nccl", "ib_fifo_tc"),
+            message=f"NCCL's control messages go to class {cls.name} (DSCP {tos >> 2}): lossy, and not strict",
+            note="a sender moves nothing before them, and under congestion they are dropped",
+            help="point NCCL_IB_FIFO_TC at a strict class, or leave it out: they then ride with the data",
+            elements=names,
+            places=len(names),
+            data={"tos": tos, "class": cls.name},
+        )
+
+
+def _strict(view: View, cls: TrafficClass) -> bool:
+    """Return whether every port serves a class strictly: one intent has one scheduler a class."""
+    priority = cls.priority or 0
+    queues = (ports.qos.queues[ports.qos.queue_of(priority)] for ports in view.port_sets)
+    return all(
+        queue is None or queue.scheduler is None or queue.scheduler.kind == "STRICT" for queue in queues
+    )

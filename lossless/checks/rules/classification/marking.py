@@ -1,0 +1,72 @@
+"""How hosts mark RDMA: the ToS byte each source sets, and the DSCP that comes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import ClassSet
+
+ECT0 = 0b10
+"""ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
+
+
+class Marking(NamedTuple):
+    """One source of the ToS byte of RDMA packets, by the name people know it under."""
+
+    name: str
+    tos: int
+    origin: Origin
+
+    @property
+    def dscp(self) -> int:
+        """The DSCP: the upper six bits of the ToS byte (RFC 2474, section 3)."""
+        return self.tos >> 2
+
+
+def markings(host: HostQos) -> tuple[Marking, ...]:
+    """Return the sources that set a ToS byte on this host; none leaves RDMA on DSCP 0.
+
+    What no file says is left out: see :func:`marks_all_known`.
+    """
+    sources = (
+        ("traffic_class", host.traffic_class, host.traffic_class_origin),
+        ("NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin),
+    )
+    libraries = ((one.variable, one.tos, one.origin) for one in host.jobs.libraries if not one.bypasses)
+    given = ((name, tos, at) for name, tos, at in (*sources, *libraries) if tos is not UNKNOWN)
+    return tuple(Marking(name, tos, at) for name, tos, at in given if tos is not None)
+
+
+def marks_all_known(host: HostQos) -> bool:
+    """Return whether it is known of every source whether it sets a ToS byte."""
+    return host.traffic_class is not UNKNOWN and host.nccl_tc is not UNKNOWN
+
+
+def lossless_dscps(classes: ClassSet) -> tuple[int, ...]:
+    """Return every DSCP whose class is lossless, those of a lossless ``rest`` included."""
+    return tuple(dscp for dscp in DSCPS if (cls := classes.of_dscp(dscp)) is not None and cls.lossless)
+
+
+def is_unit_slip(tos: int, lossless: Iterable[int]) -> bool:
+    """Return whether a ToS byte is itself a lossless DSCP, and carries one that is not."""
+    return tos in lossless and tos >> 2 not in lossless
+
+
+def spell_dscps(dscps: Iterable[int]) -> str:
+    """Return DSCPs in ascending order, neighbours joined: ``24-25, 27-31``."""
+    runs: list[list[int]] = []
+    for dscp in sorted(dscps):
+        if runs and runs[-1][-1] == dscp - 1:
+            runs[-1].append(dscp)
+        else:
+            runs.append([dscp])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -1,0 +1,169 @@
+"""A number must be written as everyone reads it: digits only, without leading zeros.
+
+## What it does
+Looks on a deployed device for numbers that orchagent can read, but that are not plain digits: blanks before them, a
+leading zero or plus, something behind the digits. It is a warning where another number is read than stands there,
+or where two keys of a map become the same number; otherwise it is worth knowing. Text without a number is said by
+SWS001 and its neighbours.
+
+## Why it breaks a lossless fabric
+The same text means different things to the programs of one switch. orchagent reads `12 MB` as 12 and `0x100` as 0,
+the watchdog reads `0400` as octal, 256 ms, and `ecnconfig` refuses to touch a threshold with a blank in it. A DSCP
+map with `8` and `08` names one DSCP twice, and the chip's driver keeps one of the two or refuses the map.
+
+## Bad
+```json config_db base=leaf
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "08": "3"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "01440"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "800"
+  }}
+}
+```
+
+## Fix
+Write the digits alone.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623 (stoi, stoul)
+- sonic-swss-common common/converter.h @07a03cb (the base follows from the text)
+- sonic-buildimage device/** @086b03b (" 166912" stands in six shipped files)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.maps import Entry, odd_entries
+from lossless.checks.rules.sonic.reading import (
+    INT_MAX,
+    UINT64_MAX,
+    gathered,
+    is_canonical,
+    known,
+    read_number,
+)
+from lossless.checks.rules.sonic.timers import TIMERS, read_timer
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.findings import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="CFG001",
+    name="number-not-canonical",
+    severity="warning",
+    summary="A number must be written as everyone reads it",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/bufferorch.cpp @51de623",
+        "sonic-swss-common common/converter.h @07a03cb",
+        "sonic-buildimage device/** @086b03b",
+    ),
+    subject="tables",
+    fixable="safe",
+)
+
+_COLOURS = ("green", "yellow", "red")
+_THRESHOLDS = tuple(f"{colour}_{end}_threshold" for colour in _COLOURS for end in ("min", "max"))
+_NUMBERS = {
+    "WRED_PROFILE": (*_THRESHOLDS, *(f"{colour}_drop_probability" for colour in _COLOURS)),
+    "SCHEDULER": ("weight", "cir", "cbs", "pir", "pbs"),
+    "BUFFER_POOL": ("size", "xoff"),
+    "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
+}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per number that is written in an odd way."""
+    for table, fields in _NUMBERS.items():
+        for row in device.tables.table(table).values():
+            for field in fields:
+                text = row.fields.get(field)
+                if text is not None and not is_canonical(text):
+                    yield from _number(device, table, row, field)
+    for entry in odd_entries(device):
+        yield from _entry(device, entry)
+    yield from gathered(_timers(device))
+
+
+def _number(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
+    text = row.fields[field]
+    number = read_number(text, INT_MAX if table == "WRED_PROFILE" else UINT64_MAX)
+    if number is not None and number >= 0:
+        yield _hit(device, table, row, field, text, number)
+
+
+def _entry(device: Device, entry: Entry) -> Iterator[Hit]:
+    if entry.source is None or entry.target is None:
+        return
+    if not is_canonical(entry.source_text):
+        yield _index(device, entry, entry.source)
+    if not is_canonical(entry.target_text):
+        yield _hit(device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target)
+
+
+def _index(device: Device, entry: Entry, index: int) -> Hit:
+    plain = str(index)
+    twin = entry.row.fields.get(plain)
+    hit = _hit(device, entry.table, entry.row, entry.source_text, entry.source_text, index)
+    if twin is None:
+        return hit._replace(fix=(Edit(hit.origin, "rename", plain),))
+    kind = entry.kind
+    return hit._replace(
+        message=f"{entry.table} {entry.row.key} has {kind.source} {index} twice, as {entry.source_text!r} to "
+        f"{kind.target} {entry.target_text} and as {plain!r} to {kind.target} {twin}",
+        help=f"remove {entry.source_text!r}",
+        severity="warning",
+        fix=(),
+    )
+
+
+def _timers(device: Device) -> Iterator[Hit]:
+    for key, row in device.tables.table("PFC_WD").items():
+        for field in TIMERS:
+            text = row.fields.get(field)
+            if text is None or is_canonical(text):
+                continue
+            number = read_timer(text)
+            if number is not None:
+                hit = _hit(device, "PFC_WD", row, field, text, number)
+                yield hit._replace(
+                    message=f"{field} is written {text!r}, which is read as {number}",
+                    elements=(known(device, key),),
+                )
+
+
+def _hit(device: Device, table: str, row: Row, field: str, text: str, number: int) -> Hit:
+    severity: Severity = "info" if whole_number(text.strip().removeprefix("+")) == number else "warning"
+    what = field if field != text else "an entry"
+    return Hit(
+        origin=device.tables.origin(table, row, field),
+        message=f"{table} {row.key} has {what} written {text!r}, which is read as {number}",
+        help=f"write {number}" if severity == "info" else "write the digits alone",
+        data={"text": text, "number": number},
+        severity=severity,
+        fix=(Edit(device.tables.origin(table, row, field), "set", str(number)),),
+    )

@@ -1,0 +1,274 @@
+"""Every name that a row refers to must exist, written plainly.
+
+## What it does
+Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFFER_PROFILE` and the profile lists of a
+deployed device. A name that leads nowhere is an error. So is the old form `[BUFFER_PROFILE|name]`; where the file
+names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
+that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
+that is meant, nothing is judged.
+
+## Why it breaks a lossless fabric
+orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
+`PORT_QOS_MAP` row everything waits: maps and PFC. A queue keeps its default scheduler and marks nothing, a group has
+no headroom, and a port whose buffers wait at boot is not brought up.
+
+## Bad
+```json config_db base=leaf
+{
+  "QUEUE": {"Ethernet4|5": {
+    "scheduler": "scheduler.5"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet4|0": {
+    "profile": "[BUFFER_PROFILE|ingress_lossy_profile]"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "QUEUE": {"Ethernet4|5": {
+    "scheduler": "scheduler.0"
+  }}
+}
+```
+
+## Fix
+Write the row that is missing, or the name of one that is there, without brackets.
+
+## Sources
+- sonic-swss orchagent/orch.cpp @015527d (parseReference, resolveFieldRefValue), orchagent/qosorch.cpp @bcd579d
+- sonic-swss orchagent/portsorch.cpp @00190d7 (a port waits for its buffers)
+- sonic-utilities scripts/db_migrator.py (version_3_0_2 to 3_0_3 removes the brackets)
+- sonic-net/sonic-utilities issue 4107
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import known
+from lossless.formats.sonic.read.tables import plain_name
+from lossless.formats.sonic.to_model.devices import pg_profile_name
+from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="CFG002",
+    name="reference-dangling",
+    severity="error",
+    summary="Every name that a row refers to must exist, written plainly",
+    sources=(
+        "sonic-swss orchagent/orch.cpp @015527d",
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/portsorch.cpp @00190d7",
+        "sonic-utilities scripts/db_migrator.py",
+        "sonic-net/sonic-utilities issue 4107",
+    ),
+    subject="tables",
+    fixable="unsafe",
+)
+
+
+class Reference(NamedTuple):
+    """A field that names rows of another table; ``lost`` is what waits for the name."""
+
+    table: str
+    field: str
+    target: str
+    lost: str
+
+
+_PORT = "all of the row waits, PFC included"
+_REFERENCES = (
+    Reference("PORT_QOS_MAP", "dscp_to_tc_map", "DSCP_TO_TC_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "dot1p_to_tc_map", "DOT1P_TO_TC_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "tc_to_queue_map", "TC_TO_QUEUE_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", _PORT),
+    Reference("PORT_QOS_MAP", "pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "tc_to_dscp_map", "TC_TO_DSCP_MAP", _PORT),
+    Reference("PORT_QOS_MAP", "scheduler", "SCHEDULER", _PORT),
+    Reference("QUEUE", "scheduler", "SCHEDULER", "the queue gets neither its scheduler nor its WRED profile"),
+    Reference("QUEUE", "wred_profile", "WRED_PROFILE", "the queue gets neither its scheduler nor marking"),
+    Reference("BUFFER_PROFILE", "pool", "BUFFER_POOL", "the profile is never made, nor what names it"),
+    Reference("BUFFER_PG", "profile", "BUFFER_PROFILE", "the group has no buffer, and the port waits for it"),
+    Reference(
+        "BUFFER_QUEUE", "profile", "BUFFER_PROFILE", "the queue has no buffer, and the port waits for it"
+    ),
+    Reference(
+        "BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list", "BUFFER_PROFILE", "the port's list is not set"
+    ),
+    Reference(
+        "BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list", "BUFFER_PROFILE", "the port's list is not set"
+    ),
+)
+_PLAIN_SINCE = (3, 0, 3)
+_BRACKET = "["
+_Old = tuple[Reference, list[tuple[str, "Row"]]]
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per name that leads nowhere, and one for all references in the old form."""
+    old: list[_Old] = []
+    for reference in _not_yet_followed(device):
+        rows = device.tables.table(reference.table)
+        field = reference.field
+        texts = {text for row in rows.values() if (text := row.fields.get(field)) is not None}
+        odd = {text: found for text in texts if (found := _odd_name(device, reference, text)) is not None}
+        if odd:
+            yield from _judged(device, reference, odd, old)
+    if old:
+        yield _old_form(device, old)
+
+
+def _not_yet_followed(device: Device) -> tuple[Reference, ...]:
+    """Return the references to follow: in a whole file that conforms, all but lists lead somewhere.
+
+    SONiC's models strip the blanks in a list, which orchagent does not.
+    """
+    if device.metadata and not device.conformity.problems:
+        return tuple(reference for reference in _REFERENCES if reference.field == "profile_list")
+    return _REFERENCES
+
+
+def _odd_name(device: Device, reference: Reference, text: str) -> str | None:
+    """Return the first name of a text that leads nowhere, the text itself where it is in brackets."""
+    there = _names(device, reference.target)
+    for name in text.split(",") if reference.field == "profile_list" else (text,):
+        if name in there or (reference.table == "BUFFER_PG" and name == "NULL"):
+            continue
+        if name.strip()[:1] == _BRACKET:
+            return _BRACKET
+        if reference.target != "BUFFER_PROFILE" or not _will_be_made(device, name):
+            return name
+    return None
+
+
+def _names(device: Device, table: str) -> frozenset[str]:
+    rows = device.tables.data.get(table)
+    return frozenset(rows) if isinstance(rows, dict) else frozenset()
+
+
+def _will_be_made(device: Device, name: str) -> bool:
+    """Return whether buffermgrd makes a headroom profile of that name for some port of the device."""
+    if device.switch.qos.buffer_model == "dynamic" or not name.startswith("pg_lossless_"):
+        return False
+    return any(
+        port.speed_bps
+        and port.cable.configured_m
+        and pg_profile_name(port.speed_bps, port.cable.configured_m) == name
+        for port in device.switch.ports
+    )
+
+
+def _judged(
+    device: Device, reference: Reference, odd: dict[str, str], old: list[_Old]
+) -> Iterator[Hit | Gap]:
+    if not device.metadata and reference.target not in device.tables.data:
+        if any(name != _BRACKET for name in odd.values()):
+            yield Gap(
+                f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
+            )
+        odd = {text: name for text, name in odd.items() if name == _BRACKET}
+    rows: dict[str, list[tuple[str, Row]]] = {}
+    for key, row in device.tables.table(reference.table).items():
+        name = odd.get(row.fields.get(reference.field, ""))
+        # What stands in the row for the whole switch counts for the DSCP map alone; SWS010 says so.
+        ignored = key == "global" and reference.field != "dscp_to_tc_map"
+        if name is not None and reference.field in row.fields and not ignored:
+            rows.setdefault(name, []).append((key, row))
+    for name, found in rows.items():
+        if name == _BRACKET:
+            old.append((reference, found))
+        else:
+            yield _dangling(device, reference, name, found)
+
+
+def _dangling(device: Device, reference: Reference, name: str, found: list[tuple[str, Row]]) -> Hit:
+    blank = name.strip() != name and name.strip() in _names(device, reference.target)
+    says = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
+    return Hit(
+        origin=device.tables.origin(reference.table, found[0][1], reference.field),
+        message=f"{reference.field} {says}: {reference.lost}",
+        note="orchagent takes the blank for part of the name" if blank else "",
+        help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
+        elements=_elements(device, reference, found),
+        places=len(found),
+        data={"name": name, "table": reference.target, "rows": len(found)},
+        fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in found) if blank else (),
+    )
+
+
+def _rewritten(device: Device, reference: Reference, row: Row, name_of: Callable[[str], str]) -> Edit:
+    """Return the edit that writes the names of a field anew."""
+    names = ",".join(map(name_of, row.fields[reference.field].split(",")))
+    return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
+
+
+def _without_brackets(name: str) -> str:
+    return plain_name(name.strip()) if name.strip()[:1] == _BRACKET else name
+
+
+def _old_form(device: Device, old: list[_Old]) -> Hit:
+    """Return one hit for all references in brackets: they come from one release, and are mended together."""
+    reference, found = old[0]
+    row = found[0][1]
+    text = row.fields[reference.field].split(",")[0].strip()
+    severity, note = _of_release(device)
+    tables = list(dict.fromkeys(other.table for other, _ in old[1:] if other.table != reference.table))
+    also = f", as in {', '.join(tables)}" if tables else ""
+    outcome = (
+        "a form of old releases" if severity == "info" else f"orchagent finds no such name, {reference.lost}"
+    )
+    return Hit(
+        origin=device.tables.origin(reference.table, row, reference.field),
+        message=f"{reference.field} {text!r} is a reference in brackets{also}: {outcome}",
+        note=note,
+        help=f"write {plain_name(text)!r}, and all names without brackets",
+        elements=tuple(dict.fromkeys(name for used, rows in old for name in _elements(device, used, rows))),
+        places=sum(len(rows) for _, rows in old),
+        data={"references": sum(len(rows) for _, rows in old)},
+        severity=severity,
+        # A release that reads brackets may know no other form.
+        fix=()
+        if severity == "info"
+        else tuple(
+            _rewritten(device, used, other, _without_brackets) for used, rows in old for _, other in rows
+        ),
+    )
+
+
+def _of_release(device: Device) -> tuple[Severity, str]:
+    """Return how grave brackets are for the release that the database version stands for, and why."""
+    version = device.switch.qos.database_version or ""
+    match = re.match(r"version_(\d+)_(\d+)_(\d+)$", version)
+    if match and tuple(map(int, match.groups())) < _PLAIN_SINCE:
+        return "info", f"the database is of {version}; its migration to 3_0_3 removes the brackets"
+    if not version:
+        return (
+            "warning",
+            "the file names no database version; a migration from before 3_0_3 removes the brackets",
+        )
+    return "error", f"the database is of {version}"
+
+
+def _elements(device: Device, reference: Reference, found: list[tuple[str, Row]]) -> tuple[str, ...]:
+    if reference.table == "BUFFER_PROFILE":
+        return tuple(key for key, _ in found)
+    ports = (key.rpartition("|")[0] or key for key, _ in found)
+    return tuple(dict.fromkeys(known(device, port.rpartition("|")[2]) for port in ports))

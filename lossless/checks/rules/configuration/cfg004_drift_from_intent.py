@@ -1,0 +1,232 @@
+"""A switch must be configured as its intent declares it.
+
+## What it does
+Where an intent is judged together with the file of one of its switches, compares what both say: HWSKU, buffer model,
+pools, poll, counters, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog, queues,
+groups and buffer profiles. Each row that differs is one finding, on however many ports it shows. Names of maps and
+profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without any
+QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report of
+the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured too
+short, PFC on ports that the intent does not use.
+
+## Why it breaks a lossless fabric
+The intent was judged, and found sound. What runs is something else, from a change by hand in some night or from a
+render that never reached the switch, and everything that was computed for the fabric holds for another one.
+
+## Bad
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {
+      "10": "6"   // <- here
+    }
+  }
+}
+```
+
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "WRED_PROFILE": {
+    "AZURE_LOSSLESS": {"green_drop_probability": "30"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{}
+```
+
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "PORT": {"Ethernet0": {"description": "host1"}},
+  "SYSLOG_SERVER": {"10.0.0.9": {}}
+}
+```
+
+## Fix
+`lossless render INTENT -o DIR --base DIR` writes the switch's file as declared; or change the intent, if the switch is
+right. Pools and profiles of a running switch cannot always be changed in place: plan a reload.
+
+## Sources
+- arithmetic: both sides are read into the same model and compared
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
+from lossless.checks.rules.sonic.reading import gathered, known, listed
+from lossless.formats.sonic.dynamic import FIELDS, RATIO
+from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import DynamicBuffers
+
+RULE = Rule(
+    code="CFG004",
+    name="drift-from-intent",
+    severity="warning",
+    summary="A switch must be configured as its intent declares it",
+    sources=("arithmetic: both sides are read into the same model and compared",),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per row that differs from the intent."""
+    have, want = device.switch, device.intended
+    if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
+        return
+    metadata = device.tables.row("DEVICE_METADATA", "localhost")
+    found = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
+    at = device.tables.origin("DEVICE_METADATA", metadata)
+    if have.hwsku_name != want.hwsku_name:
+        yield _hit(Difference(at.at("hwsku"), found, want.origin))
+    elif have.qos.buffer_model != want.qos.buffer_model:
+        model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
+        yield _hit(Difference(at.at("buffer_model"), model, want.origin))
+    else:
+        yield from gathered(_hits(device, have, want))
+
+
+def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
+    yield from (_hit(difference) for difference in _whole_switch(device, have, want))
+    present = {port.name: port for port in have.ports}
+    used = [port for port in want.ports if port.admin_up is not False]
+    yield from _unused(device, present, want)
+    missing = [port for port in used if port.placed and port.name not in present]
+    if missing:
+        said = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
+        yield _hit(Difference(device.tables.origin("PORT").key(), said, missing[0].origin))
+    pairs: dict[tuple[object, ...], list[tuple[Port, Port]]] = {}
+    for wanted in used:
+        found = present.get(wanted.name)
+        if found is not None and found.admin_up is not False and wanted.qos is not None:
+            yield from _port(device, found, wanted)
+            if found.qos is not None:
+                key = (id(found.qos), id(wanted.qos), wanted.speed_bps, wanted.cable.configured_m)
+                pairs.setdefault(key, []).append((found, wanted))
+    for alike in pairs.values():
+        yield from _ports(device, alike)
+
+
+def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Hit]:
+    """Yield the ports that are up, and whose buffer the intent gives back because nothing uses them."""
+    down = [port for port in want.ports if port.admin_up is False]
+    names = [port.name for port in down if port.name in present and present[port.name].admin_up]
+    if names:
+        said = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
+        elements = tuple(known(device, name) for name in names)
+        yield _hit(Difference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
+
+
+def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
+    """Yield what differs on ports that are configured alike and declared alike: they are compared once."""
+    found, wanted = alike[0]
+    if found.qos is not None and wanted.qos is not None:
+        elements = tuple(known(device, port.name) for port, _ in alike)
+        same_link = (found.speed_bps, found.cable.configured_m) == (
+            wanted.speed_bps,
+            wanted.cable.configured_m,
+        )
+        for difference in dict.fromkeys(of_port(found.name, found.qos, wanted.qos, same_link=same_link)):
+            yield _hit(difference, elements)
+
+
+def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Difference]:
+    pools = {pool.name: pool for pool in have.qos.pools}
+    for pool in want.qos.pools:
+        if pool.name in pools:
+            yield from of_pool(pools[pool.name], pool)
+        else:
+            at = device.tables.origin("BUFFER_POOL").key()
+            yield Difference(at, f"BUFFER_POOL has no {pool.name}, which the intent uses", pool.origin)
+    poll, wanted = have.qos.poll, want.qos.poll
+    if wanted.poll_ms is not None and poll.poll_ms != wanted.poll_ms and device.tables.table("PFC_WD"):
+        said = f"POLL_INTERVAL is {poll.poll_ms or 'not set'}, the intent says {wanted.poll_ms}"
+        yield Difference(poll.origin, said, wanted.origin)
+    if want.qos.global_dscp_map is not None:
+        nowhere = device.tables.origin("PORT_QOS_MAP").key()
+        yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
+    if want.qos.tunnel is not None and have.qos.tunnel is not None:
+        yield from of_tunnel(have.qos.tunnel, want.qos.tunnel)
+    if want.qos.dynamic is not None:
+        yield from _dynamic(device, have.qos.dynamic, want.qos.dynamic)
+    yield from _counters(device, have, want)
+
+
+def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[Difference]:
+    """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
+    found = have[:4] if have else (None,) * 4
+    for (field, table), is_told, declared in zip(FIELDS.items(), found, want[:4], strict=True):
+        if is_told != declared and (is_told or declared or field != RATIO):
+            row = next(iter(device.tables.table(table).values()), None)
+            at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))
+            said = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
+            yield Difference(at, said, want.origin)
+
+
+def _number(value: int | None) -> str:
+    return "not at all" if value is None else str(value)
+
+
+def _counters(device: Device, have: Switch, want: Switch) -> Iterator[Difference]:
+    """Yield the groups that are not polled as declared; a watchdog without its counters is reported as such."""
+    polled = dict(have.qos.counters)
+    for group, on in want.qos.counters:
+        if group != "PFCWD" and polled.get(group, False) != on:
+            at = device.tables.origin("FLEX_COUNTER_TABLE")
+            said = f"counters of {group} are {'not ' if on else ''}polled, the intent says {'on' if on else 'off'}"
+            yield Difference(at.at(group) if group in polled else at.key(), said, want.qos.origin)
+
+
+def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
+    """Yield what differs in the port itself; an MTU above the declared one does no harm."""
+    where = (known(device, have.name),)
+    row = device.tables.row("PORT", have.name)
+    if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
+        said = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
+        yield _hit(Difference(device.tables.origin("PORT", row, "speed"), said, want.origin), where)
+    if (
+        isinstance(have.mtu_bytes, int)
+        and isinstance(want.mtu_bytes, int)
+        and have.mtu_bytes < want.mtu_bytes
+    ):
+        said = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
+        yield _hit(Difference(device.tables.origin("PORT", row, "mtu"), said, want.origin), where)
+    if have.qos is None:
+        said = "no QoS rows, and the intent uses the port"
+        yield _hit(Difference(device.tables.origin("PORT_QOS_MAP").key(), said, want.origin), where)
+    yield from (_hit(difference, where) for difference in _cable(have, want))
+
+
+def _cable(have: Port, want: Port) -> Iterator[Difference]:
+    length_m, real_m = have.cable.configured_m, want.cable.real_m
+    too_short = not length_m or (isinstance(real_m, int) and length_m < real_m)
+    if length_m != want.cable.configured_m and not too_short:
+        said = f"CABLE_LENGTH is {length_m}m, the intent says {want.cable.configured_m}m"
+        yield Difference(have.cable.origin, said, want.cable.origin)
+
+
+def _hit(difference: Difference, elements: tuple[str, ...] = ()) -> Hit:
+    origin, declared = difference.origin, difference.declared
+    related = (Related(declared, "declared here"),) if declared.file != origin.file else ()
+    return Hit(
+        origin=origin,
+        message=difference.message,
+        help="render the switch anew, or change the intent if the switch is right",
+        elements=elements,
+        places=len(elements) or 1,
+        data={"object": "|".join(map(str, origin.path))},
+        related=related,
+        severity="info" if difference.extra else None,
+    )

@@ -1,0 +1,68 @@
+"""A key must not stand twice in one JSON object.
+
+## What it does
+Reports every key that an object of a `config_db.json` holds more than once.
+
+## Why it breaks a lossless fabric
+SONiC loads the file with a JSON parser that keeps the last value and drops the first without a word. Whoever
+reviewed the first one, a watchdog or a headroom profile, believes in a setting that the switch never had.
+
+## Bad
+```json config_db base=none
+{
+  "PFC_WD": {
+    "Ethernet0": {"detection_time": "400", "restoration_time": "400"},
+    "Ethernet0": {"detection_time": "400"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=none
+{
+  "PFC_WD": {
+    "Ethernet0": {"detection_time": "400", "restoration_time": "400"}
+  }
+}
+```
+
+## Fix
+Remove one of the two.
+
+## Sources
+- RFC 8259, section 4: names within an object should be unique, and what software does otherwise is unpredictable
+- Python documentation, json: the last of repeated names is used
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="CFG005",
+    name="repeated-key",
+    severity="warning",
+    summary="A key must not stand twice in one JSON object",
+    sources=("RFC 8259, section 4", "Python documentation, json"),
+    subject="tables",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per repeated key."""
+    for repeated in view.fabric.repeated_keys:
+        key = repeated.origin.path[-1]
+        yield Hit(
+            origin=repeated.origin,
+            message=f"{key!r} stands twice in one object; SONiC takes the last and drops the first",
+            note=f"the first is on line {repeated.first_line}",
+            help="remove one of the two",
+            data={"first_line": repeated.first_line},
+        )

@@ -1,0 +1,184 @@
+"""The buffer tables must be those of the buffer model.
+
+## What it does
+Compares `buffer_model` of `DEVICE_METADATA|localhost` with the buffer tables of a deployed device. The traditional
+model, which counts where nothing is written, cannot work with what only the dynamic model computes: a group with
+profile `NULL`, a pool without a size or with a percentage, a profile with `headroom_type` dynamic. The dynamic model
+needs `DEFAULT_LOSSLESS_BUFFER_PARAMETER` and `LOSSLESS_TRAFFIC_PATTERN`. Where several signs say that the device is
+meant to be dynamic, the model itself is reported, once. Parts of a configuration without the row are not judged.
+
+## Why it breaks a lossless fabric
+In the traditional model orchagent waits for a profile named `NULL` for ever: the group has no headroom, the port
+is not brought up at boot. A pool is made without a size. In the dynamic model nothing at all is applied before a
+default threshold is known, no pool, no group and no queue, and without a traffic pattern no headroom is computed.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet4|0": {
+    "profile": "NULL"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {
+    "egress_lossy_pool": {   // <- here
+      "size": null
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {
+    "egress_lossy_pool": {
+      "size": "78000000"
+    }
+  }
+}
+```
+
+## Fix
+Set `buffer_model` to what the tables are written for, or write the tables of the model.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c, orchagent/orch.cpp @015527d (NULL is a name like any other)
+- sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a (handlePendingBufferObjects waits for the default threshold)
+- sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b (reads LOSSLESS_TRAFFIC_PATTERN)
+- sonic-buildimage dockers/docker-orchagent/buffermgrd.sh @086b03b (which model is started)
+- sonic-net/sonic-buildimage issue 10342
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.sonic.reading import gathered, known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Origin
+
+RULE = Rule(
+    code="CFG007",
+    name="buffer-model-contradicted",
+    severity="error",
+    summary="The buffer tables must be those of the buffer model",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
+        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
+        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
+        "sonic-buildimage dockers/docker-orchagent/buffermgrd.sh @086b03b",
+        "sonic-net/sonic-buildimage issue 10342",
+    ),
+    subject="tables",
+)
+
+_NEEDED = {
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "no pool, group or queue is applied before a default threshold is known",
+    "LOSSLESS_TRAFFIC_PATTERN": "the headroom of lossless groups is computed from it",
+}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per contradiction, or one for the model where several say the same."""
+    if device.tables.row("DEVICE_METADATA", "localhost") is None:
+        return
+    if device.switch.qos.buffer_model == "dynamic":
+        yield from _dynamic(device)
+        return
+    signs = list(gathered(_signs(device)))
+    written = [table for table in _NEEDED if device.tables.table(table)]
+    tables = {hit.origin.path[0] for hit in signs}
+    if signs and len(tables) + len(written) > 1:
+        yield _model(device, signs, written)
+    else:
+        yield from signs
+
+
+def _dynamic(device: Device) -> Iterator[Hit]:
+    if not device.tables.table("BUFFER_POOL"):
+        return
+    missing = [table for table in _NEEDED if not device.tables.table(table)]
+    if missing:
+        yield Hit(
+            origin=_model_origin(device),
+            message=f"buffer_model is dynamic, and {' and '.join(missing)} {_are(missing)} not there: "
+            f"{_NEEDED[missing[0]]}",
+            help=f"add {' and '.join(missing)}, or set buffer_model to traditional",
+            data={"missing": list(missing)},
+        )
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _signs(device: Device) -> Iterator[Hit]:
+    tables = device.tables
+    for key, row in tables.table("BUFFER_PG").items():
+        if row.fields.get("profile") == "NULL":
+            yield Hit(
+                origin=tables.origin("BUFFER_PG", row, "profile"),
+                message="profile NULL is for the dynamic model to compute, and buffer_model is traditional: "
+                "the group has no headroom, and the port waits for it",
+                help="name a profile, or set buffer_model to dynamic",
+                elements=(known(device, key.partition("|")[0]),),
+            )
+    for row in tables.table("BUFFER_POOL").values():
+        if "size" not in row.fields and row.fields:
+            yield _unsized(device, row)
+    for row in tables.table("BUFFER_PROFILE").values():
+        if row.fields.get("headroom_type") == "dynamic":
+            yield Hit(
+                origin=tables.origin("BUFFER_PROFILE", row, "headroom_type"),
+                message=f"{row.key} leaves its headroom to the dynamic model, and buffer_model is traditional",
+                help="write xon, xoff and size, or set buffer_model to dynamic",
+            )
+
+
+def _unsized(device: Device, row: Row) -> Hit:
+    share = row.fields.get("percentage")
+    origin = device.tables.origin("BUFFER_POOL", row)
+    has = f"a percentage of {share} and no size" if share is not None else "no size"
+    return Hit(
+        origin=origin.key() if share is None else origin.at("percentage"),
+        message=f"{row.key} has {has}, and buffer_model is traditional, which computes none",
+        help="write the size in bytes, or set buffer_model to dynamic",
+    )
+
+
+def _model(device: Device, signs: list[Hit], written: list[str]) -> Hit:
+    seen = [f"{hit.origin.path[0]} has what only the dynamic model computes" for hit in signs]
+    says = list(dict.fromkeys([*seen, *(f"{table} is there" for table in written)]))
+    return Hit(
+        origin=_model_origin(device),
+        message="buffer_model is traditional, and the tables are for the dynamic model",
+        note="; ".join(says),
+        help='set "buffer_model": "dynamic", or write the tables of the traditional model',
+        data={"signs": [hit.message for hit in signs]},
+        related=beside(
+            _model_origin(device),
+            *(
+                (hit.origin, "what only the dynamic model computes")
+                for hit in {hit.origin.path[0]: hit for hit in reversed(signs)}.values()
+            ),
+            *((device.tables.origin(table).key(), "for the dynamic model") for table in written),
+        ),
+    )
+
+
+def _model_origin(device: Device) -> Origin:
+    row = device.tables.row("DEVICE_METADATA", "localhost")
+    if row is not None and "buffer_model" in row.fields:
+        return device.tables.origin("DEVICE_METADATA", row, "buffer_model")
+    return device.tables.origin("DEVICE_METADATA", row).key()

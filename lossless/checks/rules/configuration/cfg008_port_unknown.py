@@ -1,0 +1,122 @@
+"""Rows of ports must be for ports that the device has.
+
+## What it does
+Compares the ports that `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `PFC_WD`, the profile lists and
+`CABLE_LENGTH` of a deployed device name with its `PORT` rows. All strangers that stand in the same tables are one
+finding. Rows for ports of other cards of a chassis, for the CPU port and for the whole switch are left alone; files
+without a `PORT` table are not judged.
+
+## Why it breaks a lossless fabric
+orchagent drops such rows with a line in its log. They are what a breakout leaves behind: the rows still name the
+port of before, and its children, which are there now, have no lossless group, no watchdog and no marking.
+
+## Bad
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet12|3": {"scheduler": "scheduler.1"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet8|7": {"scheduler": "scheduler.0"}
+  }
+}
+```
+
+## Fix
+Remove the rows, or write them for the ports that are there.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623, orchagent/pfcwdorch.cpp @0408e94
+- sonic-net/sonic-buildimage issue 23354 (ports after a breakout without their rows)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import known, listed
+from lossless.formats.sonic.to_model.devices import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.ground.basics.findings import Origin
+
+RULE = Rule(
+    code="CFG008",
+    name="port-unknown",
+    severity="warning",
+    summary="Rows of ports must be for ports that the device has",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/bufferorch.cpp @51de623",
+        "sonic-swss orchagent/pfcwdorch.cpp @0408e94",
+        "sonic-net/sonic-buildimage issue 23354",
+    ),
+    subject="tables",
+)
+
+_BY_PORT = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+_NO_PORTS = frozenset({"global", "GLOBAL", "Global", "CPU"})
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per set of tables that name ports the device has not."""
+    ports = device.tables.table("PORT")
+    if not ports:
+        return
+    strangers: dict[str, list[str]] = {}
+    for table, names in _named(device):
+        for port in names - ports.keys() - _NO_PORTS:
+            # PortChannels and joined keys are spoken of where the row is refused.
+            if not port.startswith("PortChannel") and "," not in port:
+                strangers.setdefault(port, []).append(table)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for port, naming in strangers.items():
+        alike.setdefault(tuple(naming), []).append(port)
+    for tables, found in alike.items():
+        yield _hit(device, tables, sorted(found, key=natural_key))
+
+
+def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
+    for table, keys in device.tables.keys.items():
+        yield table, set(keys.ports)
+    for table in _BY_PORT:
+        yield table, set(device.tables.table(table))
+    yield (
+        "CABLE_LENGTH",
+        {port for row in device.tables.table("CABLE_LENGTH").values() for port in row.fields},
+    )
+
+
+def _hit(device: Device, tables: tuple[str, ...], ports: list[str]) -> Hit:
+    # A cable length alone does nothing without its port.
+    harmless = tables == ("CABLE_LENGTH",)
+    are, them = ("is no port", "it") if len(ports) == 1 else ("are no ports", "them")
+    have = "has" if len(tables) == 1 else "have"
+    return Hit(
+        origin=_origin(device, tables[0], ports[0]),
+        message=f"{listed(ports)} {are} of this device, and {listed(tables)} {have} rows for {them}",
+        help="remove the rows, or write them for the ports that are there",
+        elements=tuple(known(device, port) for port in ports),
+        places=len(ports),
+        data={"ports": list(ports), "tables": list(tables)},
+        severity="info" if harmless else None,
+    )
+
+
+def _origin(device: Device, table: str, port: str) -> Origin:
+    for key, row in device.tables.table(table).items():
+        if table == "CABLE_LENGTH" and port in row.fields:
+            return device.tables.origin(table, row, port)
+        if key == port or key.startswith(f"{port}|") or f"|{port}|" in key:
+            return device.tables.origin(table, row)
+    return device.tables.origin(table)

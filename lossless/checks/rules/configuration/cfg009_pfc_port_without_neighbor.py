@@ -1,0 +1,94 @@
+"""A port with PFC must have its neighbor in DEVICE_NEIGHBOR.
+
+## What it does
+Looks at the ports of a deployed device that are up and have PFC, where the device names some of its neighbors: each
+must be in `DEVICE_NEIGHBOR`. Ports that are down, ports between the chips of a chassis (role Int) and ports towards
+DPUs (Dpc) are left out, as SONiC needs no neighbor for them.
+
+## Why it breaks a lossless fabric
+SONiC takes a port without a neighbor for an unused one. `config qos reload` then writes no QoS for it, and
+`pfcwd start_default` gives it no watchdog: at the next reload RDMA on this port loses its protection, and whoever
+hangs on it may pause the switch unwatched.
+
+## Bad
+```json config_db base=wired-leaf
+{
+  "DEVICE_NEIGHBOR": {   // <- here
+    "Ethernet4": null
+  }
+}
+```
+
+## Good
+```json config_db base=wired-leaf
+{
+  "PORT": {"Ethernet4": {"admin_status": "down"}},
+  "DEVICE_NEIGHBOR": {"Ethernet4": null}
+}
+```
+
+## Fix
+Add the neighbor; or, where nothing is connected, take PFC off the port or shut it.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (renders ports of DEVICE_NEIGHBOR only)
+- sonic-utilities pfcwd/main.py @015521a (start_default goes by DEVICE_NEIGHBOR and internal ports)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import known, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="CFG009",
+    name="pfc-port-without-neighbor",
+    severity="info",
+    summary="A port with PFC must have its neighbor in DEVICE_NEIGHBOR",
+    sources=(
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "sonic-utilities pfcwd/main.py @015521a",
+    ),
+    subject="tables",
+)
+_INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where ports with PFC are missing from the neighbors that the device names."""
+    neighbors = device.tables.table("DEVICE_NEIGHBOR")
+    if not neighbors:
+        return
+    missing = [
+        port.name
+        for ports in device.view.lossless_sets
+        for port in ports.ports
+        if port.neighbor is None and port.admin_up is True and not _inside(device, port.name)
+    ]
+    if missing:
+        yield _hit(device, missing, len(neighbors))
+
+
+def _inside(device: Device, name: str) -> bool:
+    row = device.tables.row("PORT", name)
+    return row is not None and row.fields.get("role") in _INSIDE
+
+
+def _hit(device: Device, missing: list[str], neighbors: int) -> Hit:
+    one = len(missing) == 1
+    return Hit(
+        origin=device.tables.origin("DEVICE_NEIGHBOR").key(),
+        message=f"{listed(missing)} {'is' if one else 'are'} up with PFC, and none of the {neighbors} neighbors",
+        note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",
+        help="add the neighbor, or take PFC off where nothing is connected",
+        elements=tuple(known(device, name) for name in missing),
+        places=len(missing),
+        data={"ports": list(missing)},
+    )

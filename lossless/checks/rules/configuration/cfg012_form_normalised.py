@@ -1,0 +1,146 @@
+"""What was normalised to read a file is said once.
+
+## What it does
+Says in which other form than that of `config_db.json` a file, or something in it, is written, how often, and how it
+was read: keys `TABLE|key`, fields that end in `@`, `NULL` rows and rows wrapped with their type, as dumps of redis
+have them; one file for several ASICs; a list of configurations; numbers without quotes; a byte-order mark. References
+in brackets, keys that join ports and numbers written in an odd way are not said again here: [CFG002](CFG002.md),
+[SWS008](SWS008.md) and [CFG001](CFG001.md) say what they do to the device.
+
+## Why it breaks a lossless fabric
+It does not, but who reads the other findings should know what was judged. A dump of redis shows what runs, which
+is not what the next boot loads. Of these forms SONiC's own tools take numbers, and on a device of several ASICs one
+file for all of them; nothing else.
+
+## Bad
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {
+    "AZURE_LOSSLESS": {
+      "green_max_threshold": 2097152   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_max_threshold": "2097152"}}
+}
+```
+
+## Fix
+Nothing has to be done. `sonic-cfggen -d --print-data`, with `-n asic0` for an ASIC, prints what runs in the form of
+`config_db.json`.
+
+## Sources
+- sonic-py-swsssdk src/swsssdk/configdb.py @0589283 (how redis holds lists and empty rows; values are written as text)
+- sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c (namespaces are called asicN)
+- sonic-utilities config/main.py @008ae9c (`config save FILE` writes all ASICs into one file)
+- RFC 8259 section 8.1 (a text must not begin with a byte-order mark, and who reads it may ignore one)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.ground.basics.findings import Path
+
+RULE = Rule(
+    code="CFG012",
+    name="form-normalised",
+    severity="info",
+    summary="What was normalised to read a file is said once",
+    sources=(
+        "sonic-py-swsssdk src/swsssdk/configdb.py @0589283",
+        "sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c",
+        "sonic-utilities config/main.py @008ae9c",
+        "RFC 8259 section 8.1",
+    ),
+    subject="tables",
+)
+
+_PLAIN = "sonic-cfggen -d --print-data prints what runs in the form of config_db.json"
+
+
+class _Said(NamedTuple):
+    """How one kind is told: of one place, of several, and what a reader can do."""
+
+    one: str
+    many: str
+    note: str = ""
+    help: str = ""
+
+
+_KINDS = {
+    "dump": _Said(
+        "1 row stands under a key of redis, TABLE|key, and is read as a row of its table",
+        "{} rows stand under keys of redis, TABLE|key, and are read as rows of their tables",
+        "a dump shows what runs; the next boot loads config_db.json",
+        _PLAIN,
+    ),
+    "wrapped": _Said(
+        "1 row is wrapped with its type, as redis-dump does; what stands below value is read",
+        "{} rows are wrapped with their type, as redis-dump does; what stands below value is read",
+    ),
+    "listed": _Said(
+        "1 field ends in @, by which redis marks a list, and is read as a list",
+        "{} fields end in @, by which redis marks a list, and are read as lists",
+    ),
+    "null": _Said(
+        "1 row holds NULL, which stands for no fields, and is read as empty",
+        "{} rows hold NULL, which stands for no fields, and are read as empty",
+    ),
+    "sections": _Said(
+        "the file has a section above its tables; it is judged as a device",
+        "the file has {} sections above its tables, localhost or asicN; each is judged as a device of its own",
+    ),
+    "list": _Said(
+        "the file is a list of one configuration",
+        "the file is a list of {} configurations; each is judged as a device of its own",
+    ),
+    "numbers": _Said(
+        "1 value is a JSON number, and is read as text",
+        "{} values are JSON numbers, and are read as text",
+        "SONiC does the same when it loads the file",
+    ),
+    "mark": _Said(
+        "the file begins with a byte-order mark, which is passed over",
+        "",
+        "SONiC's tools refuse to read JSON that begins so",
+        "save the file as UTF-8 without a byte-order mark",
+    ),
+}
+_NAMED = 5
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind."""
+    for remark in device.tables.remarks:
+        yield _hit(device, remark.kind, remark.places, remark.paths)
+    numbers = device.tables.numbers
+    if numbers:
+        yield _hit(device, "numbers", len(numbers), tuple(numbers[:_NAMED]))
+
+
+def _hit(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Hit:
+    said = _KINDS[kind]
+    origin = Origin(device.tables.file, paths[0] if paths else ())
+    return Hit(
+        origin=origin if kind == "numbers" else origin.key(),
+        message=said.one if places == 1 else said.many.format(places),
+        note=said.note,
+        help=said.help,
+        elements=tuple("|".join(map(str, path)) for path in paths),
+        places=places,
+        data={"kind": kind, "places": places},
+    )

@@ -1,0 +1,324 @@
+"""What differs between a switch as it is configured and as an intent declares it, value by value.
+
+Meaning counts, not names: a device may call its maps and profiles what it likes. A row of the same name that says
+something else is blamed itself; where another row is bound, the binding is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import (
+    UNREADABLE,
+    BufferProfile,
+    Curve,
+    IndexMap,
+    Pool,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.qos import PortQos, PriorityGroup, PriorityMask, Queue, TunnelMaps
+
+Value = str | int | bool | None
+Fields = dict[str, Value]
+Item = TypeVar("Item", Scheduler, Wred, BufferProfile)
+_SHOWN = 3
+_WEIGHED = frozenset({"DWRR", "WRR"})
+
+
+class Difference(NamedTuple):
+    """One subject that differs: where it stands on the device, what is said of it, and where it was declared."""
+
+    origin: Origin
+    message: str
+    declared: Origin
+    extra: bool = False
+
+
+class MapField(NamedTuple):
+    """One map that a port binds: its attribute of PortQos, its table, and the words for its two sides.
+
+    ``same``: without a map each number goes to itself, not to 0.
+    """
+
+    attribute: str
+    table: str
+    source: str
+    target: str
+    same: bool
+
+
+MAPS = (
+    MapField("dscp_to_tc", "DSCP_TO_TC_MAP", "DSCP", "TC", same=False),
+    MapField("tc_to_queue", "TC_TO_QUEUE_MAP", "TC", "queue", same=True),
+    MapField("tc_to_pg", "TC_TO_PRIORITY_GROUP_MAP", "TC", "PG", same=True),
+    MapField("pfc_to_queue", "MAP_PFC_PRIORITY_TO_QUEUE", "priority", "queue", same=True),
+    MapField("pfc_to_pg", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "priority", "PG", same=True),
+)
+
+_TUNNEL_MAPS = (*MAPS[:3], MapField("tc_to_dscp", "TC_TO_DSCP_MAP", "TC", "DSCP", same=False))
+
+
+def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[Difference]:
+    """Yield what differs between the maps of a tunnel and its declared ones."""
+    for field in _TUNNEL_MAPS:
+        yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
+
+
+def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Difference]:
+    """Yield what differs between the QoS of a port and its declared one.
+
+    Unless speed and cable are the declared ones, groups that the switch makes from them are not compared.
+    """
+    if have.trust_dot1p and not want.trust_dot1p:
+        yield Difference(have.origin, "dot1p_to_tc_map is bound: the intent trusts DSCP", want.origin)
+    for field in MAPS:
+        yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
+    yield from _mask("pfc_enable", have.pfc, want.pfc)
+    # Where the watchdog has no row, or watches nothing, its own rules say so.
+    if have.watchdog_mask is not None and have.watchdog_mask.priorities and want.watchdog_mask is not None:
+        yield from _mask("pfcwd_sw_enable", have.watchdog_mask, want.watchdog_mask)
+    if have.watchdog is not None and want.watchdog is not None:
+        found = _differing(_watchdog(have.watchdog), _watchdog(want.watchdog))
+        yield from _row("the watchdog", found, have.watchdog.origin, want.watchdog.origin)
+    yield from _queues(have, want)
+    yield from _groups(have, want, same_link=same_link)
+    yield from _lists(name, have, want)
+
+
+def of_map(
+    field: MapField, have: IndexMap | None, want: IndexMap | None, unbound: Origin
+) -> Iterator[Difference]:
+    """Yield where a map leads elsewhere than the declared one; ``unbound`` is to blame where there is none.
+
+    What the intent gives no entry is of no consequence; what cannot be read is reported elsewhere.
+    """
+    if want is None:
+        return
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for index, target in enumerate(want.targets):
+        found = _target(have, index, same=field.same)
+        if target is not None and found not in (target, UNREADABLE):
+            pairs.setdefault((found, target), []).append(index)
+    if not pairs:
+        return
+    said = [
+        f"{field.source} {spell_dscps(sources)} goes to {field.target} {found}, the intent says {target}"
+        for (found, target), sources in pairs.items()
+    ]
+    name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"
+    yield Difference(_map_origin(have, pairs, unbound), f"{name}: {_listed(said)}", want.origin)
+
+
+def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
+    if index_map is None:
+        return index if same else 0
+    return index_map.targets[index] or 0
+
+
+def _map_origin(
+    have: IndexMap | None, pairs: Mapping[tuple[int, int], Sequence[int]], unbound: Origin
+) -> Origin:
+    if have is None:
+        return unbound
+    entries = [index for sources in pairs.values() for index in sources]
+    alone = len(entries) == 1 and have.targets[entries[0]] is not None
+    return have.entry_origin(entries[0]) if alone else have.origin
+
+
+def _mask(field: str, have: PriorityMask, want: PriorityMask) -> Iterator[Difference]:
+    if have.priorities != want.priorities:
+        said = f"{field} is {_numbers(have.priorities)}, the intent says {_numbers(want.priorities)}"
+        yield Difference(have.origin, said, want.origin)
+
+
+def _queues(have: PortQos, want: PortQos) -> Iterator[Difference]:
+    extra = []
+    for number, (found, wanted) in enumerate(zip(have.queues, want.queues, strict=True)):
+        if wanted is not None:
+            lossless = number in want.pfc.priorities
+            yield from _queue(found, wanted, have.origin, lossless=lossless)
+        elif found is not None:
+            extra.append(found)
+    if extra:
+        numbers = _numbers([queue.number for queue in extra])
+        yield Difference(
+            extra[0].origin, f"queue {numbers}: the intent has no such rows", want.origin, extra=True
+        )
+
+
+def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) -> Iterator[Difference]:
+    if have is None:
+        origin = nowhere._replace(path=("QUEUE",), mark="key")
+        yield Difference(origin, f"queue {want.number} has no row, the intent serves it", want.origin)
+        return
+    prefix = f"queue {want.number}"
+    yield from _bound(f"{prefix}: scheduler", have.scheduler, want.scheduler, have.origin, _scheduler)
+    # A lossless queue that marks nothing is reported as such.
+    if have.wred is not None or not lossless:
+        yield from _bound(f"{prefix}: wred_profile", have.wred, want.wred, have.origin, _wred)
+    at = have.buffer_origin or nowhere._replace(path=("BUFFER_QUEUE",), mark="key")
+    yield from _bound(f"{prefix}: buffer profile", have.buffer, want.buffer, at, profile_fields)
+
+
+def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Difference]:
+    extra = []
+    for number, (found, wanted) in enumerate(zip(have.groups, want.groups, strict=True)):
+        if wanted is not None:
+            if same_link or found is None or not found.generated:
+                yield from _group(number, found, wanted, have.origin)
+        elif found is not None and not found.generated:
+            extra.append(found)
+    if extra:
+        numbers = _numbers([group.number for group in extra])
+        yield Difference(
+            extra[0].origin, f"PG {numbers}: the intent has no such rows", want.origin, extra=True
+        )
+
+
+def _group(
+    number: int, have: PriorityGroup | None, want: PriorityGroup, nowhere: Origin
+) -> Iterator[Difference]:
+    if have is None:
+        origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
+        yield Difference(origin, f"PG {number} has no row, the intent has buffers for it", want.origin)
+    elif have.buffer is not None or not have.generated:
+        yield from _bound(f"PG {number}: profile", have.buffer, want.buffer, have.origin, profile_fields)
+
+
+def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[Difference]:
+    for side, found, wanted in zip(
+        ("INGRESS", "EGRESS"), have.profile_lists, want.profile_lists, strict=True
+    ):
+        by_name = {profile.name: profile for profile in found}
+        for profile in wanted:
+            if profile.name in by_name:
+                yield from _bound("", by_name[profile.name], profile, profile.origin, profile_fields)
+        unlike = [p for p in wanted if p.name not in by_name and not _among(p, found)]
+        if unlike:
+            table = f"BUFFER_PORT_{side}_PROFILE_LIST"
+            said = f"{side.lower()} profiles are {_names(found)}, the intent says {_names(wanted)}"
+            yield Difference(have.origin._replace(path=(table, name)), said, unlike[0].origin)
+
+
+def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
+    return any(profile_fields(other) == profile_fields(profile) for other in others)
+
+
+def _bound(
+    subject: str, have: Item | None, want: Item | None, at: Origin, fields: Callable[[Item], Fields]
+) -> Iterator[Difference]:
+    """Yield what differs between what is bound and what is declared: in the row itself where it has the same name."""
+    if want is None:
+        if have is not None:
+            yield Difference(at, f"{subject} is {have.name}, the intent says none", at)
+    elif have is None:
+        yield Difference(at, f"{subject} is missing, the intent says {_shown(fields(want))}", want.origin)
+    elif found := _differing(fields(have), fields(want)):
+        own = have.name == want.name
+        subject = have.name if own else f"{subject} {have.name}"
+        yield from _row(subject, found, have.origin if own else at, want.origin)
+
+
+def _row(
+    subject: str, found: Mapping[str, tuple[Value, Value]], at: Origin, declared: Origin
+) -> Iterator[Difference]:
+    if found:
+        said = [
+            f"{name} is {_text(have)}, the intent says {_text(want)}" for name, (have, want) in found.items()
+        ]
+        yield Difference(at, f"{subject}: {_listed(said)}", declared)
+
+
+def of_pool(have: Pool, want: Pool) -> Iterator[Difference]:
+    """Yield what differs between a pool and the declared one."""
+    yield from _row(have.name, _differing(_pool(have), _pool(want)), have.origin, want.origin)
+
+
+def _differing(have: Fields, want: Fields) -> dict[str, tuple[Value, Value]]:
+    names = dict.fromkeys((*want, *have))
+    return {n: (have.get(n), want.get(n)) for n in names if have.get(n) != want.get(n)}
+
+
+def _scheduler(scheduler: Scheduler) -> Fields:
+    rates: Fields = {"cir": scheduler.cir or None, "pir": scheduler.pir or None}
+    weight = scheduler.weight if scheduler.kind in _WEIGHED else None
+    meter = scheduler.meter if any(rates.values()) else None
+    return {"type": scheduler.kind, "weight": weight, **rates, "meter_type": meter}
+
+
+def _wred(wred: Wred) -> Fields:
+    curves = {"green": wred.green, "yellow": wred.yellow, "red": wred.red}
+    return {
+        field: value for colour, curve in curves.items() for field, value in _curve(colour, curve).items()
+    }
+
+
+def _curve(colour: str, curve: Curve) -> Fields:
+    """Return the fields of a curve; one that is off says nothing."""
+    if not curve.enabled:
+        return {f"wred_{colour}_enable": False}
+    return {
+        f"wred_{colour}_enable": True,
+        f"ecn of {colour}": curve.marks,
+        f"{colour}_min_threshold": curve.min_bytes,
+        f"{colour}_max_threshold": curve.max_bytes,
+        f"{colour}_drop_probability": curve.probability_percent,
+    }
+
+
+def profile_fields(profile: BufferProfile) -> Fields:
+    """Return what a buffer profile says, by the names of its fields."""
+    return {
+        "pool": profile.pool.name if profile.pool else None,
+        "size": profile.reserved_bytes,
+        "xoff": profile.headroom_bytes,
+        "xon": profile.xon_bytes or None,
+        "xon_offset": profile.xon_offset_bytes or None,
+        "dynamic_th": profile.dynamic_th,
+        "static_th": profile.static_th_bytes,
+    }
+
+
+def _pool(pool: Pool) -> Fields:
+    headroom = pool.shared_headroom_bytes or None
+    return {"type": pool.kind, "mode": pool.mode, "size": pool.size_bytes, "xoff": headroom}
+
+
+def _watchdog(watchdog: Watchdog) -> Fields:
+    return {
+        "detection_time": watchdog.detection_ms,
+        "restoration_time": watchdog.restoration_ms,
+        "action": watchdog.action,
+    }
+
+
+def _text(value: Value) -> str:
+    if value is None:
+        return "not set"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _shown(fields: Fields) -> str:
+    return _listed([f"{name} {_text(value)}" for name, value in fields.items() if value is not None], ", ")
+
+
+def _listed(said: Sequence[str], between: str = "; ") -> str:
+    more = len(said) - _SHOWN
+    return between.join(said[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers)) or "empty"
+
+
+def _names(profiles: Sequence[BufferProfile]) -> str:
+    return ", ".join(profile.name for profile in profiles) or "none"

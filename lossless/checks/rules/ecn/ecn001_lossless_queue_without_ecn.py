@@ -1,0 +1,234 @@
+"""A lossless queue must mark congestion.
+
+## What it does
+Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound,
+its green curve enabled, and green packets marked. With an intent, missing marking is an error, unless
+`congestion_control: pfc-only` states it; on a deployed switch, which does not say what its senders listen to,
+it is a warning. A profile that is enabled and does not mark is always an error: it drops. A priority whose
+traffic has no headroom is not judged; there PFC itself is the mistake.
+
+## Why it breaks a lossless fabric
+Marks slow senders down before PFC stops them. Without marks PFC is the only control: every congestion pauses
+whole links, and the pause spreads to traffic that has nothing to do with it. A curve without marking is
+worse: it drops RDMA packets between its thresholds, on the very queue that PFC keeps from dropping.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: off   # <- here
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "ecn": "ecn_none"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "wred_green_enable": "false"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet4|3": {   // <- here
+      "wred_profile": null
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: off
+congestion_control: pfc-only
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "ecn": "ecn_green",
+    "wred_green_enable": "true"
+  }}
+}
+```
+
+## Fix
+Give the class an `ecn` curve for every link speed; on a switch bind a WRED profile to the queue, with
+`wred_green_enable: true` and `ecn: ecn_all`.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (marking needs both; enabled without ECN drops)
+- sonic-buildimage issue 4545
+- Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024, 5.2.1
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import (
+    Use,
+    distinct_sets,
+    in_reach,
+    lossless_queues,
+    numbers,
+    pfc_only,
+    uses,
+)
+from lossless.checks.rules.places import below, elements, places
+from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.units import format_rate
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.ecn.marking import LosslessQueue
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN001",
+    name="lossless-queue-without-ecn",
+    severity="error",
+    summary="A lossless queue must mark congestion",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
+        "sonic-buildimage issue 4545",
+        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024, 5.2.1",
+    ),
+    fixable="unsafe",
+)
+_WHY = "without marks PFC is the only control, and every congestion pauses whole links"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile that does not mark, and per set of queues without one."""
+    for use in uses(view):
+        if use.wred.drops and in_reach(use, use.wred.green):
+            yield _drops(use)
+        elif not use.wred.marks and not pfc_only(view):
+            yield _does_not_mark(use, view.fabric.declared)
+    if pfc_only(view):
+        return
+    yield from _unreadable(view)
+    bare = [queue for queue in lossless_queues(view) if queue.wred is None]
+    if view.fabric.declared:
+        yield from _classes_without(view, bare)
+    else:
+        yield from _queues_without(bare)
+
+
+def _unreadable(view: View) -> Iterator[Gap]:
+    for ports in view.lossless_sets:
+        if any(ports.qos.queue_of(priority) == UNREADABLE for priority in ports.qos.pfc.priorities):
+            yield Gap("the queue of a lossless priority cannot be read", ports.places)
+
+
+def _drops(use: Use) -> Hit:
+    green = use.wred.green
+    return Hit(
+        origin=use.wred.origin.at("ecn"),
+        message=f"{use.wred.name} drops packets of a lossless queue from {green.min_bytes or 0:,} B on: "
+        "its curve is enabled and does not mark",
+        note="between min and max a growing share is dropped, above max everything; PFC cannot prevent it",
+        help='set "ecn": "ecn_all"',
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes, "queues": list(use.numbers)},
+        severity="error",
+        fix=(Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),),
+    )
+
+
+def _does_not_mark(use: Use, declared: bool) -> Hit:
+    also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
+    return Hit(
+        origin=use.wred.origin.at("wred_green_enable"),
+        message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",
+        note=_WHY,
+        help=f'set "wred_green_enable": "true"{also}',
+        elements=use.elements,
+        places=use.places,
+        data={"queues": list(use.numbers)},
+        severity=None if declared else "warning",
+    )
+
+
+def _queues_without(bare: Sequence[LosslessQueue]) -> Iterator[Hit | Gap]:
+    switches: dict[int, list[LosslessQueue]] = {}
+    for queue in bare:
+        if queue.in_fragment:
+            yield Gap("a fragment without PORT rows: its WRED profiles may stand elsewhere", _places([queue]))
+        else:
+            switches.setdefault(id(queue.ports.switch), []).append(queue)
+    yield from map(_queue_hit, switches.values())
+
+
+def _queue_hit(queues: Sequence[LosslessQueue]) -> Hit:
+    which = numbers(queues)
+    subject = f"queue {which[0]} has" if len(which) == 1 else f"queues {', '.join(map(str, which))} have"
+    return Hit(
+        origin=_queue_origin(queues[0]),
+        message=f"lossless {subject} no WRED profile: congestion is not marked",
+        note=_WHY,
+        help='bind one: "wred_profile": "AZURE_LOSSLESS" in the QUEUE row',
+        elements=elements(distinct_sets(queues)),
+        places=_places(queues),
+        data={"queues": list(which)},
+        severity="warning",
+    )
+
+
+def _queue_origin(queue: LosslessQueue) -> Origin:
+    row = queue.queue.origin if queue.queue else None
+    return row.key() if row and row.path[0] == "QUEUE" else queue.ports.qos.pfc.origin
+
+
+def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Hit]:
+    classes = {cls.priority: cls for cls in view.fabric.classes.lossless}
+    for priority, cls in classes.items():
+        queues = [queue for queue in bare if queue.priority == priority]
+        if queues:
+            marked = {q.ports.speed_bps for q in lossless_queues(view) if q.priority == priority and q.wred}
+            yield _class_hit(cls.name, below(cls.origin, "ecn"), queues, _speeds(marked))
+
+
+def _class_hit(name: str, origin: Origin, queues: Sequence[LosslessQueue], marked: Sequence[str]) -> Hit:
+    missing = _speeds({queue.ports.speed_bps for queue in queues})
+    if marked:
+        message = (
+            f"lossless class {name} marks nothing on links of {', '.join(missing)}: ecn has no curve for them"
+        )
+        note = f"there is one for {', '.join(marked)}; {_WHY}"
+    else:
+        message, note = f"lossless class {name} has no ECN and marks nothing", _WHY
+    return Hit(
+        origin=origin,
+        message=message,
+        note=note,
+        help="give it min, max and probability; where senders do not listen to marks, "
+        "state congestion_control: pfc-only",
+        elements=elements(distinct_sets(queues)),
+        places=_places(queues),
+        data={"speeds": list(missing)},
+    )
+
+
+def _speeds(speeds: set[int | None]) -> tuple[str, ...]:
+    return tuple(format_rate(speed_bps) for speed_bps in sorted(s for s in speeds if s))
+
+
+def _places(queues: Sequence[LosslessQueue]) -> int:
+    return places(distinct_sets(queues))

@@ -1,0 +1,98 @@
+"""A probability between the thresholds needs room between them.
+
+## What it does
+Looks at WRED profiles on lossless queues whose Kmin equals Kmax although a probability below 100 % is given.
+Equal thresholds with 100 %, a published setting that says what happens, are silent, and so is a profile
+that means "off" with thresholds beyond any buffer.
+
+## Why it breaks a lossless fabric
+With Kmin equal to Kmax there is nothing between them: below, nothing is marked, above, everything is. The few
+per cent that the profile promises never happen. All senders slow down at once instead, the queue runs empty,
+and the link idles until they have all come back.
+
+## Bad
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "3276800"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      min: 3200 KiB   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "3276800",
+    "green_drop_probability": "100"
+  }}
+}
+```
+
+## Fix
+Lower Kmin, or say 100 % where a step is meant.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @03a2683 (a missing probability becomes 100)
+- iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6 (300 kB, 300 kB, 100 %)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.ecn.marking import in_reach, marking_uses
+from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN002",
+    name="marking-step-with-ramp",
+    severity="info",
+    summary="A probability between the thresholds needs room between them",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @03a2683",
+        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per curve without a slope whose probability says otherwise."""
+    for use in marking_uses(view):
+        green = use.wred.green
+        if (
+            green.min_bytes == green.max_bytes
+            and (green.max_bytes or 0) > ONE_PACKET_BYTES
+            and green.probability_percent not in (None, 100)
+            and in_reach(use, green)
+        ):
+            yield _hit(view, use)
+
+
+def _hit(view: View, use: Use) -> Hit:
+    green = use.wred.green
+    return Hit(
+        origin=threshold_origin(view, use.wred, "min"),
+        message=f"Kmin and Kmax are both {format_bytes(green.max_bytes or 0)}: "
+        f"marking jumps from none to all, never {green.probability_percent} %",
+        note="there is nothing between the thresholds for a probability to rise in",
+        help="lower Kmin, or set the probability to 100 % where a step is meant",
+        elements=use.elements,
+        places=use.places,
+        data={"bytes": green.max_bytes, "probability_percent": green.probability_percent},
+    )

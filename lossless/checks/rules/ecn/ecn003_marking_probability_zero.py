@@ -1,0 +1,101 @@
+"""A marking curve must have a probability above zero.
+
+## What it does
+Looks at the marking probability of WRED profiles on lossless queues: zero with max above min is an error.
+With min equal to max the probability says nothing, because above max every packet is marked; profiles that
+mean "off" are written that way, beyond any buffer. A profile that does not mark at all is ECN001's.
+
+## Why it breaks a lossless fabric
+Between min and max nothing is marked, and above max everything is. The queue grows to max before any sender
+hears of it, and then all of them slow down at once; PFC has usually stopped the links by then.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      probability: 0%   # <- here
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_drop_probability": "0"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      probability: 1%
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_drop_probability": "100"
+  }}
+}
+```
+
+## Fix
+Set the probability that packets at max are marked with: stock SONiC has 5 %, NVIDIA's RoCE profile 100 %.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (a missing probability becomes 100)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b
+- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1,500,000 B, 100 %)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import pfc_only, uses
+from lossless.checks.rules.places import below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN003",
+    name="marking-probability-zero",
+    severity="error",
+    summary="A marking curve must have a probability above zero",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per marking curve of a lossless queue whose probability is zero."""
+    if pfc_only(view):
+        return
+    for use in uses(view):
+        green = use.wred.green
+        if use.wred.marks and green.probability_percent == 0 and green.min_bytes != green.max_bytes:
+            yield _hit(use, view.fabric.declared)
+
+
+def _hit(use: Use, declared: bool) -> Hit:
+    green = use.wred.green
+    return Hit(
+        origin=below(use.wred.origin, "probability" if declared else "green_drop_probability"),
+        message=f"marking probability is 0 %: nothing is marked up to {green.max_bytes or 0:,} B",
+        note=f"the curve from {green.min_bytes or 0:,} B to {green.max_bytes or 0:,} B is flat at zero; "
+        "above it every packet is marked at once",
+        help="set a probability of 1 % or more",
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes, "probability_percent": 0},
+    )

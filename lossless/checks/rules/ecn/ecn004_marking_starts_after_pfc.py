@@ -1,0 +1,142 @@
+"""ECN must start to mark before PFC starts to pause.
+
+## What it does
+Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two
+look at different ends of the switch, so both directions are worked out, with T(m) = alpha B / (1 + alpha
+m), B the shared pool without headroom:
+
+- several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
+  that of the most senders the switch has is an error, Kmin above that of two a warning;
+- one port to several congested egresses: the group may hold n x Kmin while nothing is marked. Kmin above half
+  of T(1), which two egresses reach, is a warning.
+
+Kmin below all of these is necessary for a quiet fabric and not sufficient, so the rule never calls one safe.
+
+## Why it breaks a lossless fabric
+Senders that see no marks do not slow down. PFC then holds the fabric together alone: pauses spread hop by
+hop, and flows that have nothing to do with the congestion wait behind it.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "size": "3000000"
+  }},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "819200",   // <- here
+    "green_max_threshold": "1200000"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      min: 20 MB   # <- here
+      max: 25 MB
+```
+
+## Good
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "819200",
+    "green_max_threshold": "1200000"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}
+```
+
+## Fix
+Lower Kmin below T(1) / 2, or give the lossless groups a larger alpha.
+
+## Sources
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 4 (fan-out bound)
+- Choudhury and Hahne, Dynamic queue length thresholds, 1998 (T of m groups)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.buffers.marking import Marking
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="ECN004",
+    name="marking-starts-after-pfc",
+    severity="warning",
+    summary="ECN must start to mark before PFC starts to pause",
+    sources=(
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 4",
+        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per ECN curve whose Kmin PFC can come before."""
+    ranked: list[tuple[tuple[int, float], Hit]] = []
+    for ports, found in markings(view):
+        if isinstance(found, Gap):
+            yield found
+            continue
+        reach = found.trigger.threshold_bytes(1)
+        if found.fan_in >= 2 and found.kmin_bytes >= found.trigger.egress_bytes(found.fan_in):
+            ranked.append(((0, reach), _never_first(view, ports, found)))
+        elif found.fan_in >= 2 and found.kmin_bytes >= found.trigger.egress_bytes(2):
+            ranked.append(((1, reach), _incast(view, ports, found)))
+        elif found.fan_out >= 2 and 2 * found.kmin_bytes > reach:
+            ranked.append(((2, reach), _fan_out(view, ports, found)))
+    yield from tightest(ranked)
+
+
+def _never_first(view: View, ports: PortSet, found: Marking) -> Hit:
+    holds = int(found.trigger.egress_bytes(found.fan_in))
+    hit = _hit(view, ports, found, "no incast on this switch is marked before PFC pauses it")
+    note = f"{found.fan_in} senders pause when the egress holds {format_bytes(holds)}; {hit.note}"
+    return hit._replace(note=note, severity="error")
+
+
+def _incast(view: View, ports: PortSet, found: Marking) -> Hit:
+    holds = int(found.trigger.egress_bytes(2))
+    return _hit(
+        view, ports, found, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
+    )
+
+
+def _fan_out(view: View, ports: PortSet, found: Marking) -> Hit:
+    reach = int(found.trigger.threshold_bytes(1))
+    return _hit(
+        view,
+        ports,
+        found,
+        f"a port that feeds two congested egresses pauses at {format_bytes(reach)}, before the first mark",
+    )
+
+
+def _hit(view: View, ports: PortSet, found: Marking, what: str) -> Hit:
+    reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
+    return Hit(
+        origin=threshold_origin(view, found.wred, "min"),
+        message=f"Kmin {format_bytes(found.kmin_bytes)}: {what}",
+        note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "
+        f"in a pool of {format_bytes(found.trigger.pool_bytes)}",
+        help=f"lower Kmin below {format_bytes(int(reach / 2))}, or raise alpha of the lossless groups",
+        elements=ports.elements,
+        places=ports.places,
+        data={"kmin_bytes": found.kmin_bytes, **margins(found, found.kmin_bytes)},
+    )

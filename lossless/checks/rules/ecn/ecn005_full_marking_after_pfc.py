@@ -1,0 +1,112 @@
+"""Full marking must be reached before PFC starts to pause.
+
+## What it does
+Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded
+priority group sends XOFF; B is the shared pool without headroom. Kmax above that means that a queue which
+one port fills, behind a slow receiver or a pause, is never fully marked. With more senders the egress holds
+more at the first XOFF, so T(1) is the tightest case. Where even Kmin lies above T(1), ECN004 says all there
+is to say.
+
+## Why it breaks a lossless fabric
+Between Kmin and Kmax only a few per cent of the packets are marked. When PFC starts first, senders never
+get the strong signal that the curve promises, and the pauses that ECN should have prevented spread
+upstream.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "size": "6000000"
+  }},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "3276800"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      max: 50 MB   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "size": "6000000"
+  }},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "2400000"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}
+```
+
+## Fix
+Lower Kmax below T(1), or give the lossless groups a larger alpha.
+
+## Sources
+- Choudhury and Hahne, Dynamic queue length thresholds, 1998 (T of one group)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (1 MiB and 2 MiB, a curve tuned for storage)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.buffers.marking import Marking
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="ECN005",
+    name="full-marking-after-pfc",
+    severity="warning",
+    summary="Full marking must be reached before PFC starts to pause",
+    sources=(
+        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
+    ranked: list[tuple[tuple[int, float], Hit]] = []
+    for ports, found in markings(view):
+        if isinstance(found, Gap):
+            yield found
+            continue
+        reach = found.trigger.threshold_bytes(1)
+        if found.kmin_bytes <= reach < found.kmax_bytes:
+            ranked.append(((0, reach), _hit(view, ports, found)))
+    yield from tightest(ranked)
+
+
+def _hit(view: View, ports: PortSet, found: Marking) -> Hit:
+    reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
+    incast = "before" if pair <= found.kmax_bytes else "after"
+    return Hit(
+        origin=threshold_origin(view, found.wred, "max"),
+        message=f"Kmax {format_bytes(found.kmax_bytes)} is above the {format_bytes(int(reach))} at which one "
+        "loaded port pauses",
+        note=f"two senders to one port pause at {format_bytes(int(pair))}, {incast} full marking; "
+        f"the pool shares {format_bytes(found.trigger.pool_bytes)}",
+        help=f"lower Kmax below {format_bytes(int(reach))}, or raise alpha of the lossless groups",
+        elements=ports.elements,
+        places=ports.places,
+        data={"kmax_bytes": found.kmax_bytes, **margins(found, found.kmax_bytes)},
+    )

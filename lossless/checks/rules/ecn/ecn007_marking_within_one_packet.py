@@ -1,0 +1,131 @@
+"""A queue must be able to hold a packet without being fully marked.
+
+## What it does
+Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet
+of the largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone
+is noted. Thresholds that merely look low are not judged: how low is right depends on round-trip times that
+neither an intent nor a switch knows.
+
+## Why it breaks a lossless fabric
+Every packet that has to wait for one other is marked, congestion or not, and senders stay at their lowest rate.
+Such numbers are thresholds in kilobytes where bytes are counted. Zero is worse: SAI's thresholds begin at 1 and
+its zero stands for the whole buffer, so that one switch may mark everything and another nothing.
+
+## Bad
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "800",
+    "green_max_threshold": "3200"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      min: 0 B
+      max: 0 B   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "150000",
+    "green_max_threshold": "1500000"
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      min: 5 kB
+      max: 200 kB
+```
+
+## Fix
+Thresholds are bytes: 800 KiB is 819,200.
+
+## Sources
+- opencomputeproject/SAI inc/saiwred.h @0e1fcb6 (thresholds from 1, 0 stands for the maximum buffer size)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b (units bytes)
+- IBTA InfiniBand Architecture volume 1 (path MTU of 256 to 4,096 bytes)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.ecn.marking import marking_uses
+from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN007",
+    name="marking-within-one-packet",
+    severity="warning",
+    summary="A queue must be able to hold a packet without being fully marked",
+    sources=(
+        "opencomputeproject/SAI inc/saiwred.h @0e1fcb6",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b",
+        "IBTA InfiniBand Architecture volume 1",
+    ),
+)
+_ZERO = (
+    "SAI counts thresholds from 1 and takes 0 for the whole buffer; chips may also mark everything from 0 on"
+)
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per marking curve that a single packet reaches the end of, or that begins at zero."""
+    for use in marking_uses(view):
+        green = use.wred.green
+        if green.max_bytes is None:
+            continue
+        if green.max_bytes <= ONE_PACKET_BYTES:
+            yield _full(view, use, green.max_bytes)
+        elif green.min_bytes == 0:
+            yield _from_zero(view, use)
+
+
+def _full(view: View, use: Use, kmax_bytes: int) -> Hit:
+    zero = kmax_bytes == 0
+    return Hit(
+        origin=threshold_origin(view, use.wred, "max"),
+        message="Kmax is 0: every packet is marked, or none at all"
+        if zero
+        else f"Kmax is {format_bytes(kmax_bytes)}: one packet in the queue is enough to mark all others",
+        note=_ZERO
+        if zero
+        else f"an RDMA packet of the largest path MTU has {ONE_PACKET_BYTES:,} B of payload",
+        help="thresholds are bytes: write 800 KiB as 819200" if not view.fabric.declared else "raise max",
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": use.wred.green.min_bytes, "max_bytes": kmax_bytes},
+        severity="error" if zero else None,
+    )
+
+
+def _from_zero(view: View, use: Use) -> Hit:
+    return Hit(
+        origin=threshold_origin(view, use.wred, "min"),
+        message="Kmin is 0, which not all chips take for a threshold",
+        note=_ZERO,
+        help="set the bytes from which on packets are to be marked",
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": 0, "max_bytes": use.wred.green.max_bytes},
+        severity="info",
+        confidence="medium",
+    )

@@ -1,0 +1,113 @@
+"""Links of very different speed need ECN thresholds of their own.
+
+## What it does
+Looks for one marking curve on lossless queues of ports whose speeds differ by more than a factor of two, and
+says what Kmin means on the slowest and the fastest in time.
+
+## Why it breaks a lossless fabric
+The same bytes are four times the delay at 25G that they are at 100G. What marks in time on the fast links
+lets queues stand on the slow ones; what suits the slow ones makes senders on the fast links slow down for a
+queue that is gone in microseconds.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet0": {"speed": "100000"}},
+  "BUFFER_PROFILE": {"pg_lossless_100000_5m_profile": {
+    "pool": "ingress_lossless_pool", "size": "133120", "xon": "19456", "xoff": "113664", "dynamic_th": "0"
+  }},
+  "BUFFER_PG": {"Ethernet0|3": {"profile": "pg_lossless_100000_5m_profile"}},
+  "WRED_PROFILE": {
+    "AZURE_LOSSLESS": {   // <- here
+      "ecn": "ecn_all"
+    }
+  }
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:   # <- here
+      min: 400 KiB
+topology:
+  leaf_spine:
+    host_links: 2 x 200G
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      by_speed:
+        200G: {min: 200 KiB, max: 800 KiB, probability: 20%}
+topology:
+  leaf_spine:
+    host_links: 2 x 200G
+```
+
+## Fix
+Give each speed a curve: `by_speed` in an intent, a WRED profile per speed on a switch.
+
+## Sources
+- alibaba-edu/High-Precision-Congestion-Control simulation/run.py @9f4be2a (Kmin and Kmax grow with the rate)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import in_reach, marking_uses
+from lossless.checks.rules.places import places
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN009",
+    name="thresholds-for-unlike-speeds",
+    severity="info",
+    summary="Links of very different speed need ECN thresholds of their own",
+    sources=("alibaba-edu/High-Precision-Congestion-Control simulation/run.py @9f4be2a",),
+    confidence="medium",
+)
+_ALIKE = 2
+"""Speeds this many times apart still share a curve."""
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per curve on ports of very different speed."""
+    for use in marking_uses(view):
+        speeds = {ports.speed_bps for ports in use.sets}
+        if len(speeds) < 2 or not in_reach(use, use.wred.green):
+            continue
+        known = sorted(speed for speed in speeds if speed)
+        if len(known) < len(speeds):
+            yield Gap(
+                "the port's speed is not known", places([ports for ports in use.sets if not ports.speed_bps])
+            )
+        if known and known[-1] > _ALIKE * known[0] and use.wred.green.min_bytes:
+            yield _hit(view, use, use.wred.green.min_bytes, known)
+
+
+def _hit(view: View, use: Use, kmin_bytes: int, speeds: list[int]) -> Hit:
+    slow, fast = (kmin_bytes * 8e6 / speed for speed in (speeds[0], speeds[-1]))
+    names = [format_rate(speed) for speed in speeds]
+    return Hit(
+        origin=use.wred.origin,
+        message=f"one ECN curve serves {' and '.join([', '.join(names[:-1]), names[-1]])}: "
+        f"Kmin {kmin_bytes:,} B is {slow:.0f} us of queue at {names[0]}, {fast:.0f} us at {names[-1]}",
+        note="thresholds that work at one speed are published in proportion to it",
+        help="state by_speed under ecn"
+        if view.fabric.declared
+        else "bind a WRED profile of its own per speed",
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": kmin_bytes, "speeds_bps": list(speeds)},
+    )

@@ -1,0 +1,130 @@
+"""The ECN thresholds of stock SONiC are those of a storage network.
+
+## What it does
+Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossless queues of links of 200G and
+faster, and says what they mean there in time. Below 200G it is silent.
+
+## Why it breaks a lossless fabric
+A threshold in bytes means another delay at every speed: what is 0.2 ms of queue at 40G is 21 us at 400G. The
+shipped values come from storage networks. Whether they mark early enough before PFC stops the link, and late
+enough not to slow a collective down, was never looked at for this one.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: {min: 1 MiB, max: 2 MiB, probability: 5%}   # <- here
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {
+    "AZURE_LOSSLESS": {   // <- here
+      "green_min_threshold": "1048576",
+      "green_max_threshold": "2097152",
+      "green_drop_probability": "5"
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn: {min: 150 kB, max: 1500 kB, probability: 100%}
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "150000",
+    "green_max_threshold": "1500000",
+    "green_drop_probability": "100"
+  }}
+}
+```
+
+## Fix
+Choose the thresholds for these links: from the round-trip time, the buffer and the fan-in of this fabric.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the values)
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B (where they were tested)
+- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1,500,000 B, 100 %)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import pfc_only, uses
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="ECN010",
+    name="storage-default-thresholds",
+    severity="warning",
+    summary="The ECN thresholds of stock SONiC are those of a storage network",
+    sources=(
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B",
+        "CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet",
+    ),
+    confidence="medium",
+)
+_STOCK = (1024**2, 2 * 1024**2, 5)
+_FROM_BPS = 200 * 10**9
+_TESTED_BPS = 40 * 10**9
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile of the stock thresholds on fast links."""
+    if pfc_only(view):
+        return
+    for use in uses(view):
+        if not use.wred.marks or use.wred.green[2:] != _STOCK:
+            continue
+        unknown = [ports for ports in use.sets if ports.speed_bps is None]
+        if unknown:
+            yield Gap("the port's speed is not known", places(unknown))
+        fast = [ports for ports in use.sets if ports.speed_bps and ports.speed_bps >= _FROM_BPS]
+        if fast:
+            yield _hit(use, fast)
+
+
+def _hit(use: Use, fast: list[PortSet]) -> Hit:
+    speeds = sorted({ports.speed_bps for ports in fast if ports.speed_bps})
+    spans = ", ".join(f"{_span(speed_bps)} at {format_rate(speed_bps)}" for speed_bps in speeds)
+    return Hit(
+        origin=use.wred.origin,
+        message=f"ECN marks from 1 MiB to 2 MiB with 5 %, stock SONiC's storage default: a queue of {spans}",
+        note=f"the values were tested on storage at 40G, where they are {_span(_TESTED_BPS)}",
+        help="choose them for this fabric; NVIDIA's RoCE profile, for one, has 150,000 B and 1,500,000 B",
+        elements=elements(fast),
+        places=places(fast),
+        data={
+            "min_bytes": _STOCK[0],
+            "max_bytes": _STOCK[1],
+            "probability_percent": _STOCK[2],
+            "min_us": {format_rate(s): _microseconds(_STOCK[0], s) for s in speeds},
+            "max_us": {format_rate(s): _microseconds(_STOCK[1], s) for s in speeds},
+        },
+    )
+
+
+def _span(speed_bps: int) -> str:
+    low, high = (_microseconds(size, speed_bps) for size in _STOCK[:2])
+    return f"{low:.0f} to {high:.0f} us"
+
+
+def _microseconds(size_bytes: int, speed_bps: int) -> float:
+    return round(size_bytes * 8 * 10**6 / speed_bps, 1)

@@ -1,0 +1,84 @@
+"""An ECN curve needs senders that speak ECN; on others' packets it may drop.
+
+## What it does
+Looks for marking curves on the lossless classes of an intent that states `congestion_control: pfc-only`. Drop
+curves, enabled without marking, are ECN001's.
+
+## Why it breaks a lossless fabric
+Marking and dropping are one curve: what cannot be marked, because it does not say it understands ECN, is
+dropped by some chips where others would have marked it. Where senders do not react to marks, NICs have ECN off
+and their packets may be such; the queue that PFC keeps from dropping then drops. At best the marks do nothing.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control: pfc-only
+classes:
+  rdma:
+    ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control: pfc-only
+classes:
+  rdma:
+    ecn: off
+```
+
+## Fix
+State `ecn: off`, or let the senders react: `congestion_control: dcqcn`.
+
+## Sources
+- sonic-buildimage issue 27606 (not-ECT packets on a lossless queue dropped by one chip, not by another)
+- opencomputeproject/SAI inc/saiwred.h @0e1fcb6 (one set of thresholds for marks and drops)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.ecn.marking import in_reach, pfc_only, uses
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import Use
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN011",
+    name="curve-for-deaf-senders",
+    severity="warning",
+    summary="An ECN curve needs senders that speak ECN; on others' packets it may drop",
+    sources=(
+        "sonic-buildimage issue 27606",
+        "opencomputeproject/SAI inc/saiwred.h @0e1fcb6",
+    ),
+    subject="intent",
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per curve of a lossless class whose senders do not react to marks."""
+    if not pfc_only(view):
+        return
+    for use in uses(view):
+        if use.wred.marks and in_reach(use, use.wred.green):
+            yield _hit(use)
+
+
+def _hit(use: Use) -> Hit:
+    green = use.wred.green
+    return Hit(
+        origin=use.wred.origin,
+        message="congestion_control is pfc-only, and yet a lossless class has an ECN curve: "
+        f"packets without ECT may be dropped from {format_bytes(green.min_bytes or 0)} on",
+        note="what cannot be marked is dropped by the same curve on some chips; senders ignore the marks anyway",
+        help="state ecn: off for the class, or congestion_control: dcqcn",
+        elements=use.elements,
+        places=use.places,
+        data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes},
+    )

@@ -1,0 +1,151 @@
+"""ECN thresholds must lie below what the queue itself can hold.
+
+## What it does
+Compares Kmax and Kmin of each lossless queue with the most bytes its own buffer profile lets it hold when
+everything else is empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the
+egress pool. A queue without a buffer row, and zero-size profiles of ports that are out of use, are not judged.
+That PFC may come first although the queue could hold more is ECN004 and ECN005; that the queue holds less than
+ingress does, where ingress is known, is BUF013 besides.
+
+## Why it breaks a lossless fabric
+A queue that cannot grow to Kmax is never fully marked; one that cannot grow to Kmin is never marked at all, and
+what it cannot hold at its egress limit is dropped, not paused.
+
+## Bad
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
+  "BUFFER_PG": {"Ethernet0|3": null, "Ethernet4|3": null, "Ethernet8|3": null},
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": null, "pg_lossless_800000_40m_profile": null,
+    "egress_lossless_profile": {"dynamic_th": "-6"}},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "3276800"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
+  "BUFFER_PG": {"Ethernet0|3": null, "Ethernet4|3": null, "Ethernet8|3": null},
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": null, "pg_lossless_800000_40m_profile": null,
+    "egress_lossless_profile": {"dynamic_th": "-7"}},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_min_threshold": "1500000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "DEVICE_METADATA": {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
+  "BUFFER_PG": {"Ethernet0|3": null, "Ethernet4|3": null, "Ethernet8|3": null},
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": null, "pg_lossless_800000_40m_profile": null,
+    "egress_lossless_profile": {"dynamic_th": "-5"}}
+}
+```
+
+## Fix
+Lower the thresholds, or let the queue hold more: stock profiles give lossless queues the whole egress pool.
+
+## Sources
+- Choudhury and Hahne, Dynamic queue length thresholds, 1998 (the most one queue can hold)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b (static_th, dynamic_th)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import queue_limit_bytes
+from lossless.analysis.buffers.port import Missing
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
+from lossless.checks.rules.ecn.thresholds import threshold_origin
+from lossless.checks.rules.places import beside, row_of
+from lossless.ground.basics.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.ecn.marking import LosslessQueue
+    from lossless.model.fabric.qos import BufferProfile, Wred
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ECN012",
+    name="threshold-beyond-queue-limit",
+    severity="warning",
+    summary="ECN thresholds must lie below what the queue itself can hold",
+    sources=(
+        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per curve that ends, or begins, beyond what its queue can hold."""
+    found: dict[tuple[int, int], list[LosslessQueue]] = {}
+    for queue in lossless_queues(view):
+        if queue.queue is not None and queue.queue.buffer is not None and queue.queue.wred is not None:
+            found.setdefault((id(queue.queue.wred), id(queue.queue.buffer)), []).append(queue)
+    for queues in found.values():
+        row = queues[0].queue
+        if row is not None and row.wred is not None and row.buffer is not None and _counts(view, row.wred):
+            yield from _judged(view, Use(row.wred, tuple(queues)), row.buffer)
+
+
+def _counts(view: View, wred: Wred) -> bool:
+    return wred.marks and not refused(wred) and not pfc_only(view)
+
+
+def _judged(view: View, use: Use, buffer: BufferProfile) -> Iterator[Hit | Gap]:
+    limit = queue_limit_bytes(buffer)
+    kmin, kmax = use.wred.green.min_bytes, use.wred.green.max_bytes
+    if limit is None or kmax is None:
+        return
+    if isinstance(limit, Missing):
+        yield Gap(limit.reason, use.places)
+    elif kmin is not None and kmin >= limit:
+        yield _never(view, use, buffer, int(limit))
+    elif kmax > limit:
+        yield _hit(
+            view, use, buffer, int(limit), "max", f"{format_bytes(kmax)}: full marking is never reached"
+        )
+
+
+def _never(view: View, use: Use, buffer: BufferProfile, limit: int) -> Hit:
+    kmin = use.wred.green.min_bytes or 0
+    hit = _hit(view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked")
+    return hit._replace(severity="error" if view.fabric.declared else None)
+
+
+def _hit(view: View, use: Use, buffer: BufferProfile, limit: int, end: str, what: str) -> Hit:
+    return Hit(
+        origin=threshold_origin(view, use.wred, end),
+        message=f"the queue holds at most {format_bytes(limit)} by {buffer.name}, K{end} is {what}",
+        note=_how(buffer),
+        help=f"lower K{end} below {format_bytes(limit)}, or raise the limit of {buffer.name}",
+        elements=use.elements,
+        places=use.places,
+        data={
+            "limit_bytes": limit,
+            "min_bytes": use.wred.green.min_bytes,
+            "max_bytes": use.wred.green.max_bytes,
+        },
+        related=beside(use.wred.origin, (row_of(buffer), "what limits the queue")),
+        # The queue's own limit holds whatever other ports do; that PFC comes first adds nothing to it.
+        supersedes=("ECN004", "ECN005"),
+    )
+
+
+def _how(buffer: BufferProfile) -> str:
+    pool = format_bytes(buffer.pool.size_bytes or 0) if buffer.pool else "unknown"
+    if buffer.dynamic_th is None:
+        return f"static_th {format_bytes(buffer.static_th_bytes or 0)}, {format_bytes(buffer.reserved_bytes)} reserved"
+    return (
+        f"alpha B / (1 + alpha) with alpha = 2^{buffer.dynamic_th} in a pool of {pool}, "
+        f"{format_bytes(buffer.reserved_bytes)} reserved"
+    )

@@ -1,0 +1,89 @@
+"""The one WRED profile of a switch should have the name that SONiC's tools look for.
+
+## What it does
+On a deployed switch whose lossless queues all share one marking WRED profile, looks whether it is called
+`AZURE_LOSSLESS`. Where several profiles are needed, one per speed or class, nothing can be done about their
+names, and the rule is silent.
+
+## Why it breaks a lossless fabric
+It does not, until somebody looks: `ecnconfig -q 3` compares the name and answers "off" for a queue that marks.
+Whoever believes it and says `ecnconfig -q 3 on` binds `AZURE_LOSSLESS` to the queues instead, with
+whatever that profile holds, if it exists.
+
+## Bad
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"ROCE": {
+    "ecn": "ecn_all",
+    "wred_green_enable": "true",
+    "green_min_threshold": "819200",
+    "green_max_threshold": "3276800",
+    "green_drop_probability": "20"
+  }},
+  "QUEUE": {
+    "Ethernet0|3": {
+      "wred_profile": "ROCE"   // <- here
+    },
+    "Ethernet4|3": {"wred_profile": "ROCE"},
+    "Ethernet8|3": {"wred_profile": "ROCE"}
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}
+  }
+}
+```
+
+## Fix
+Name the profile `AZURE_LOSSLESS`, or do not trust `ecnconfig -q` on this switch.
+
+## Sources
+- sonic-utilities scripts/ecnconfig @0ed3461 (the name is compared, and set)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.ecn.marking import refused, uses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="ECN014",
+    name="profile-name-unknown-to-tools",
+    severity="info",
+    summary="The one WRED profile of a switch should have the name that SONiC's tools look for",
+    sources=("sonic-utilities scripts/ecnconfig @0ed3461",),
+    subject="tables",
+)
+KNOWN_NAME = "AZURE_LOSSLESS"
+"""The name that ``ecnconfig`` takes for "on" (sonic-utilities scripts/ecnconfig @0ed3461)."""
+
+
+def check(device: Device) -> Iterator[Hit]:
+    """Yield a hit where the only profile of the lossless queues has another name."""
+    found = uses(device.view)
+    use = found[0] if len(found) == 1 else None
+    if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:
+        return
+    first = use.queues[0].queue
+    yield Hit(
+        origin=first.origin.at("wred_profile") if first else use.wred.origin,
+        message=f'"ecnconfig -q" calls ECN off on {use.places} ports: it looks for {KNOWN_NAME}, '
+        f"the profile is {use.wred.name}",
+        note=f"ecnconfig -q N on would bind {KNOWN_NAME} instead, whatever it holds",
+        help=f"name the profile {KNOWN_NAME}",
+        elements=use.elements,
+        places=use.places,
+        data={"profile": use.wred.name, "queues": list(use.numbers)},
+    )

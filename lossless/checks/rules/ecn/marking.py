@@ -1,0 +1,134 @@
+"""What the ECN rules share: the egress queues of lossless classes, and the WRED profiles on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import LARGEST_THRESHOLD
+from lossless.checks.rules.places import counted_lossy, elements, places
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import Curve, PortQos, Queue, Wred
+    from lossless.model.fabric.view import PortSet, View
+
+
+class LosslessQueue(NamedTuple):
+    """The egress queue of one priority with PFC; ``queue`` is None where no row names it."""
+
+    ports: PortSet
+    priority: int
+    number: int
+    queue: Queue | None
+
+    @property
+    def wred(self) -> Wred | None:
+        """Its WRED profile."""
+        return self.queue.wred if self.queue else None
+
+    @property
+    def in_fragment(self) -> bool:
+        """Whether its profile may stand elsewhere: a file without PORT rows, and a row that leads nowhere."""
+        leads_nowhere = self.queue is None or (self.queue.scheduler is None and self.queue.wred is None)
+        return leads_nowhere and self.ports.ports[0].admin_up is UNKNOWN
+
+
+class Use(NamedTuple):
+    """One WRED profile, and the lossless queues it is bound to."""
+
+    wred: Wred
+    queues: tuple[LosslessQueue, ...]
+
+    @property
+    def sets(self) -> tuple[PortSet, ...]:
+        """The ports it is used on, each set once."""
+        return distinct_sets(self.queues)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The queues it is bound to."""
+        return numbers(self.queues)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name."""
+        return elements(self.sets)
+
+    @property
+    def places(self) -> int:
+        """On how many ports."""
+        return places(self.sets)
+
+
+def lossless_queues(view: View) -> Iterator[LosslessQueue]:
+    """Yield the queue of every priority with PFC that is lossless, where its map can be read."""
+    for ports in view.lossless_sets:
+        for priority in ports.qos.pfc.priorities:
+            number = ports.qos.queue_of(priority)
+            if number == UNREADABLE or _astray(ports.qos, priority) or counted_lossy(ports.qos, priority):
+                continue
+            yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
+
+
+def _astray(qos: PortQos, priority: int) -> bool:
+    """Return whether the traffic leaves by another queue than its pause stops; PFC005 says so."""
+    stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
+    return stopped not in (None, UNREADABLE, qos.queue_of(priority))
+
+
+def uses(view: View) -> tuple[Use, ...]:
+    """Return the WRED profiles of lossless queues."""
+    found: dict[Wred, list[LosslessQueue]] = {}
+    for queue in lossless_queues(view):
+        if queue.wred is not None:
+            found.setdefault(queue.wred, []).append(queue)
+    return tuple(Use(wred, tuple(queues)) for wred, queues in found.items())
+
+
+def marking_uses(view: View) -> Iterator[Use]:
+    """Yield the profiles of lossless queues that mark, of those that a switch takes and senders listen to."""
+    if not pfc_only(view):
+        yield from (use for use in uses(view) if use.wred.marks and not refused(use.wred))
+
+
+def refused(wred: Wred) -> bool:
+    """Return whether orchagent refuses a profile for its thresholds, and marks nothing by it (SWS003)."""
+    return any(_refused(curve) for curve in (wred.green, wred.yellow, wred.red))
+
+
+def _refused(curve: Curve) -> bool:
+    low, high = curve.min_bytes or 0, curve.max_bytes or 0
+    return low > high or high > LARGEST_THRESHOLD
+
+
+def distinct_sets(queues: Sequence[LosslessQueue]) -> tuple[PortSet, ...]:
+    """Return the port sets of some queues, each once."""
+    return tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
+
+
+def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
+    """Return the numbers of some queues, ascending."""
+    return tuple(sorted({queue.number for queue in queues}))
+
+
+def in_reach(use: Use, curve: Curve) -> bool:
+    """Return whether a queue can grow to where a curve begins; what means "off" begins beyond."""
+    begin, buffers = curve.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
+    return begin is None or any(size is None or begin < size for size in buffers)
+
+
+def _buffer_bytes(switch: Switch) -> int | None:
+    known = [pool.size_bytes for pool in switch.qos.pools if pool.size_bytes]
+    if switch.profile and switch.profile.asic.buffer_bytes:
+        known.append(switch.profile.asic.buffer_bytes)
+    return max(known, default=None)
+
+
+def pfc_only(view: View) -> bool:
+    """Whether the intent states that senders do not react to marks."""
+    return view.fabric.congestion is not None and view.fabric.congestion.kind == "pfc-only"

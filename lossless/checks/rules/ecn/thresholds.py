@@ -1,0 +1,70 @@
+"""What the rules on ECN against XOFF share: the curves of each switch, and where they were written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.marking import Marking, by_switch, marking
+from lossless.analysis.buffers.port import Missing
+from lossless.checks.rules.base import Gap
+from lossless.checks.rules.places import below, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from lossless.checks.rules.base import Hit
+    from lossless.ground.basics.findings import Json, Origin
+    from lossless.model.fabric.qos import Wred
+    from lossless.model.fabric.view import PortSet, View
+
+ONE_PACKET_BYTES = 4096
+"""The payload of the largest RDMA packet: path MTUs are 256 to 4,096 bytes (IBTA volume 1)."""
+_FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
+
+
+def markings(view: View) -> Iterator[tuple[PortSet, Marking | Gap]]:
+    """Yield each distinct curve on each set of ports and what it competes with, or a gap."""
+    for sets in by_switch(view):
+        if sets[0].switch.qos.voq:
+            yield sets[0], Gap("virtual output queues stand at the ingress of another card", places(sets))
+            continue
+        for egress in sets:
+            found: dict[object, Marking | Gap] = {}
+            for priority in egress.qos.pfc.priorities:
+                one = marking(sets, egress, priority)
+                if isinstance(one, Missing):
+                    found[one.reason] = Gap(one.reason, egress.places)
+                elif one is not None:
+                    # Priorities that share curve and trigger are one cause on the same ports.
+                    found.setdefault((one.wred.origin, one.trigger), one)
+            yield from ((egress, one) for one in found.values())
+
+
+def tightest(ranked: Iterable[tuple[tuple[int, float], Hit]]) -> Iterator[Hit]:
+    """Yield one hit a place, the one of lowest rank, with the ports of all that share its cause."""
+    by_origin: dict[Origin, list[tuple[tuple[int, float], Hit]]] = {}
+    for rank, hit in ranked:
+        by_origin.setdefault(hit.origin, []).append((rank, hit))
+    for found in by_origin.values():
+        hits = [hit for _, hit in found]
+        worst = min(found, key=lambda pair: pair[0])[1]
+        elements = tuple(dict.fromkeys(name for hit in hits for name in hit.elements))
+        yield worst._replace(elements=elements, places=sum(hit.places for hit in hits))
+
+
+def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
+    """Return where Kmin (``min``) or Kmax (``max``) of a curve was written."""
+    return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
+
+
+def margins(found: Marking, threshold_bytes: int) -> Mapping[str, Json]:
+    """Return where XOFF sits around a threshold; a negative margin means that PFC comes first."""
+    return {
+        "pool_bytes": found.trigger.pool_bytes,
+        "alpha": found.trigger.alpha,
+        "one_group_bytes": int(found.trigger.threshold_bytes(1)),
+        "two_sender_egress_bytes": int(found.trigger.egress_bytes(2)),
+        "worst_fan_in": found.fan_in,
+        "two_sender_margin_bytes": int(found.trigger.egress_bytes(2)) - threshold_bytes,
+        "two_egress_margin_bytes": int(found.trigger.threshold_bytes(1)) - 2 * threshold_bytes,
+    }

@@ -1,0 +1,40 @@
+"""Hosts that were read beside the switches they hang on, where no intent says what either should be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.hosts import HostQos
+
+
+class Attached(NamedTuple):
+    """One interface of a host, and the switch port that it hangs on."""
+
+    host: HostQos
+    near: LinkEnd
+    switch: LinkEnd
+
+    @property
+    def name(self) -> str:
+        """The link as people write it."""
+        return f"{self.near.name} - {self.switch.name}"
+
+
+def attached_hosts(devices: Across) -> Iterator[Attached]:
+    """Yield interfaces of hosts with the switch ports they hang on, those in service.
+
+    Hosts of which an intent says what they should be are compared with that.
+    """
+    for pair in devices.pairs:
+        ends = (pair.near, pair.far)
+        if pair.declared or not all(end.in_service for end in ends):
+            continue
+        for near, far in (ends, ends[::-1]):
+            if near.host is not None and far.host is None:
+                yield Attached(near.host, near, far)

@@ -1,0 +1,230 @@
+"""What differs between a host as it was read and as an intent wants it, setting by setting.
+
+Meaning counts: a ToS byte by its DSCP, where the NIC has ECN bits of its own; a map by the DSCPs that go elsewhere;
+DCQCN by the priorities it runs on. What no file of the host says, and what the intent leaves alone, is not compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.pfc.masks import spell
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import Dcqcn, HostQos, Transport
+
+
+_JOBS = {
+    "fifo_tc": ("ib_fifo_tc", "NCCL_IB_FIFO_TC"),
+    "qps_per_connection": ("ib_qps_per_connection", "NCCL_IB_QPS_PER_CONNECTION"),
+    "gid_index": ("ib_gid_index", "NCCL_IB_GID_INDEX"),
+}
+_PATIENCE = {
+    "timeout": ("ib_timeout", "NCCL_IB_TIMEOUT"),
+    "retry_count": ("ib_retry_count", "NCCL_IB_RETRY_CNT"),
+}
+"""What NCCL is told: the attribute that has it, its key in an intent, and the variable."""
+
+
+class Difference(NamedTuple):
+    """One setting that differs: its name, both values as people write them, and where each is written.
+
+    ``harmless``: the host does more than is wanted of it, and nothing suffers.
+    """
+
+    setting: str
+    found: str
+    wanted: str
+    origin: Origin
+    declared: Origin
+    harmless: bool = False
+
+
+def differences(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    """Yield what differs, in the order in which a host is set up."""
+    yield from _network(have, want)
+    yield from _sorting(have, want)
+    yield from _marking(have, want)
+    yield from _dcqcn(have, want)
+    yield from _jobs(have, want)
+
+
+def _network(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    yield from _value("mtu", have.mtu_bytes, want.mtu_bytes, "{} B", have.mtu_origin, want.mtu_origin)
+    if isinstance(have.rate_bps, int) and isinstance(want.rate_bps, int) and have.rate_bps != want.rate_bps:
+        found, wanted = format_rate(have.rate_bps), format_rate(want.rate_bps)
+        yield Difference("speed", found, wanted, have.at("rate"), want.nic_origin)
+    yield from _cable(have, want)
+    if have.global_pause is True and want.global_pause is False:
+        yield Difference(
+            "global pause", "on", "off", have.at("global_pause"), _declared(want, "global_pause")
+        )
+
+
+def _cable(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    """Yield the cable that the NIC was told: for a longer one it keeps more room than it needs."""
+    told, real = have.cable_m, want.cable_m
+    if isinstance(told, int) and isinstance(real, int) and told != real:
+        yield Difference(
+            "the cable the NIC was told",
+            f"{told} m",
+            f"{real} m",
+            have.at("cable_m"),
+            want.origin,
+            harmless=told > real,
+        )
+
+
+def _sorting(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    yield from _at_key("trust", have, want)
+    yield from _at_key("dcbx", have, want)
+    if have.trust != "pcp":
+        yield from _map(have, want)
+    if isinstance(have.pfc_priorities, tuple) and isinstance(want.pfc_priorities, tuple):
+        found, wanted = have.pfc_priorities, want.pfc_priorities
+        if found != wanted:
+            yield Difference("PFC", spell(found), spell(wanted), have.pfc_origin, want.pfc_origin)
+    stall = "pfc_prevention"
+    yield from _value(stall, have.stall_ms, want.stall_ms, "{} ms", have.at(stall), _declared(want, stall))
+    if want.ets is not None and not isinstance(have.ets, Unknown) and have.ets != want.ets:
+        yield Difference("shares", _shares(have), _shares(want), have.at("ets"), want.origin)
+
+
+def _map(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    if isinstance(have.dscp_to_priority, Unknown) or isinstance(want.dscp_to_priority, Unknown):
+        return
+    found = dict(have.dscp_to_priority)
+    for priority in sorted(set(dict(want.dscp_to_priority).values())):
+        moved = [d for d, p in want.dscp_to_priority if p == priority and found.get(d, p) != p]
+        if moved:
+            went = sorted({found[dscp] for dscp in moved})
+            yield Difference(
+                f"the priority of DSCP {spell_dscps(moved)}",
+                ", ".join(map(str, went)),
+                str(priority),
+                at_dscp(have, moved[0]),
+                _declared(want, "dscp_to_priority"),
+            )
+
+
+def at_dscp(host: HostQos, dscp: int) -> Origin:
+    """Return where the priority of a DSCP is written; that of the map where it has no place of its own."""
+    named = dict(host.origins)
+    return named.get(f"dscp_to_priority.{dscp}") or host.at("dscp_to_priority")
+
+
+def _shares(host: HostQos) -> str:
+    ets = host.ets
+    if ets is None or isinstance(ets, Unknown):
+        return "none"
+    tcs = sorted(set(ets.priority_to_tc))
+    return ", ".join(f"TC {tc} {ets.tsa[tc]} {ets.bandwidth_percent[tc]} %" for tc in tcs)
+
+
+def _marking(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    """Yield the ToS bytes that put RDMA on another DSCP: the driver's own, and that of RDMA-CM."""
+    wanted = want.traffic_class
+    sources = (
+        ("traffic_class", have.traffic_class, have.traffic_class_origin),
+        ("default_roce_tos", have.cma_tos, have.at("cma_tos")),
+    )
+    for name, found, origin in sources:
+        if isinstance(wanted, int) and isinstance(found, int) and found >> 2 != wanted >> 2:
+            yield Difference(name, str(found), str(wanted), origin, want.traffic_class_origin)
+
+
+def _dcqcn(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    found, wanted = have.dcqcn, want.dcqcn
+    if wanted.enabled is not True:
+        if found.enabled is True:
+            yield Difference("DCQCN", "on", "off", found.at("priorities"), wanted.origin)
+        return
+    yield from _points(found, want)
+    for name in ("cnp_dscp", "cnp_priority"):
+        yield from _value(
+            name, getattr(found, name), getattr(wanted, name), "{}", found.at(name), _written(wanted, name)
+        )
+    values = dict(found.values)
+    for name, value in wanted.values:
+        yield from _value(name, values.get(name), value, "{}", found.at(name), _written(wanted, name))
+
+
+def _points(found: Dcqcn, want: HostQos) -> Iterator[Difference]:
+    """Yield the priorities that DCQCN runs on; those beyond the wanted ones do no harm.
+
+    Where the firmware's mask is all that is known, it says where DCQCN may run, and NIC001 whether that is enough.
+    """
+    wanted = want.pfc_priorities if want.dcqcn.priorities is None else want.dcqcn.priorities
+    halves: tuple[tuple[str, str], ...] = (
+        ("priorities", "DCQCN's reaction point"),
+        ("notifying", "DCQCN's notification point"),
+    )
+    said, named = {name: getattr(found, name) for name, _ in halves}, dict(found.origins)
+    if said["priorities"] == said["notifying"]:
+        halves = (("priorities", "DCQCN"),)
+    for name, point in halves:
+        on = said[name]
+        masked = named.get(name) is not None and named.get(name) == named.get("priority_mask")
+        if isinstance(on, tuple) and isinstance(wanted, tuple) and on != wanted and not masked:
+            more = set(on) > set(wanted)
+            yield Difference(point, spell(on), spell(wanted), found.at(name), want.dcqcn.origin, more)
+
+
+def _written(dcqcn: Dcqcn, name: str) -> Origin:
+    """Return where an intent states a parameter, or DCQCN itself where it leaves it to the NIC profile."""
+    key = "cnp_interval" if name == "min_time_between_cnps" else name
+    return dcqcn.at(key) if name in dcqcn.stated else dcqcn.origin
+
+
+def _jobs(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    yield from _patience(have, want)
+    for attribute, (key, variable) in _JOBS.items():
+        found, wanted = getattr(have.jobs, attribute), getattr(want.jobs, attribute)
+        declared = _variable(want, variable)
+        yield from _value(variable, found, wanted, "{}", have.at("nccl", key), declared)
+
+
+def _patience(have: HostQos, want: HostQos) -> Iterator[Difference]:
+    found, wanted = have.transport, want.transport
+    if not isinstance(found, tuple) or not isinstance(wanted, tuple):
+        return
+    for attribute, (key, variable) in _PATIENCE.items():
+        is_, says = getattr(found, attribute), getattr(wanted, attribute)
+        declared = _variable(want, variable)
+        yield from _value(variable, is_, says, "{}", _transport_at(have, found, key), declared)
+
+
+def _variable(want: HostQos, name: str) -> Origin:
+    """Return where an intent states a variable of jobs, or its hosts where it leaves it alone."""
+    variable = want.jobs.variable(name)
+    return want.origin if variable is None else variable.origin
+
+
+def _declared(want: HostQos, key: str) -> Origin:
+    """Return where an intent states a setting of its hosts, or the hosts where it leaves it to the default."""
+    return dict(want.origins).get(key, want.origin)
+
+
+def _transport_at(host: HostQos, transport: Transport, key: str) -> Origin:
+    named = dict(host.origins)
+    return named.get(f"nccl.{key}") or transport.origin
+
+
+def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterator[Difference]:
+    yield from _value(key, getattr(have, key), getattr(want, key), form, have.at(key), _declared(want, key))
+
+
+def _value(
+    setting: str, found: object, wanted: object, form: str, origin: Origin, declared: Origin
+) -> Iterator[Difference]:
+    """Yield a setting of one value that differs; absent on either side, or not known, it is not compared."""
+    if any(value is None or isinstance(value, Unknown) for value in (found, wanted)) or found == wanted:
+        return
+    yield Difference(setting, form.format(found), form.format(wanted), origin, declared)

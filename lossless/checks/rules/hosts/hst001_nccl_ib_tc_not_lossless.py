@@ -1,0 +1,110 @@
+"""RDMA must leave the hosts on a lossless DSCP: by NCCL_IB_TC, or for all of it by the traffic class.
+
+## What it does
+Asks both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC).
+One that names a lossless DSCP is enough, and with several lossless classes any of them will do. Where
+neither is set, RDMA leaves on DSCP 0. A value that looks like a DSCP instead of a ToS byte is left to
+CLS006.
+
+## Why it breaks a lossless fabric
+NCCL's default leaves the byte at 0. The whole fabric may be lossless for DSCP 26 while every gradient rides
+best effort: the first congestion drops packets, and the NICs go back and send everything again.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  nccl:
+    ib_tc: 40   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  nccl: {ib_tc: 106}
+```
+
+```yaml intent base=leaf-spine
+hosts: {traffic_class: 104}
+```
+
+## Fix
+Leave `traffic_class` at `derived`, or set `nccl.ib_tc` to the DSCP shifted by two: 106 for DSCP 26 with
+ECT(0).
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib/connect.cc @5067397 (NCCL_IB_TC defaults to 0)
+- NVIDIA/nccl issue 2383 (RDMA on DSCP 0 of a fabric that is lossless for another DSCP only)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import (
+    ECT0,
+    is_unit_slip,
+    lossless_dscps,
+    markings,
+    marks_all_known,
+    spell_dscps,
+)
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.classification.marking import Marking
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST001",
+    name="nccl-ib-tc-not-lossless",
+    severity="error",
+    summary="RDMA must leave the hosts on a lossless DSCP",
+    sources=("NVIDIA/nccl src/transport/net_ib/connect.cc @5067397", "NVIDIA/nccl issue 2383"),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose RDMA leaves on a lossy DSCP."""
+    lossless = lossless_dscps(view.fabric.classes)
+    if not lossless:
+        return
+    for host, names in view.host_kinds:
+        found = markings(host)
+        carried = {marking.dscp for marking in found} or {0}
+        slip = any(is_unit_slip(marking.tos, lossless) for marking in found)
+        if slip or not carried.isdisjoint(lossless):
+            continue
+        if marks_all_known(host):
+            yield _hit(host, found, lossless, names)
+        else:
+            yield unread("every source of the ToS byte", names)
+
+
+def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
+    carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in found)
+    carried = carried or "DSCP 0 (neither traffic_class nor NCCL_IB_TC is set)"
+    tos = lossless[0] << 2 | ECT0
+    return Hit(
+        origin=found[0].origin if found else host.traffic_class_origin,
+        message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {spell_dscps(lossless)}",
+        note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",
+        help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})"
+        if host.door == "intent"
+        else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
+        elements=hosts,
+        places=len(hosts),
+        data={"dscps": [m.dscp for m in found] or [0], "lossless_dscps": list(lossless)},
+        related=tuple(Related(m.origin, f"{m.name} {m.tos} is lossy too") for m in found[1:]),
+    )

@@ -1,0 +1,89 @@
+"""The traffic class of UCX alone is not enough: the hosts' own must stand behind it.
+
+## What it does
+Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX
+itself is told, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
+says so.
+
+## Why it breaks a lossless fabric
+UCX marks the queue pairs it opens with its own setting, and peers that answer keep theirs: with the variable on
+one side only, or read by one transport only, half of the traffic left on DSCP 0. The driver's traffic class marks
+every queue pair that the kernel makes, on both sides.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  ucx:
+    traffic_class: 106   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  ucx: {traffic_class: 106}
+```
+
+## Fix
+Leave `hosts.traffic_class` at `derived`.
+
+## Sources
+- openucx/ucx issue 10325 (UCX_IB_TRAFFIC_CLASS=106 one way, DSCP 0 the other)
+- openucx/ucx src/uct/ib/base/ib_iface.h (UCT_IB_DEFAULT_ROCEV2_DSCP is 106)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import lossless_dscps, markings, spell_dscps
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import Library
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST003",
+    name="ucx-marks-one-way",
+    severity="warning",
+    summary="The traffic class of UCX alone is not enough: the hosts' own must stand behind it",
+    sources=("openucx/ucx issue 10325", "openucx/ucx src/uct/ib/base/ib_iface.h"),
+    subject="intent",
+)
+UCX_DEFAULT_TOS = 106
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose UCX has no lossless traffic class behind it."""
+    lossless = lossless_dscps(view.fabric.classes)
+    for host, names in view.host_kinds:
+        ucx = next((library for library in host.jobs.libraries if library.name == "UCX"), None)
+        if ucx is None or not lossless:
+            continue
+        if host.traffic_class is UNKNOWN:
+            yield unread("the traffic class of its RDMA devices", names)
+            continue
+        if (host.traffic_class or 0) >> 2 in lossless:
+            continue
+        if not {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
+            yield _hit(ucx, lossless, names)
+
+
+def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
+    tos = UCX_DEFAULT_TOS if ucx.tos is None else ucx.tos
+    told = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
+    lossy = "" if tos >> 2 in lossless else "lossy "
+    return Hit(
+        origin=ucx.origin,
+        message=f"UCX has only {told} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
+        note=f"no traffic_class of the hosts is lossless DSCP {spell_dscps(lossless)}",
+        help="leave hosts.traffic_class at derived: it marks what the kernel opens, on both sides",
+        elements=hosts,
+        places=len(hosts),
+        data={"tos": tos, "lossless_dscps": list(lossless)},
+    )

@@ -1,0 +1,75 @@
+"""One queue pair a connection is one path of many: a few more spread it over the uplinks.
+
+## What it does
+Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1
+too; it is the statement that is judged, as the one sign that somebody chose.
+
+## Why it breaks a lossless fabric
+ECMP picks a path for each queue pair, by its UDP source port. A collective has few and large flows: with one queue
+pair each, some uplinks carry several at full rate and others none, and the crowded ones pause.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  nccl:
+    ib_qps_per_connection: 1   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  nccl: {ib_qps_per_connection: 4}
+```
+
+## Fix
+Set NCCL_IB_QPS_PER_CONNECTION to 2 to 8, or have the switches hash on the queue pair or route adaptively.
+
+## Sources
+- Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024 (queue pair scaling)
+- NVIDIA/nccl src/transport/net_ib (NCCL_IB_QPS_PER_CONNECTION: 1, of 1 to 128)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST004",
+    name="one-queue-pair-a-connection",
+    severity="info",
+    summary="One queue pair a connection is one path of many",
+    sources=(
+        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024",
+        "NVIDIA/nccl src/transport/net_ib",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose connections take one of several uplinks."""
+    for host, names in view.host_kinds:
+        uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
+        if uplinks > 1:
+            yield Hit(
+                origin=host.at("nccl", "ib_qps_per_connection"),
+                message=f"one queue pair a connection takes one of a leaf's {uplinks} uplinks",
+                note="ECMP places queue pairs, not bytes: a few large flows crowd some links and leave others idle",
+                help="set it to 2 to 8, or have the switches spread by queue pair",
+                elements=names,
+                places=len(names),
+                data={"uplinks": uplinks},
+            )
+
+
+def _uplinks(view: View, host: str) -> int:
+    """Return how many uplinks the leaf of a host has, the most where it has several leaves."""
+    leaves = {link.a for link in view.links_of.get(host, ())}
+    return max((sum(not link.to_host for link in view.links_of.get(leaf, ())) for leaf in leaves), default=0)

@@ -1,0 +1,84 @@
+"""A service level means nothing on RoCEv2: what sorts RDMA there is the traffic class.
+
+## What it does
+Looks for NCCL_IB_SL and UCX_IB_SL in the environment of jobs, in an intent's `hosts.environment` or in a file that was
+read on a host. Where RDMA leaves on a lossless DSCP all the same it is worth knowing and no more; where it does not,
+HST001 says so, and this rule is silent.
+
+## Why it breaks a lossless fabric
+On InfiniBand the service level chooses the virtual lane. On Ethernet it becomes the priority of a VLAN tag, which a
+routed packet does not have and a NIC that trusts DSCP does not look at. Whoever set it believes that RDMA is in a class
+of its own; what decides is NCCL_IB_TC or the driver's traffic class.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  environment:
+    NCCL_IB_SL: 3   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  environment: {NCCL_IB_SL: 0, NCCL_DEBUG: WARN}
+```
+
+## Fix
+Leave the variable out, and see that NCCL_IB_TC or `hosts.traffic_class` names a lossless DSCP.
+
+## Sources
+- NVIDIA/nccl docs/userguide env.rst (NCCL_IB_SL, NCCL_IB_TC)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3 (why tags do not cross routers)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import lossless_dscps, markings
+from lossless.checks.rules.mend import without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import HostQos, Variable
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST006",
+    name="service-level-on-ethernet",
+    severity="info",
+    summary="A service level means nothing on RoCEv2: what sorts RDMA there is the traffic class",
+    sources=(
+        "NVIDIA/nccl docs/userguide env.rst",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
+    ),
+    fixable="safe",
+)
+VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per service level that jobs on Ethernet are told."""
+    lossless = lossless_dscps(view.fabric.classes)
+    for host, names in view.host_kinds:
+        if {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
+            continue
+        for name in VARIABLES:
+            variable = host.jobs.variable(name)
+            if variable is not None and variable.value not in ("0", "-1"):
+                yield _hit(host, variable, names)
+
+
+def _hit(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Hit:
+    return Hit(
+        origin=variable.origin,
+        message=f"{variable.name} {variable.value} has no effect on RoCEv2, where the DSCP sorts RDMA",
+        note="a service level becomes the priority of a VLAN tag, which routed packets do not have",
+        help=f"leave {variable.name} out: the traffic class of RDMA is right without it",
+        elements=hosts,
+        places=len(hosts),
+        data={"variable": variable.name, "value": variable.value},
+        fix=without(host, "environment", variable.name),
+    )

@@ -1,0 +1,122 @@
+"""Every source of the ToS byte that is set must name a lossless DSCP, not only one of them.
+
+## What it does
+Looks at hosts of which one source of the ToS byte is right: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC),
+what RDMA-CM or another library is told. Each other that is set and names a lossy DSCP is a finding: an error where it
+is what the driver of a host that was read forces on all queue pairs, information where it is what the driver
+overrides. Where none is right HST001 speaks, of a slip of units CLS006, of libraries that bypass the kernel NIC011.
+
+## Why it breaks a lossless fabric
+Which of two sources counts is not the operator's to say: the driver of MLNX_OFED and DOCA puts its traffic class on
+every queue pair that the kernel makes, the kernel's own driver has no such setting, and RDMA-CM marks only what it
+connects itself. After an update of the driver, or on the one host that has another, RDMA leaves on the lossy DSCP.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  nccl:
+    ib_tc: 40   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: 0   # <- here
+  nccl:
+    ib_tc: 106
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  nccl: {ib_tc: 104}
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  traffic_class: unset
+  nccl: {ib_tc: 106}
+```
+
+## Fix
+Give every source the same DSCP, or leave all but one of them out.
+
+## Sources
+- NVIDIA/doroce-linux doRoCE.sh (sets RDMA-CM's byte and the driver's traffic_class, each by itself)
+- NVIDIA/nccl src/transport/net_ib/connect.cc @5067397 (NCCL_IB_TC goes into NCCL's own queue pairs)
+- NVIDIA/nccl issue 2383 (two sources, and RDMA on the DSCP of the other)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import Marking, is_unit_slip, lossless_dscps, markings
+from lossless.ground.basics.findings import Edit, Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST008",
+    name="traffic-classes-disagree",
+    severity="warning",
+    summary="Every source of the ToS byte that is set must name a lossless DSCP",
+    sources=(
+        "NVIDIA/doroce-linux doRoCE.sh",
+        "NVIDIA/nccl src/transport/net_ib/connect.cc @5067397",
+        "NVIDIA/nccl issue 2383",
+    ),
+    fixable="unsafe",
+)
+DRIVER = "traffic_class"
+"""The source that the driver puts on every queue pair which the kernel makes, where the driver has it."""
+_FORCED = "the driver puts its traffic_class on every queue pair that the kernel makes, whatever else is set"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per source that is lossy beside one that is lossless."""
+    lossless = lossless_dscps(view.fabric.classes)
+    for host, names in view.host_kinds:
+        found = (*markings(host), *_connected(host))
+        right = [marking for marking in found if marking.dscp in lossless]
+        for marking in found if right else ():
+            if marking.dscp not in lossless and not is_unit_slip(marking.tos, lossless):
+                yield _hit(host, marking, right[0], names)
+
+
+def _connected(host: HostQos) -> tuple[Marking, ...]:
+    """Return what RDMA-CM puts on what it connects, by itself; 0 is what it has if nobody set it."""
+    if host.door == "facts" and isinstance(host.cma_tos, int) and host.cma_tos:
+        return (Marking("default_roce_tos", host.cma_tos, host.at("cma_tos")),)
+    return ()
+
+
+def _hit(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) -> Hit:
+    declared = host.door == "intent"
+    return Hit(
+        origin=wrong.origin,
+        message=f"{wrong.name} {wrong.tos} puts RDMA on lossy DSCP {wrong.dscp}, "
+        f"{right.name} {right.tos} on DSCP {right.dscp}",
+        note=_FORCED
+        if not declared and DRIVER in (wrong.name, right.name)
+        else "which of them a queue pair gets depends on the driver and on who makes it",
+        help=f"make {wrong.name} {right.tos} too, or leave it out",
+        elements=hosts,
+        places=len(hosts),
+        data={"source": wrong.name, "tos": wrong.tos, "dscp": wrong.dscp, "lossless_dscp": right.dscp},
+        related=(Related(right.origin, f"{right.name} {right.tos}"),),
+        severity=None if declared else _severity(wrong, right),
+        fix=(Edit(wrong.origin, "remove"),) if declared else (),
+    )
+
+
+def _severity(wrong: Marking, right: Marking) -> Severity | None:
+    """Return how grave it is on a host that was read, whose driver has a traffic class of its own or has none."""
+    if wrong.name == DRIVER:
+        return "error"
+    return "info" if right.name == DRIVER else None

@@ -1,0 +1,90 @@
+"""A host must be set up as its intent declares it.
+
+## What it does
+Where an intent is judged together with what was read on one of its hosts, compares both: MTU and speed, trust, DSCP
+map, PFC, shares, the cable that the NIC keeps headroom for, when it ends a storm of its own, the ToS byte, DCQCN with
+its priorities, CNPs and parameters, and the patience of NCCL. Each setting that differs is one finding, which names
+both places. What no file of the host says is not compared. Where another rule says of the same place what traffic
+suffers, this one is silent.
+
+## Why it breaks a lossless fabric
+The intent was judged, and found sound. What a host does is something else, after a reboot without the unit, a driver
+that was updated, or a change by hand: one host of a thousand, and every collective runs at its pace.
+
+## Bad
+```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
+DCBX mode: OS controlled
+Priority trust state: dscp
+dscp2prio mapping:
+        prio:3 dscp:26,10,   # <- here
+        prio:6 dscp:48,
+PFC configuration:
+        priority    0   1   2   3   4   5   6   7
+        enabled     0   0   0   1   0   0   0   0
+```
+
+## Good
+```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
+DCBX mode: OS controlled
+Priority trust state: dscp
+dscp2prio mapping:
+        prio:3 dscp:26,
+        prio:6 dscp:48,
+Cable len: 3
+PFC configuration:
+        priority    0   1   2   3   4   5   6   7
+        enabled     0   0   0   1   0   0   0   0
+```
+
+## Fix
+Run the rendered script on the host, `lossless-roce.sh`; its `--check` says the same on the host itself.
+
+## Sources
+- Mellanox/nic-configuration-operator README.md @8bfbeb3 (settings of NICs are lost at every reboot)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.1 (configuration management and monitoring)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.hosts.differences import differences
+from lossless.checks.rules.places import beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.host import IntendedHost
+    from lossless.checks.rules.hosts.differences import Difference
+
+RULE = Rule(
+    code="HST009",
+    name="host-differs-from-intent",
+    severity="warning",
+    summary="A host must be set up as its intent declares it",
+    sources=(
+        "Mellanox/nic-configuration-operator README.md @8bfbeb3",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.1",
+    ),
+    subject="hosts",
+)
+
+
+def check(host: IntendedHost) -> Iterator[Hit | Gap]:
+    """Yield a hit per setting of a host that is not as declared."""
+    for difference in differences(host.have, host.want):
+        yield _hit(difference, host.names)
+
+
+def _hit(difference: Difference, names: tuple[str, ...]) -> Hit:
+    return Hit(
+        origin=difference.origin,
+        message=f"{difference.setting} is {difference.found}, the intent says {difference.wanted}",
+        help="run the rendered script on the host, or change the intent if the host is right",
+        elements=names,
+        places=len(names),
+        data={"setting": difference.setting, "found": difference.found, "wanted": difference.wanted},
+        related=beside(difference.origin, (difference.declared, "declared here")),
+        severity="info" if difference.harmless else None,
+    )

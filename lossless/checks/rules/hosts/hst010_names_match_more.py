@@ -1,0 +1,144 @@
+"""A device name that NCCL is told without `=` stands for every device whose name begins so.
+
+## What it does
+Reads NCCL_IB_HCA and NCCL_SOCKET_IFNAME where they are written without `=`. A name of a device that the host has is a
+finding where the host has another whose name begins with it and that the list does not name: `mlx5_1` is `mlx5_10` as
+well, and `^mlx5_1` leaves both out. Where no device of that name was read, `mlx5_1` to `mlx5_9` and others that the
+kernel counts so are worth knowing. What is no name of a device (`mlx5`, `^docker`) is meant as a prefix.
+
+## Why it breaks a lossless fabric
+The device that came along is one of another network: for storage, or for management. NCCL opens rings over it that the
+fabric was not sized for, or cannot reach the others through it, and the job hangs or crawls on the hosts that have one
+device more than those it was tried on.
+
+## Bad
+```text facts file=nccl.conf beside=leaf-spine.yaml
+NCCL_IB_TC=106
+NCCL_IB_HCA=mlx5_1   # <- here
+```
+
+## Good
+```text facts file=nccl.conf beside=leaf-spine.yaml
+NCCL_IB_TC=106
+NCCL_IB_HCA==mlx5_1
+NCCL_SOCKET_IFNAME=^docker,lo
+```
+
+## Fix
+Write `=` before the list: `NCCL_IB_HCA==mlx5_1`.
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib/init.cc @e5d9a7a (`^` and `=` before NCCL_IB_HCA) and src/misc/utils.cc @44a0963
+  (without `=`, as many characters as the list has are compared)
+- NVIDIA/nccl src/misc/socket.cc @081eafa (NCCL_SOCKET_IFNAME)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="HST010",
+    name="names-match-more",
+    severity="warning",
+    summary="A device name that NCCL is told without = stands for every device whose name begins so",
+    sources=(
+        "NVIDIA/nccl src/transport/net_ib/init.cc @e5d9a7a",
+        "NVIDIA/nccl src/misc/utils.cc @44a0963",
+        "NVIDIA/nccl src/misc/socket.cc @081eafa",
+    ),
+)
+_COUNTED = re.compile(r"(?:mlx4_|mlx5_|bnxt_re|irdma|eth|ib|bond)[1-9]")
+"""Names that the kernel counts, and others begin with: the tenth device is mlx5_10, and none is mlx5_00."""
+
+
+Pairs = tuple[tuple[str, str], ...]
+"""Names that are listed, each with a device that it stands for too."""
+
+
+class Listed(NamedTuple):
+    """One list of names as NCCL reads it. ``devices`` are those the host has, empty where nothing says."""
+
+    variable: str
+    written: str
+    excluding: bool
+    names: tuple[str, ...]
+    devices: tuple[str, ...]
+    origin: Origin
+
+    def beside(self) -> Pairs:
+        """Return each name with the other devices of the host that it stands for and that nobody named."""
+        return tuple(
+            (name, device)
+            for name in self.names
+            for device in self.devices
+            if name in self.devices and device.startswith(name) and device not in self.names
+        )
+
+    def possible(self) -> Pairs:
+        """Return each name of a device that is not known of the host, with one that it may stand for too."""
+        unknown = (name for name in self.names if name not in self.devices)
+        return tuple((name, f"{name}0") for name in unknown if _COUNTED.fullmatch(name))
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per list whose names stand for more devices than they name."""
+    for host, names in view.host_kinds:
+        for listed in _lists(host, _devices(view, host, names)):
+            found, possible = listed.beside(), listed.possible()
+            if found or possible:
+                yield _hit(listed, found or possible, bool(found), names)
+
+
+def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the devices of a host by the variable that lists them: each interface that was read is one of its own."""
+    machine = names[0].partition(":")[0]
+    read = [one.qos for one in view.fabric.hosts if one.name.partition(":")[0] == machine]
+    every = read if host.door == "facts" else [host]
+    return {
+        "NCCL_IB_HCA": tuple(dict.fromkeys(name for one in every for name in one.rdma_devices)),
+        "NCCL_SOCKET_IFNAME": tuple(dict.fromkeys(name for one in every for name in one.interfaces)),
+    }
+
+
+def _lists(host: HostQos, devices_of: Mapping[str, tuple[str, ...]]) -> Iterator[Listed]:
+    for name, devices in devices_of.items():
+        variable = host.jobs.variable(name)
+        listed = parsed(variable.value) if variable else None
+        if variable and listed:
+            written = variable.value.removeprefix("^")
+            yield Listed(name, written, written != variable.value, listed, devices, variable.origin)
+
+
+def parsed(value: str) -> tuple[str, ...]:
+    """Return the names of a list that are compared as prefixes; none where ``=`` makes them whole names."""
+    names = value.removeprefix("^")
+    if names.startswith("="):
+        return ()
+    return tuple(name for entry in names.split(",") if (name := entry.partition(":")[0].strip()))
+
+
+def _hit(listed: Listed, found: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
+    name, other = found[0]
+    verb = "leaves out" if listed.excluding else "takes"
+    why = ": names are compared as far as they go" if is_there else ", where a host has one"
+    return Hit(
+        origin=listed.origin,
+        message=f"{listed.variable} {name} {verb} {other} too{why}",
+        help=f"write {listed.variable}={'^=' if listed.excluding else '='}{listed.written}",
+        elements=hosts,
+        places=len(hosts),
+        data={"variable": listed.variable, "matched": [[one, more] for one, more in found]},
+        severity=None if is_there else "info",
+    )

@@ -1,0 +1,121 @@
+"""A subnet must have one manager that is meant to be the master, and one that can take over.
+
+## What it does
+Compares the priorities of the subnet managers with what they are meant for: the master must have the highest, and
+alone. Says where no other manager stands by; UFM looks after its own standby.
+
+## Why it breaks a lossless fabric
+Managers choose the master by priority, and by the lower GUID where priorities are alike. A standby that outranks
+the master takes the subnet over when it starts, and routes are written anew under running jobs. Without a standby
+nothing reacts when the master's host dies: a link that fails afterwards stays in the routes.
+
+## Bad
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: sm1, priority: 5}
+    - {on: sm2, priority: 15, standby: true}   # <- here
+```
+
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: sm1, priority: 10}
+    - {on: sm2, priority: 10}   # <- here
+```
+
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: sm1, priority: 10}   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: sm1, priority: 15}
+    - {on: sm2, priority: 14, standby: true}
+```
+
+## Fix
+Give the master the highest priority and every other manager a lower one of its own.
+
+## Sources
+- InfiniBand specification 1.2.1, 14.4.1 (master by priority, then by lower GUID)
+- opensm 3.3.23, run: `sm_priority 16` becomes 0
+- opensm(8), of opensm 3.3.23: priorities go from 0 to 15
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import master
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
+
+RULE = Rule(
+    code="IB001",
+    name="manager-priorities",
+    severity="error",
+    summary="A subnet must have one manager that is meant to be the master, and one that can take over",
+    sources=(
+        "InfiniBand specification 1.2.1, 14.4.1 (master by priority, then by lower GUID)",
+        "opensm 3.3.23, run: `sm_priority 16` becomes 0",
+        "opensm(8), of opensm 3.3.23: priorities go from 0 to 15",
+    ),
+    subject="subnet",
+)
+
+OWN_PRIORITY = 0
+"""The priority of an opensm that is told none (opensm 3.3.23, run)."""
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where a standby outranks or equals the master, and where there is no standby."""
+    if subnet.door == "opensm":
+        yield Gap("the other managers of the subnet are not in the files of this one")
+        return
+    meant = master(subnet)
+    if meant is None:
+        return
+    others = [one for one in subnet.managers if one is not meant]
+    for other in others:
+        yield from _compared(meant, other)
+    if not others and subnet.manager != "ufm":
+        yield _alone(meant)
+
+
+def _compared(meant: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
+    ours, theirs = (OWN_PRIORITY if one.priority is None else one.priority for one in (meant, other))
+    if ours > theirs:
+        return
+    same = ours == theirs
+    yield Hit(
+        origin=other.origin,
+        message=f"{other.node} has priority {theirs}, and {meant.node} is to be the master with {ours}"
+        if not same
+        else f"{other.node} and {meant.node} both have priority {ours}: the lower GUID decides which is master",
+        help=f"give {meant.node} the highest priority",
+        elements=(str(other.node),),
+        data={"master": str(meant.node), "priority": ours, "other_priority": theirs},
+        related=(Related(meant.origin, "the manager that is meant to be the master"),),
+        severity="warning" if same else "error",
+    )
+
+
+def _alone(meant: ManagerHost) -> Hit:
+    return Hit(
+        origin=meant.origin,
+        message=f"{meant.node} is the only manager: nobody takes over when it dies",
+        note="routes stay as they are then, and with them links that fail",
+        help="run a second manager, with a lower priority",
+        elements=(str(meant.node),),
+        severity="warning",
+    )

@@ -1,0 +1,177 @@
+"""The routing engine must fit the topology.
+
+## What it does
+Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a
+torus, updn without roots on what is no tree, torus-2QoS on what is no torus), or where shortest paths on a ring of
+five or more close a circle; otherwise a warning, and worth knowing where a fat tree is routed by plain shortest
+paths.
+
+## Why it breaks a lossless fabric
+On a torus, shortest paths in one direction of a ring wait for one another in a circle: once the buffers are full
+nothing moves again until packets are thrown away. An engine that cannot route the topology is passed over, with a
+line in the log, and minhop takes its place.
+
+## Bad
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  dragonfly_plus:
+    groups: 3
+    leaves: 2
+    spines: 2
+    hosts_per_leaf: 2
+    host_links: 1 x NDR
+    uplinks: 2 x NDR
+    global_links: 2 x NDR
+  hosts:
+    sm1: {at: leaf1, links: 1 x NDR, role: management}
+    sm2: {at: leaf2, links: 1 x NDR, role: management}
+    storage1: {at: leaf3, links: 1 x NDR, role: storage}
+subnet_manager:
+  routing:
+    roots: off
+    engine: updn   # <- here
+```
+
+```yaml intent base=infiniband
+subnet_manager:
+  routing:
+    engine: minhop   # <- here
+    roots: off
+sharp: off
+```
+
+## Good
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus:
+    sides: [5, 5]
+    links: 2 x NDR
+    hosts_per_switch: 2
+    host_links: 1 x NDR
+  hosts:
+    sm1: {at: sw-1-1, links: 1 x NDR, role: management}
+    sm2: {at: sw-1-2, links: 1 x NDR, role: management}
+    storage1: {at: sw-1-3, links: 1 x NDR, role: storage}
+sharp: off
+qos: {vls: 8}
+subnet_manager:
+  routing:
+    roots: off
+    engine: torus-2QoS
+```
+
+## Fix
+Route fat trees by ftree or updn, tori by torus-2QoS, and dragonflies by dfsssp, nue or an adaptive engine of
+NVIDIA's.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: on a torus `ERR AB2B: Found more than one root` (ftree) and `disabling
+  UPDN algorithm, no root nodes were found`, on a dragonfly+ the latter; then `minhop tables configured on all
+  switches`
+- opensm(8), of opensm 3.3.23, ROUTING
+- torus-2QoS(8), of opensm 3.3.23
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, OWN_ENGINE, shape
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.known import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.infiniband.subnet import Shape, Subnet
+
+RULE = Rule(
+    code="IB002",
+    name="routing-engine-unfit",
+    severity="error",
+    summary="The routing engine must fit the topology",
+    sources=(
+        "opensm 3.3.23 on a simulated fabric, run",
+        "opensm(8), of opensm 3.3.23, ROUTING",
+        "torus-2QoS(8), of opensm 3.3.23",
+    ),
+    subject="subnet",
+)
+
+SHORTEST_PATHS = ("minhop", "sssp", "dor")
+"""Engines with nothing against circles of waiting; dor has none on meshes, but on rings: opensm(8)."""
+ANYWHERE = ("lash", "dfsssp", "nue", "dnup")
+"""Engines that route any topology: opensm(8)."""
+CIRCLE = 5
+"""The shortest ring on which shortest paths always close a circle: each switch then sends two hops one way."""
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where the engine does not fit the shape."""
+    if isinstance(subnet.shape, Unknown):
+        yield NO_TOPOLOGY
+        return
+    known = shape(subnet)
+    if not subnet.routing.engines and subnet.flavour != "upstream":
+        yield OWN_ENGINE
+        return
+    engine = subnet.routing.engine or "minhop"
+    if known is None or engine in ANYWHERE:
+        return
+    if engine == "file":
+        yield Gap("routes that are read from a file")
+        return
+    judged = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[known.kind](
+        subnet, known, engine
+    )
+    if judged is not None:
+        yield _hit(subnet, known, engine, judged)
+
+
+def _hit(subnet: Subnet, known: Shape, engine: str, judged: tuple[Severity, str, str]) -> Hit:
+    severity, says, instead = judged
+    here = subnet.routing.origin if subnet.routing.engines else subnet.origin
+    return Hit(
+        origin=here,
+        message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {says}",
+        help=f"route by {instead}",
+        data={"engine": engine, "shape": known.kind},
+        related=() if known.origin[:2] == here[:2] else (Related(known.origin, "the topology"),),
+        severity=severity,
+    )
+
+
+def _tree(_subnet: Subnet, _known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+    if engine == "torus-2QoS":
+        return "error", "finds no torus in a fat tree: opensm takes minhop instead", "ftree or updn"
+    if engine in SHORTEST_PATHS:
+        says = (
+            "has nothing that keeps a fat tree free of circles once links fail, and spreads paths less evenly"
+        )
+        return "info", says, "ftree or updn"
+    return None
+
+
+def _torus(subnet: Subnet, known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+    if engine == "ftree":
+        return "error", "cannot route a torus: opensm takes minhop instead", "torus-2QoS"
+    if engine == "updn" and subnet.routing.roots is None:
+        return "error", "finds no roots in a torus: opensm takes minhop instead", "torus-2QoS"
+    if engine in SHORTEST_PATHS:
+        severity: Severity = "error" if max(known.sides) >= CIRCLE else "warning"
+        return severity, f"lets packets wait in a circle on rings of {max(known.sides)}", "torus-2QoS"
+    return None
+
+
+def _dragonfly(subnet: Subnet, _known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+    if engine == "torus-2QoS":
+        return "error", "finds no torus in a dragonfly+: opensm takes minhop instead", "dfsssp or nue"
+    if engine == "updn" and subnet.routing.roots is None:
+        return "error", "finds no roots in a dragonfly+: opensm takes minhop instead", "dfsssp or nue"
+    if engine in SHORTEST_PATHS:
+        return "warning", "has nothing that keeps a dragonfly+ free of circles", "dfsssp or nue"
+    return None

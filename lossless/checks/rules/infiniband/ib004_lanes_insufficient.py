@@ -1,0 +1,218 @@
+"""Routing and levels of service must find as many lanes as they need.
+
+## What it does
+Compares the lanes that the routing engine and the declared levels need with those that are operational: by
+`max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that part paths by
+lanes also need `qos TRUE`. Says where `qos_max_vls` promises more lanes than there are.
+
+torus-2QoS needs two lanes to keep its circles apart, four to do so while a switch is down, and eight for two levels
+of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a circle, an
+engine of many lanes without QoS is a warning too.
+
+## Why it breaks a lossless fabric
+opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) and says nothing. Two
+levels then share a lane, and paths that an engine put on different lanes to keep them from closing a circle are on
+one: they can wait for one another for ever. With `qos` off the tables that lash and dfsssp rely on are never
+written at all, and both say that all is configured; torus-2QoS says in the log that it wants QoS, and minhop routes the
+torus, in circles.
+
+## Bad
+```conf opensm base=none
+routing_engine torus-2QoS
+qos TRUE
+max_op_vls 1   # <- here
+```
+
+```conf opensm base=none
+routing_engine dfsssp   # <- here
+```
+
+```conf opensm base=none
+qos TRUE
+max_op_vls 2
+qos_max_vls 8   # <- here
+```
+
+## Good
+```conf opensm base=none
+routing_engine torus-2QoS
+qos TRUE
+max_op_vls 4
+```
+
+## Fix
+Raise `max_op_vls` (4 is VL0 to VL7), and write `qos TRUE` where the engine needs lanes.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: with `max_op_vls 3` an SL2VL table of 0,1,2,3,4,5,6,7 is written to
+  ports as 0,1,2,3,0,1,2,3; `qos_max_vls 2` changes no table; lash and dfsssp with `max_op_vls 1` say that their
+  tables are configured
+- opensm 3.3.23 on simulated tori of 2 x 5, 3 x 3, 4 x 4, 5 x 5 and 5 x 5 x 5, run: torus-2QoS with 2, 4 and 8 lanes
+  comes up, and its tables close no circle; with one it logs ERR 4E48, with QoS off ERR 4E44, and minhop routes
+- linux-rdma/opensm opensm/osm_torus.c @9b50961 (verify_setup: two data VLs, four for a failed switch, eight for two
+  levels), opensm/osm_qos.c @0292ae2 (nothing is written where qos is off)
+- torus-2QoS(8), of opensm 3.3.23: always with QoS; of the SL of a level only the high bit counts
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import (
+    LAYERED_ENGINES,
+    folding,
+    is_on,
+    number,
+    operational_vls,
+    partitions,
+    shape,
+    switches,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB004",
+    name="lanes-insufficient",
+    severity="error",
+    summary="Routing and levels of service must find as many lanes as they need",
+    sources=(
+        "opensm 3.3.23 on a simulated fabric, run",
+        "linux-rdma/opensm opensm/osm_torus.c @9b50961",
+        "linux-rdma/opensm opensm/osm_qos.c @0292ae2",
+        "torus-2QoS(8), of opensm 3.3.23",
+    ),
+    subject="subnet",
+)
+
+LOWEST_VLS = 2
+"""Lanes below which opensm refuses torus-2QoS: osm_torus.c @9b50961, and run."""
+SPARE_VLS = 4
+"""Lanes with which torus-2QoS goes round a switch that failed without a circle: osm_torus.c @9b50961."""
+LEVEL_VLS = 8
+"""Lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
+SECOND_LEVEL = 8
+"""The bit of an SL that means the second level of torus-2QoS: torus-2QoS(8)."""
+_OFF_NOTES = {
+    "torus-2QoS": "opensm logs ERR 4E44, passes torus-2QoS over and routes by the next engine, else by minhop",
+    "lash": "lash says that all is configured, and all its paths are on VL 0",
+    "dfsssp": "dfsssp says that all is configured, and all its paths are on VL 0",
+}
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where an engine or a level lacks lanes."""
+    engine = subnet.routing.engine
+    if not is_on(subnet, "qos"):
+        if engine in LAYERED_ENGINES or _nue_with_lanes(subnet):
+            yield _off(subnet, str(engine))
+        return
+    count = _lanes(subnet)
+    if count is None:
+        return
+    yield from _of_engine(subnet, count)
+    yield from _of_levels(subnet, count)
+    yield from _promised(subnet, count)
+
+
+def _lanes(subnet: Subnet) -> int | None:
+    """Return how many lanes there are at most, None where the code means nothing."""
+    count = operational_vls(subnet)
+    known = [switch.profile.vls for switch in switches(subnet).values() if switch.profile.vls is not None]
+    return None if count is None else min([count, *known])
+
+
+def _nue_with_lanes(subnet: Subnet) -> bool:
+    return subnet.routing.engine == "nue" and number(subnet, "nue_max_num_vls") != 1
+
+
+def _off(subnet: Subnet, engine: str) -> Hit:
+    known = shape(subnet)
+    circles = engine == "torus-2QoS" or known is None or known.kind != "fat-tree"
+    return Hit(
+        origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
+        message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
+        note=_OFF_NOTES.get(engine, "") if circles else "on a fat tree its paths close no circle even so",
+        help="write qos TRUE",
+        data={"engine": engine},
+        severity=None if circles else "warning",
+    )
+
+
+def _of_engine(subnet: Subnet, count: int) -> Iterator[Hit]:
+    engine, known = subnet.routing.engine, shape(subnet)
+    if engine == "torus-2QoS":
+        yield from _of_torus(subnet, count)
+    elif engine in LAYERED_ENGINES and count < 2 and known is not None and known.kind == "torus":
+        note = "lanes beyond are folded onto those below, and the paths they kept apart are on one"
+        yield _few(subnet, count, f"{engine} needs several lanes on a torus", note)
+
+
+def _of_torus(subnet: Subnet, count: int) -> Iterator[Hit]:
+    if count < LOWEST_VLS:
+        note = "opensm logs ERR 4E48, passes torus-2QoS over and routes by the next engine, else by minhop"
+        yield _few(subnet, count, f"torus-2QoS needs {LOWEST_VLS} lanes", note)
+    elif count < SPARE_VLS:
+        note = (
+            "all is well while every switch is up; the turns around one that is not need lanes of their own"
+        )
+        says = f"torus-2QoS needs {SPARE_VLS} lanes to go round a failed switch without a circle"
+        yield _few(subnet, count, says, note, severity="warning")
+    elif count < LEVEL_VLS and _two_levels(subnet):
+        note = "levels of SL 8 and up are its second one, on VL 4 to 7, which are folded onto those below"
+        says = f"torus-2QoS needs {LEVEL_VLS} lanes for two levels of service"
+        yield _few(subnet, count, says, note, severity="warning")
+
+
+def _two_levels(subnet: Subnet) -> bool:
+    """Return whether levels or partitions ask for both levels that torus-2QoS has."""
+    levels = [level.sl for level in subnet.qos.levels]
+    levels += [one.sl for one in partitions(subnet) or () if one.sl is not None]
+    return any(sl >= SECOND_LEVEL for sl in levels)
+
+
+def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity | None = None) -> Hit:
+    return Hit(
+        origin=written(subnet, "max_op_vls", "routing_engine"),
+        message=f"{needs}, and {_spoken(count)} operational",
+        note=note,
+        help="write max_op_vls 4, which is VL0 to VL7",
+        data={"engine": subnet.routing.engine, "lanes": count},
+        severity=severity,
+    )
+
+
+def _of_levels(subnet: Subnet, count: int) -> Iterator[Hit]:
+    for level in subnet.qos.levels:
+        if level.vl >= count:
+            yield Hit(
+                origin=level.origin,
+                message=f"level {level.name} is to use VL {level.vl}, and {_spoken(count)} operational: it rides on VL "
+                f"{level.vl % folding(count)}",
+                help="raise max_op_vls, or use a lower lane",
+                data={"level": level.name, "vl": level.vl, "lanes": count},
+            )
+
+
+def _promised(subnet: Subnet, count: int) -> Iterator[Hit]:
+    setting = subnet.option("qos_max_vls")
+    promised = subnet.qos.max_vls
+    if setting is not None and not setting.derived and promised is not None and count < promised <= 15:
+        yield Hit(
+            origin=setting.origin,
+            message=f"qos_max_vls {promised} is no more than a word: {_spoken(count)} operational",
+            note="max_op_vls, a code, says how many lanes ports use; qos_max_vls, a count, changes no table",
+            help="let both say the same",
+            data={"promised": promised, "lanes": count},
+            severity="warning",
+        )
+
+
+def _spoken(count: int) -> str:
+    return "VL0 alone is" if count == 1 else f"VL0 to VL{count - 1} are"

@@ -1,0 +1,172 @@
+"""Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it.
+
+## What it does
+Compares the rate of every link with the rates of the adapter and of the switch at its ends, split ports (HDR100,
+NDR200) included, and the ports asked of a switch with those it has. A port is a logical one: an OSFP cage has two.
+
+## Why it breaks a lossless fabric
+A link runs at the fastest rate that both ends have: half of what was planned, or less. The fabric is then
+oversubscribed where nobody meant it to be, and credits stop the senders behind its slow links. A link without a
+port is not there.
+
+## Bad
+```yaml intent base=infiniband
+hardware: {hca: connectx-6}
+topology:
+  hosts: null
+  fat_tree:
+    host_links: 1 x NDR   # <- here
+subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host8, priority: 5, standby: true}]}
+partitions: {storage: null}
+sharp: off
+```
+
+```yaml intent base=infiniband
+hardware: {switch: nvidia-qm8700, hca: connectx-6}
+topology:
+  hosts: null
+  fat_tree:
+    hosts_per_leaf: 40
+    host_links: 1 x HDR
+    uplinks: 2 x HDR   # <- here
+  oversubscription: 10
+subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host8, priority: 5, standby: true}]}
+partitions: {storage: null}
+sharp: off
+```
+
+## Good
+```yaml intent base=infiniband
+hardware: {switch: nvidia-qm8700, hca: connectx-6}
+topology:
+  hosts: null
+  fat_tree:
+    hosts_per_leaf: 20
+    host_links: 1 x HDR100
+    uplinks: 2 x HDR
+  oversubscription: 2.5
+subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host8, priority: 5, standby: true}]}
+partitions: {storage: null}
+sharp: off
+```
+
+## Fix
+Use adapters and switches of one generation, or state the rate that both have; spread the hosts over more leaves.
+
+## Sources
+- the products' manuals, by way of their profiles
+- GPU Cluster Networking: InfiniBand, RoCE, RDMA (an article on cloud architecture): HDR adapters and a QM8790 at
+  400 Gb/s
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, links, switches
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.known import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Link, PortDemand, Subnet, Switch
+
+RULE = Rule(
+    code="IB006",
+    name="link-rate-impossible",
+    severity="error",
+    summary="Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it",
+    sources=(
+        "the products' manuals, by way of their profiles",
+        "GPU Cluster Networking: InfiniBand, RoCE, RDMA (an article on cloud architecture)",
+    ),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per rate that an end does not have, and per kind of switch with too few ports."""
+    if isinstance(subnet.links, Unknown):
+        yield NO_TOPOLOGY
+        return
+    nodes, adapters = switches(subnet), hcas(subnet)
+    lacking: set[str] = set()
+    said: set[tuple[str, Origin]] = set()
+    for link in links(subnet):
+        for name in (link.a, link.b):
+            switch = nodes.get(name)
+            if (
+                switch is not None
+                and link.rate.name not in switch.profile.ports
+                and (name, link.origin) not in said
+            ):
+                lacking.add(name)
+                said.add((name, link.origin))
+                yield _hit(
+                    link, name, switch.profile.product, tuple(switch.profile.ports), switch.hardware_origin
+                )
+        hca = adapters.get(link.b)
+        if hca is not None and link.rate.name not in hca.profile.rates:
+            yield _hit(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
+    for name, demand in _demand(subnet).items():
+        if name not in lacking and name in nodes:
+            yield from _ports(nodes[name], demand)
+
+
+def _hit(link: Link, name: str, product: str, rates: tuple[str, ...], hardware: Origin) -> Hit:
+    return Hit(
+        origin=link.origin,
+        message=f"{_a(product)} has no port of {link.rate.name}; it has {', '.join(rates)}",
+        help=f"use links of a rate it has, or a product with {link.rate.name}",
+        elements=(name,),
+        data={"rate": link.rate.name, "product": product, "rates": list(rates)},
+        related=()
+        if hardware[:2] == link.origin[:2]
+        else (Related(hardware, f"what chooses the {product}"),),
+    )
+
+
+def _a(product: str) -> str:
+    return f"the {product}" if product[:1].isupper() and any(map(str.isdigit, product)) else product
+
+
+def _demand(subnet: Subnet) -> dict[str, list[PortDemand]]:
+    found: dict[str, list[PortDemand]] = {}
+    for demand in subnet.demand:
+        found.setdefault(demand.switch, []).append(demand)
+    return found
+
+
+def _ports(switch: Switch, demand: list[PortDemand]) -> Iterator[Hit]:
+    """Yield a hit where the parts of a switch that each rate takes are more than the whole."""
+    ports: dict[str, int] = {}
+    for one in demand:
+        ports[one.rate.name] = ports.get(one.rate.name, 0) + one.ports
+    capacity = switch.profile.ports
+    if (
+        any(rate not in capacity for rate in ports)
+        or sum(n / capacity[rate] for rate, n in ports.items()) <= 1
+    ):
+        return
+    asked = " and ".join(f"{count} of {rate}" for rate, count in ports.items())
+    have = " or ".join(f"{capacity[rate]} of {rate}" for rate in ports)
+    yield Hit(
+        origin=demand[-1].origin,
+        message=f"{switch.role} switches need ports for {asked}; {_a(switch.profile.product)} has {have}",
+        note=f"{', '.join(dict.fromkeys(f'{one.ports} {one.purpose}' for one in demand))}",
+        help="use fewer links a switch, or a switch with more ports",
+        elements=(switch.name,),
+        data={
+            "asked": dict(ports),
+            "have": {rate: capacity[rate] for rate in ports},
+            "product": switch.profile.product,
+        },
+        related=tuple(
+            Related(one.origin, f"{one.ports} {one.purpose}")
+            for one in {one.origin: one for one in demand[:-1]}.values()
+            if one.origin[:2] != demand[-1].origin[:2]
+        ),
+    )

@@ -1,0 +1,68 @@
+"""The aggregation manager of SHARP must run with the master subnet manager.
+
+## What it does
+Compares the host of the aggregation manager with that of the subnet manager that is meant to be the master.
+
+## Why it breaks a lossless fabric
+The aggregation manager asks the subnet manager beside it for the fabric. On another host it finds no master and
+ends: jobs that want reductions in the switches fall back to the hosts, or fail.
+
+## Bad
+```yaml intent base=infiniband
+sharp:
+  manager: sm2   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+sharp:
+  manager: sm1
+```
+
+## Fix
+Run both on one host.
+
+## Sources
+- NVIDIA/nccl issue 1425: `FabricProvider must bind to port with master SM`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import master
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.known import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB008",
+    name="sharp-manager-apart",
+    severity="error",
+    summary="The aggregation manager of SHARP must run with the master subnet manager",
+    sources=("NVIDIA/nccl issue 1425",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where the two managers are on different nodes."""
+    sharp, meant = subnet.sharp, master(subnet)
+    if sharp is None or not sharp.on or sharp.am_node is None or meant is None:
+        return
+    if isinstance(sharp.am_node, Unknown) or isinstance(meant.node, Unknown):
+        yield Gap("on which hosts the managers run")
+    elif sharp.am_node != meant.node:
+        yield Hit(
+            origin=sharp.origin.at("manager"),
+            message=f"the aggregation manager runs on {sharp.am_node}, the master subnet manager on {meant.node}",
+            help=f"run it on {meant.node}",
+            elements=(sharp.am_node,),
+            data={"aggregation": sharp.am_node, "master": meant.node},
+            related=(Related(meant.origin, "the master subnet manager"),),
+        )

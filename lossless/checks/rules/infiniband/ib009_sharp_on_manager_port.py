@@ -1,0 +1,74 @@
+"""A port of the subnet manager must not take part in SHARP.
+
+## What it does
+Looks for hosts of jobs whose first adapter, or the one that is named, is the port of a subnet manager.
+
+## Why it breaks a lossless fabric
+SHARP refuses a port that the subnet manager uses: the job's first adapter fails on that host, and with it the job,
+or its reductions go over the hosts.
+
+## Bad
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: host1, priority: 10}   # <- here
+    - {on: sm2, priority: 5, standby: true}
+sharp: {manager: host1}
+```
+
+## Good
+```yaml intent base=infiniband
+subnet_manager:
+  hosts:
+    - {on: host1, priority: 10}
+    - {on: sm2, priority: 5, standby: true}
+sharp: {manager: host1, exclude: [host1]}
+```
+
+## Fix
+Run the subnet manager on a host that takes no part, or leave its host out of SHARP.
+
+## Sources
+- NVIDIA/nccl issue 1219: `port is used by SM`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import hcas
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB009",
+    name="sharp-on-manager-port",
+    severity="error",
+    summary="A port of the subnet manager must not take part in SHARP",
+    sources=("NVIDIA/nccl issue 1219",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per manager whose port takes part in SHARP."""
+    sharp = subnet.sharp
+    if sharp is None or not sharp.on:
+        return
+    taking_part = set(sharp.hosts) - set(sharp.excluded)
+    ports = hcas(subnet)
+    for manager in subnet.managers:
+        port = ports.get(manager.hca or "")
+        if port is not None and port.host in taking_part:
+            yield Hit(
+                origin=manager.origin,
+                message=f"{port.name} is the port of the subnet manager, and {port.host} takes part in SHARP",
+                help=f"run the manager elsewhere, or leave {port.host} out of SHARP",
+                elements=(port.name,),
+                related=(Related(sharp.origin, "who takes part in SHARP"),),
+            )

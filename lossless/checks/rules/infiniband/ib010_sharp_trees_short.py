@@ -1,0 +1,68 @@
+"""SHARP must have a tree for each job that wants one.
+
+## What it does
+Compares the declared trees with the declared jobs.
+
+## Why it breaks a lossless fabric
+A streaming tree serves one job at a time. The next one cannot lock it and falls back to the hosts, without a word
+but in its log: its reductions take twice the traffic, on links that were planned for half.
+
+## Bad
+```yaml intent base=infiniband
+sharp:
+  jobs: 4
+  trees: 1   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+sharp: {jobs: 4, trees: 4}
+```
+
+## Fix
+Allow as many trees as jobs run at once.
+
+## Sources
+- Mellanox/nccl-rdma-sharp-plugins issue 151: the lock of a streaming tree failed, and the job went on from host to
+  host
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB010",
+    name="sharp-trees-short",
+    severity="warning",
+    summary="SHARP must have a tree for each job that wants one",
+    sources=("Mellanox/nccl-rdma-sharp-plugins issue 151",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where there are fewer trees than jobs."""
+    sharp = subnet.sharp
+    if (
+        sharp is None
+        or not sharp.on
+        or sharp.trees is None
+        or sharp.jobs is None
+        or sharp.trees >= sharp.jobs
+    ):
+        return
+    yield Hit(
+        origin=sharp.origin.at("trees"),
+        message=f"{sharp.jobs} jobs are to reduce in the switches, and there are trees for {sharp.trees}",
+        note="a streaming tree serves one job at a time; the others fall back to the hosts",
+        help=f"allow {sharp.jobs} trees",
+        data={"trees": sharp.trees, "jobs": sharp.jobs},
+    )

@@ -1,0 +1,65 @@
+"""Every switch on the way must have the generation of SHARP that jobs need.
+
+## What it does
+Compares the generation that the jobs need with that of each kind of switch.
+
+## Why it breaks a lossless fabric
+A tree is as capable as its oldest switch. One of the second generation reduces large messages for a single job;
+where jobs count on more, they fall back to the hosts.
+
+## Bad
+```yaml intent base=infiniband
+sharp:
+  needs: 4   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+sharp: {needs: 3}
+```
+
+## Fix
+Use switches of the generation (QM8700: 2, QM9700: 3, Q3400: 4), or ask for what they have.
+
+## Sources
+- the release notes and product pages of the switches, by way of their profiles
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import switches
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB011",
+    name="sharp-generation-short",
+    severity="error",
+    summary="Every switch on the way must have the generation of SHARP that jobs need",
+    sources=("the release notes and product pages of the switches, by way of their profiles",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of switch whose SHARP is too old."""
+    sharp = subnet.sharp
+    if sharp is None or not sharp.on or sharp.needs is None:
+        return
+    for switch in switches(subnet).values():
+        if switch.profile.sharp < sharp.needs:
+            yield Hit(
+                origin=sharp.origin.at("needs"),
+                message=f"jobs need SHARP v{sharp.needs}, and the {switch.profile.product} has v{switch.profile.sharp}",
+                help="use newer switches, or ask for what these have",
+                elements=(switch.name,),
+                data={"needs": sharp.needs, "has": switch.profile.sharp, "product": switch.profile.product},
+                related=(Related(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
+            )

@@ -1,0 +1,84 @@
+"""Where partitions part hosts, the default one must not join them again.
+
+## What it does
+Looks for other partitions beside a default one in which all are full members. One in which all are full members too
+keeps nobody apart by itself, and does not count.
+
+## Why it breaks a lossless fabric
+Every port that is a full member of 0x7fff talks to every other, whatever partitions it is in besides: a tenant
+reaches the other's hosts, and traffic without a P_Key of its own shares the level of service of all.
+
+## Bad
+```conf partitions base=none beside=opensm.conf
+Default=0x7fff :
+  ALL=full,   # <- here
+  SELF=full ;
+Tenant=0x0002 : 0x506b4b0300000001=full, 0x506b4b0300000002=full ;
+```
+
+## Good
+```conf partitions base=none beside=opensm.conf
+Default=0x7fff : ALL=limited, SELF=full ;
+Tenant=0x0002 : 0x506b4b0300000001=full, 0x506b4b0300000002=full ;
+```
+
+## Fix
+Make all but the subnet manager limited members of the default partition: `Default=0x7fff : ALL=limited, SELF=full
+;`.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: 0xffff and the tenant's key stand side by side in the tables of such
+  ports
+- linux-rdma/opensm doc/partition-config.txt @0149b13
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
+from lossless.checks.rules.infiniband.reading import partitions, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
+
+RULE = Rule(
+    code="IB012",
+    name="default-partition-open",
+    severity="warning",
+    summary="Where partitions part hosts, the default one must not join them again",
+    sources=(
+        "opensm 3.3.23 on a simulated fabric, run",
+        "linux-rdma/opensm doc/partition-config.txt @0149b13",
+    ),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where all are full members of the default partition beside others that part hosts."""
+    found = partitions(subnet) or ()
+    others = [one.name for one in found if one.base != DEFAULT_PKEY and _parts_hosts(one)]
+    opened = [member for one in found if one.base == DEFAULT_PKEY for member in _all_in_full(one)]
+    if others and opened:
+        yield Hit(
+            origin=opened[0].origin,
+            message=f"all hosts are full members of the default partition: {spoken(others)} keep nobody apart"
+            if len(others) > 1
+            else f"all hosts are full members of the default partition: {others[0]} keeps nobody apart",
+            help="make them limited members, and the subnet manager a full one",
+            data={"partitions": list(others)},
+        )
+
+
+def _parts_hosts(partition: Partition) -> bool:
+    """Return whether a partition has some hosts in it and others not, or not in full: with all in full it is a name."""
+    return any(map(is_of_hosts, partition.members)) and not _all_in_full(partition)
+
+
+def _all_in_full(partition: Partition) -> list[Member]:
+    """Return the entries that make all hosts full members of a partition."""
+    return [m for m in partition.members if m.word in ("ALL", "ALL_CAS") and m.membership != "limited"]

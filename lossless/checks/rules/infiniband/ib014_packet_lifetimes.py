@@ -1,0 +1,134 @@
+"""Packets must be given long enough to wait, and not for ever.
+
+## What it does
+Judges the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short
+(below 0x0c, 16.8 ms), off (0x14 and above), or longer towards hosts than between switches.
+
+## Why it breaks a lossless fabric
+A packet whose life ends is thrown away, on a fabric that was to lose none: short lives drop where a queue is merely
+busy. Off, nothing ends a circle of packets that wait for one another, and one dead host may hold everybody behind
+it. A life at the leaves that is longer than that between switches drops in the middle of the fabric what a slow
+host holds up at its edge.
+
+## Bad
+```conf opensm base=none
+head_of_queue_lifetime 0x14   # <- here
+```
+
+```conf opensm base=none
+head_of_queue_lifetime 0x08   # <- here
+leaf_head_of_queue_lifetime 0x08
+```
+
+```conf opensm base=none
+head_of_queue_lifetime 0x0f
+leaf_head_of_queue_lifetime 0x12   # <- here
+```
+
+## Good
+```conf opensm base=none
+head_of_queue_lifetime 0x12
+leaf_head_of_queue_lifetime 0x10
+```
+
+## Fix
+Leave them out: 0x12 (1.07 s) between switches and 0x10 (268 ms) towards hosts.
+
+## Sources
+- opensm 3.3.23, run: `opensm -c` writes 4.096 us x 2^n, 0x14 disables, and the defaults 0x12 and 0x10
+- InfiniBand specification 1.2.1, 18.2.5.4 (transmitter queueing: packets at the head of a queue are discarded after
+  HOQLife)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import number
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB014",
+    name="packet-lifetimes",
+    severity="warning",
+    summary="Packets must be given long enough to wait, and not for ever",
+    sources=(
+        "opensm 3.3.23, run",
+        "InfiniBand specification 1.2.1, 18.2.5.4",
+    ),
+    subject="subnet",
+)
+
+INNER, LEAF, SWITCH = "head_of_queue_lifetime", "leaf_head_of_queue_lifetime", "packet_life_time"
+SHORTEST, OFF, WIDEST = 0x0C, 0x14, 0x1F
+"""Codes: the shortest life that a busy queue survives, the first that is for ever, and the last of the field."""
+_TICK_US = 4.096
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per lifetime that is too short, off, or the wrong way round."""
+    short = [
+        setting
+        for key in (INNER, LEAF, SWITCH)
+        if (setting := subnet.option(key)) and number(subnet, key) < SHORTEST
+    ]
+    yield from _short(subnet, short)
+    for key in (INNER, LEAF):
+        setting = subnet.option(key)
+        if setting is not None and OFF <= number(subnet, key) <= WIDEST:
+            yield _off(setting)
+    inner, leaf = number(subnet, INNER), number(subnet, LEAF)
+    stated = subnet.option(LEAF) or subnet.option(INNER)
+    if SHORTEST <= inner < leaf < OFF and stated is not None:
+        yield _reversed(subnet, stated, inner, leaf)
+
+
+def _short(subnet: Subnet, found: list[Setting]) -> Iterator[Hit]:
+    """Yield one hit for lives that are too short, at the first of them."""
+    for setting in found[:1]:
+        life_us = _TICK_US * 2 ** number(subnet, setting.key)
+        yield Hit(
+            origin=setting.origin,
+            message=f"{setting.key} {setting.text} throws packets away after {life_us / 1000:.3g} ms in a queue",
+            note="a queue that is merely busy may hold a packet longer",
+            help="leave it out",
+            elements=tuple(one.key for one in found),
+            places=len(found),
+            data={"code": number(subnet, setting.key), "life_us": life_us},
+        )
+
+
+def _off(setting: Setting) -> Hit:
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text} is for ever: packets that wait for one another are never thrown away",
+        help="leave it out",
+        data={"key": setting.key},
+    )
+
+
+def _reversed(subnet: Subnet, stated: Setting, inner: int, leaf: int) -> Hit:
+    other = subnet.option(INNER)
+    beside = (
+        ()
+        if other is None or other.origin[:2] == stated.origin[:2]
+        else (Related(other.origin, "the life between switches"),)
+    )
+    return Hit(
+        origin=stated.origin,
+        message=f"packets wait longer for a host ({_spoken(leaf)}) than between switches ({_spoken(inner)})",
+        note="what a slow host holds up is thrown away in the middle of the fabric",
+        help="let the life at leaves be no longer than that between switches",
+        data={"inner": inner, "leaf": leaf},
+        related=beside,
+    )
+
+
+def _spoken(code: int) -> str:
+    return f"{_TICK_US * 2**code / 1000:.4g} ms"

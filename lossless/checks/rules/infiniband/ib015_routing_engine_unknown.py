@@ -1,0 +1,108 @@
+"""A routing engine must be one that this opensm has.
+
+## What it does
+Compares each word of `routing_engine` with the engines of opensm, or of NVIDIA's OpenSM where that is declared; the
+case of letters counts. Of NVIDIA's not all names are known: there, and in a file whose flavour does not show, a
+word is judged only where it is close to a name that is known.
+
+## Why it breaks a lossless fabric
+opensm writes one line into its log and routes by minhop, which chooses shortest paths with nothing to keep them
+from closing a circle. On a fat tree that costs balance; on a torus or a dragonfly packets may wait for one another
+for ever.
+
+## Bad
+```yaml intent base=infiniband
+subnet_manager:
+  routing:
+    engine: fatfree   # <- here
+    roots: off
+sharp: off
+```
+
+```conf opensm base=none
+routing_engine FTREE   # <- here
+```
+
+```conf opensm base=none
+routing_engine updnn   # <- here
+```
+
+## Good
+```conf opensm base=none
+routing_engine ftree,updn
+```
+
+## Fix
+Write the name as `opensm --help` does. `no_fallback` behind it makes opensm give up instead of taking minhop.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: `cannot find or setup routing engine 'fatfree'`, then `minhop tables
+  configured on all switches`; so for `FTREE` and `ar_updn`
+- opensm(8), of opensm 3.3.23 (-R)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.options import engines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB015",
+    name="routing-engine-unknown",
+    severity="error",
+    summary="A routing engine must be one that this opensm has",
+    sources=(
+        "opensm 3.3.23 on a simulated fabric, run",
+        "opensm(8), of opensm 3.3.23",
+    ),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per engine that this opensm does not have."""
+    known = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
+    for engine in subnet.routing.engines:
+        near = _near(engine, known)
+        if subnet.flavour == "upstream":
+            judged = engine not in known
+        else:
+            judged = engine not in known and (near is not None or not engine[0].isalpha())
+            if engine not in engines("upstream") and not judged:
+                yield Gap(f"whether this OpenSM has the engine {engine}, which is not of the upstream one")
+        if judged:
+            yield _hit(subnet, engine, near, known)
+
+
+def _hit(subnet: Subnet, engine: str, near: str | None, known: tuple[str, ...]) -> Hit:
+    routed_by = _instead(subnet, engine, known)
+    harmless = routed_by in subnet.routing.engines or engine != subnet.routing.engine
+    return Hit(
+        origin=subnet.routing.origin,
+        message=f"{engine!r} is no routing engine: the subnet is routed by {routed_by}",
+        help=f"did you mean {near}?" if near else f"there are {', '.join(known)}",
+        data={"engine": engine},
+        severity="warning" if harmless else None,
+    )
+
+
+def _near(engine: str, known: tuple[str, ...]) -> str | None:
+    """Return the engine that was meant: one of the same letters, or a close one."""
+    from lossless.ground.basics.nearest import nearest
+
+    return next((one for one in known if one.lower() == engine.lower()), None) or nearest(engine, known)
+
+
+def _instead(subnet: Subnet, engine: str, known: tuple[str, ...]) -> str:
+    others = [one for one in subnet.routing.engines if one != engine and one in known]
+    if others:
+        return others[0]
+    return "none" if subnet.routing.no_fallback else "minhop"

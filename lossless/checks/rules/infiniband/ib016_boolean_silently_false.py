@@ -1,0 +1,89 @@
+"""A boolean of opensm.conf must be TRUE or FALSE: every other word is false, without a message.
+
+## What it does
+Looks for booleans of another spelling. It is an error where the word means yes (`true`, `yes`, `on`, `1`) or
+nothing known, and worth knowing where it means no, which is what opensm makes of it.
+
+## Why it breaks a lossless fabric
+`qos true` starts a subnet without QoS: no SL2VL table, no arbitration, every packet on VL 0, and torus-2QoS without
+the lanes that keep it free of circles. opensm says nothing, neither when it starts nor in its log.
+
+## Bad
+```conf opensm base=none
+routing_engine updn
+qos true   # <- here
+```
+
+```conf opensm base=none
+use_ucast_cache no   # <- here
+```
+
+## Good
+```conf opensm base=none
+qos TRUE
+```
+
+## Fix
+Write the word in capitals.
+
+## Sources
+- opensm 3.3.23, run: `qos true` is written back as `qos FALSE`, and no line is printed
+- linux-rdma/opensm opensm/osm_subnet.c @007a62e (opts_parse_boolean compares with TRUE)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import mending, stated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB016",
+    name="boolean-silently-false",
+    severity="error",
+    summary="A boolean of opensm.conf must be TRUE or FALSE: every other word is false",
+    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c @007a62e"),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+_YES = frozenset({"true", "t", "yes", "y", "on", "1", "enable", "enabled"})
+_NO = frozenset({"false", "f", "no", "n", "off", "0", "disable", "disabled"})
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per boolean that is neither of the two words."""
+    for setting, option in stated(subnet):
+        if option.kind == "bool" and setting.text not in ("TRUE", "FALSE"):
+            yield _meant_false(setting) if setting.text.lower() in _NO else _hit(setting)
+
+
+def _hit(setting: Setting) -> Hit:
+    meant = setting.text.lower() in _YES
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text} is taken as FALSE: only the word TRUE is true",
+        note="opensm says nothing of it, and writes FALSE where its effective configuration is asked for",
+        help=f"write {setting.key} TRUE" if meant else "write TRUE or FALSE",
+        data={"key": setting.key, "text": setting.text},
+        # What follows from an option that is off is said by others of those that are meant to be off.
+        supersedes=("IB004", "IB028", "IB033") if meant else (),
+        fix=mending(setting, "TRUE") if meant else (),
+    )
+
+
+def _meant_false(setting: Setting) -> Hit:
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text} is FALSE, as any word but TRUE is",
+        help=f"write {setting.key} FALSE",
+        data={"key": setting.key, "text": setting.text},
+        severity="info",
+        fix=mending(setting, "FALSE"),
+    )

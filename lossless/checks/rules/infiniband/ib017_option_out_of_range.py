@@ -1,0 +1,173 @@
+"""A value of opensm.conf must be one that its field has a meaning for.
+
+## What it does
+Compares numbers and words with what opensm keeps, where it checks them, and with what the field in the packet
+holds, where it does not; with `qos TRUE`, tables of arbitration too.
+
+## Why it breaks a lossless fabric
+opensm replaces what it checks by a default of its own, and sends what it does not check as it stands. `max_op_vls`
+is a code from 1 to 5, so `max_op_vls 8`, meant as eight lanes, asks for all that a port has, and 0 leaves ports as
+they were. Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped
+at once.
+
+## Bad
+```conf opensm base=none
+max_op_vls 8   # <- here
+```
+
+```conf opensm base=none
+lmc 9   # <- here
+```
+
+```conf opensm base=none
+qos TRUE
+max_op_vls 4
+qos_vlarb_high 0:64,1:300   # <- here
+```
+
+## Good
+```conf opensm base=none
+max_op_vls 4
+lmc 2
+```
+
+## Fix
+State a value of the range that the message names.
+
+## Sources
+- opensm 3.3.23, run: `max_op_vls 9`, `packet_life_time 0x40`, `subnet_timeout 99` are taken without a word; `lmc 9`
+  becomes 0, `sm_priority 16` 0, `m_key_protection_level 5` 2, `part_enforce bth` both; on ports of eight lanes
+  `max_op_vls 9` gives VL0-7, and `max_op_vls 0` changes nothing
+- opensm 3.3.23, run: of `qos_vlarb_high 15:4,1:300` it warns that lane and weight are out of range, of 71 pairs that
+  those beyond 64 are dropped
+- the file that `opensm -c` of 3.3.23 writes: of vl_stall_count and leaf_vl_stall_count, zero is undefined
+- InfiniBand specification 1.2.1, PortInfo (OperationalVLs, HOQLife, VLStallCount, SubnetTimeOut), SwitchInfo
+  (LifeTimeValue)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, mending, spoken, stated
+from lossless.model.fabric.infiniband.options import c_number, taken
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.options import Option
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB017",
+    name="option-out-of-range",
+    severity="error",
+    summary="A value of opensm.conf must be one that its field has a meaning for",
+    sources=(
+        "opensm 3.3.23, run",
+        "InfiniBand specification 1.2.1, PortInfo and SwitchInfo",
+    ),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+_STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
+"""Options of which the file that ``opensm -c`` writes says that 0 is undefined."""
+_TABLES = ("vlarb_high", "vlarb_low")
+LAST_VL, MOST_WEIGHT, MOST_PAIRS = 14, 255, 64
+"""What opensm 3.3.23 wants of arbitration tables: it warns of all else, and writes what is left of it. Run."""
+_ELSEWHERE = frozenset({"sharp_enabled"})
+"""Keys whose values another rule judges."""
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per value beyond what opensm keeps, or beyond what the field holds."""
+    for setting, option in stated(subnet):
+        if option.key in _ELSEWHERE:
+            continue
+        found = taken(option, setting.text)
+        if found.loss == "replaced":
+            yield _replaced(setting, option)
+        elif isinstance(found.value, int) and not isinstance(found.value, bool) and not found.loss:
+            yield from _unchecked(setting, option, found.value)
+        elif option.key.endswith(_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
+            yield from _pairs(setting)
+
+
+def _pairs(setting: Setting) -> Iterator[Hit]:
+    """Yield a hit where an arbitration table has entries that mean nothing, or more than there is room for."""
+    entries = setting.text.split(",")
+    wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
+    message = f"{spoken(map(repr, wrong))} in {setting.key}: a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
+    if not wrong and len(entries) > MOST_PAIRS:
+        message = f"{setting.key} has {len(entries)} pairs: those behind the first {MOST_PAIRS} are dropped"
+    if wrong or len(entries) > MOST_PAIRS:
+        yield Hit(
+            origin=setting.origin,
+            message=message,
+            help="write pairs of a lane and its weight, as 0:64,1:32",
+            data={"key": setting.key, "entries": len(entries)},
+        )
+
+
+def _is_pair(entry: str) -> bool:
+    lane, colon, weight = (c_number(part) if part != ":" else part for part in entry.strip().partition(":"))
+    if colon != ":" or not isinstance(lane, int) or not isinstance(weight, int):
+        return False
+    return 0 <= lane <= LAST_VL and 0 <= weight <= MOST_WEIGHT
+
+
+def _replaced(setting: Setting, option: Option) -> Hit:
+    allowed = f"{option.legal[0]} to {option.legal[1]}" if option.legal else ", ".join(option.choices)
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text} is not taken; opensm goes by {option.replaced} instead",
+        help=f"it takes {allowed}",
+        data={"key": setting.key, "text": setting.text, "replaced": option.replaced},
+    )
+
+
+def _unchecked(setting: Setting, option: Option, number: int) -> Iterator[Hit]:
+    if option.key in _STALLS and number == 0:
+        yield _stalled(setting)
+    if option.wire is None or option.wire[0] <= number <= option.wire[1]:
+        return
+    if option.key == "max_op_vls":
+        yield _code(setting, number)
+        return
+    yield Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text} is beyond its field, which holds {option.wire[0]} to {option.wire[1]}",
+        note="opensm takes it without a message, and the field is filled with what is left of it",
+        help=f"state {option.safe[0]} to {option.safe[1]}" if option.safe else "",
+        data={"key": setting.key, "number": number, "most": option.wire[1]},
+    )
+
+
+def _stalled(setting: Setting) -> Hit:
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} 0 has no defined meaning",
+        note="it is after how many dropped packets a lane is taken for stalled",
+        help="leave it out, for 7",
+        data={"key": setting.key, "number": 0},
+    )
+
+
+def _code(setting: Setting, number: int) -> Hit:
+    meant = next((code for code, count in OPERATIONAL_VLS.items() if count == number), None)
+    codes = ", ".join(
+        f"{code} is VL0{f'-{count - 1}' if count > 1 else ''}" for code, count in OPERATIONAL_VLS.items()
+    )
+    return Hit(
+        origin=setting.origin,
+        message=f"max_op_vls is a code of 1 to 5, not a count of VLs: {setting.text} means nothing",
+        note=f"{codes}; above 5 a port uses all it has, and 0 leaves it as it was",
+        help=f"for {number} VLs write max_op_vls {meant}"
+        if meant
+        else "write the code of as many VLs as are meant",
+        data={"key": "max_op_vls", "number": number, "most": 5},
+        fix=mending(setting, str(meant)) if meant else (),
+    )

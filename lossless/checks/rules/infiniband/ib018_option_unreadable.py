@@ -1,0 +1,100 @@
+"""A number of opensm.conf must be one as C reads it, and a key that is repeated counts once.
+
+## What it does
+Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units, words, a leading 0 that makes a
+number octal, and numbers too wide for their field.
+
+## Why it breaks a lossless fabric
+opensm keeps what it had, or takes 0, and starts. A `subnet_prefix` without 0x leaves the default prefix, so two
+subnets that were to be told apart are not; an `m_key` that cannot be read leaves the subnet without one.
+
+## Bad
+```conf opensm base=none
+subnet_prefix fe80000000000001   # <- here
+```
+
+```conf opensm base=none
+qos TRUE
+qos_high_limit all   # <- here
+```
+
+```conf opensm base=none
+sweep_interval 10s   # <- here
+```
+
+## Good
+```conf opensm base=none
+subnet_prefix 0xfe80000000000001
+sweep_interval 10
+```
+
+## Fix
+Write digits alone, with 0x before hexadecimal ones.
+
+## Sources
+- opensm 3.3.23, run: `-E- Parsing error in field subnet_prefix`, and the default stays; the exit status is 0 all
+  the same; `qos_high_limit abc` is `qos_high_limit 0`, without a message
+- linux-rdma/opensm opensm/osm_subnet.c @007a62e (strtol, strtoul with base 0)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import mending, stated
+from lossless.model.fabric.infiniband.options import BITS, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.options import Option
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB018",
+    name="option-unreadable",
+    severity="error",
+    summary="A number of opensm.conf must be one as C reads it",
+    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c @007a62e"),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per number that is none, or that is too wide."""
+    for setting, option in stated(subnet):
+        loss = taken(option, setting.text).loss
+        # What sharp_enabled means is said by a rule of its own.
+        if option.key != "sharp_enabled" and loss in ("no number", "too wide", "silently zero"):
+            yield _hit(setting, option, loss)
+
+
+def _hit(setting: Setting, option: Option, loss: str) -> Hit:
+    what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
+    then = "is taken as 0, without a message" if loss == "silently zero" else _kept(option)
+    missing = option.kind in BITS and _lacks_prefix(setting.text)
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {_shown(setting, option)} {what}: it {then}",
+        help="write 0x before hexadecimal digits" if missing else "write digits alone, without a leading 0",
+        data={"key": setting.key, "loss": loss},
+        fix=mending(setting, f"0x{setting.text}") if missing else (),
+    )
+
+
+def _kept(option: Option) -> str:
+    return "is not taken" if option.default is None else f"stays {option.default}"
+
+
+def _lacks_prefix(text: str) -> bool:
+    """Return whether a text is hexadecimal but for its prefix: it has digits that decimal numbers lack."""
+    return bool(text) and _HEXADECIMAL.issuperset(text) and not text.isdigit()
+
+
+def _shown(setting: Setting, option: Option) -> str:
+    """Return a value as it may be shown: no keys that protect a subnet."""
+    return "(a key)" if option.secret else repr(setting.text)

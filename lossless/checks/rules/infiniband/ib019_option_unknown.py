@@ -1,0 +1,120 @@
+"""A key of opensm.conf must be one that this opensm knows.
+
+## What it does
+Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by
+`=`, keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than are listed
+anywhere at hand; there, and in a file whose flavour does not show, a key that nobody knows is not judged unless it
+is close to one that is known.
+
+## Why it breaks a lossless fabric
+opensm prints a line when it starts, goes by its default, and its exit status is 0. `routing_engine=ftree` is such a
+key, and the subnet is routed by minhop; `sharp_enabled 2` under the upstream opensm switches nothing on.
+
+## Bad
+```conf opensm base=none
+qos TRUE
+lmc 0
+routing_engine=ftree   # <- here
+```
+
+```conf opensm base=none
+qos TRUE
+lmc 0
+max_opvls 3   # <- here
+```
+
+## Good
+```conf opensm base=none
+qos TRUE
+routing_engine ftree
+max_op_vls 3
+```
+
+## Fix
+Write the key as the message proposes, with a blank before the value, or take it out.
+
+## Sources
+- opensm 3.3.23, run: `Unrecognized token: "sweep_interval=10"`, `Unrecognized token: "sharp_enabled"`
+- profiles/opensm/options.toml, which names where each key was read
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.options import known_keys, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Flavour, Setting, Subnet
+
+RULE = Rule(
+    code="IB019",
+    name="option-unknown",
+    severity="error",
+    summary="A key of opensm.conf must be one that this opensm knows",
+    sources=("opensm 3.3.23, run", "profiles/opensm/options.toml"),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+_CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per key that is not known."""
+    flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
+    if not isinstance(subnet.flavour, Unknown):
+        flavours = (subnet.flavour,)
+    for setting in subnet.options:
+        found = option(setting.key)
+        if found is None:
+            yield from _nobodys(setting, flavours)
+        elif not any(map(found.known_to, flavours)):
+            yield _others(setting, flavours[0])
+
+
+def _nobodys(setting: Setting, flavours: Sequence[Flavour]) -> Iterator[Hit | Gap]:
+    from lossless.ground.basics.nearest import nearest
+
+    if "=" in setting.key:
+        yield _joined(setting)
+        return
+    near = nearest(setting.key, [key for flavour in flavours for key in known_keys(flavour)])
+    certain = tuple(flavours) == ("upstream",)
+    if not certain and (near is None or "upstream" not in flavours):
+        yield Gap("a key that may be one of NVIDIA's OpenSM, which has more than are listed")
+        return
+    yield Hit(
+        origin=setting.origin.key(),
+        message=f"no opensm is known to have a key {setting.key!r}: it is passed over",
+        help=f"did you mean {near}?" if near else "take it out",
+        data={"key": setting.key},
+        severity=None if certain else "warning",
+        fix=() if near is None or setting.derived else (Edit(setting.origin, "rename", near),),
+    )
+
+
+def _joined(setting: Setting) -> Hit:
+    key, _, text = setting.key.partition("=")
+    return Hit(
+        origin=setting.origin.key(),
+        message=f"{setting.key!r} is passed over as one word: opensm wants a blank between key and value",
+        help=f"write {key} {text or setting.text}".rstrip(),
+        data={"key": key},
+    )
+
+
+def _others(setting: Setting, flavour: Flavour) -> Hit:
+    other = "nvidia" if flavour == "upstream" else "upstream"
+    return Hit(
+        origin=setting.origin.key(),
+        message=f"{setting.key} is a key of {_CALLED[other]}; {_CALLED[flavour]} passes it over",
+        help=f"take it out, or state flavour: {other}",
+        data={"key": setting.key},
+        fix=() if setting.derived else (Edit(setting.origin, "remove"),),
+    )

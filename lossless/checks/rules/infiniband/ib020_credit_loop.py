@@ -1,0 +1,142 @@
+"""Routes must not be able to wait for each other in a circle.
+
+## What it does
+Computes the routes of minhop, updn and dor as opensm computes them, all ways that ftree may take, and the routes and
+lanes of torus-2QoS. From them it makes the graph of which channel waits for which, and looks for a circle; what it
+shows is a shortest one, hop by hop. The routes of lash, dfsssp, nue and of NVIDIA's adaptive engines cannot be
+computed here: of them nothing is judged. `lossless opensm` judges the tables that a real opensm writes.
+
+## Why it breaks a lossless fabric
+InfiniBand never drops for want of buffers: a packet keeps its place until the next switch has credits. In a circle
+every packet waits for the next one, all around. Once its buffers are full nothing moves any more, until packets grow
+older than `head_of_queue_lifetime` and are thrown away; then it fills again.
+
+## Bad
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus: {sides: [5, 5], links: 2 x NDR, hosts_per_switch: 1, host_links: 1 x NDR}
+  hosts: null
+subnet_manager:
+  hosts: [{on: host1, priority: 10}, {on: host2, priority: 5, standby: true}]
+  routing:
+    roots: null
+    engine: dor   # <- here
+partitions: null
+sharp: null
+jobs: null
+```
+
+## Good
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus: {sides: [5, 5], links: 2 x NDR, hosts_per_switch: 1, host_links: 1 x NDR}
+  hosts: null
+subnet_manager:
+  hosts: [{on: host1, priority: 10}, {on: host2, priority: 5, standby: true}]
+  routing: {engine: torus-2QoS, roots: null}
+qos: {vls: 8, levels: {rest: {sl: 0, vl: 0, low: 32}, training: null, storage: null}}
+partitions: null
+sharp: null
+jobs: null
+```
+
+## Fix
+Route a torus by `torus-2QoS` with `qos TRUE` and at least two lanes (eight, `max_op_vls 4`, for all that it can do), a
+tree by `updn` or `ftree` with its top switches as roots, anything else by `dfsssp` or `lash` with lanes to spare, or by
+`nue`.
+
+## Sources
+- W. Dally and C. Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE Transactions on
+  Computers C-36(5), 1987: no circle of waiting, no deadlock
+- linux-rdma/opensm opensm/osm_ucast_mgr.c @917070c, osm_switch.c @8ae061c, osm_ucast_updn.c @9b50961 (which port an
+  address gets)
+- opensm 3.3.23 on simulated fabrics, run: the tables computed here are the ones it dumps, entry by entry
+- torus-2QoS(8), of opensm 3.3.23
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.infiniband.credit_loops import judge_subnet
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, switches
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.routing.infiniband.credit_loops import Credits
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB020",
+    name="credit-loop",
+    severity="error",
+    summary="Routes must not be able to wait for each other in a circle",
+    sources=(
+        "W. Dally and C. Seitz, IEEE Transactions on Computers C-36(5), 1987",
+        "linux-rdma/opensm opensm/osm_ucast_mgr.c @917070c",
+        "linux-rdma/opensm opensm/osm_switch.c @8ae061c",
+        "linux-rdma/opensm opensm/osm_ucast_updn.c @9b50961",
+        "opensm 3.3.23 on simulated fabrics, run",
+        "torus-2QoS(8), of opensm 3.3.23",
+    ),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where routes close a circle, and a gap where that is unproven."""
+    if not switches(subnet):
+        yield NO_TOPOLOGY
+        return
+    verdict = judge_subnet(subnet)
+    if verdict.state == "unproven":
+        yield Gap(f"whether there are credit loops is unproven: {verdict.why}")
+    elif verdict.state == "loop" and not _passed_over(subnet, verdict):
+        yield _hit(subnet, verdict)
+
+
+def _passed_over(subnet: Subnet, verdict: Credits) -> bool:
+    """Return whether another rule says the cause: opensm passes over an engine that the shape or its lanes do not suit.
+
+    IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
+    """
+    known, engine = shape(subnet), subnet.routing.engine
+    return (
+        engine not in (None, verdict.engine)
+        and known is not None
+        and known.kind in ("torus", "dragonfly-plus")
+    )
+
+
+def _hit(subnet: Subnet, verdict: Credits) -> Hit:
+    here = subnet.routing.origin if subnet.routing.engines else subnet.origin
+    known = shape(subnet)
+    return Hit(
+        origin=here,
+        message=f"routes of {verdict.engine} wait for each other in a circle of {len(verdict.loop)} hops",
+        note="; ".join((*verdict.loop, verdict.why)),
+        help=_help(subnet),
+        elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),
+        places=len(verdict.loop),
+        data={"engine": verdict.engine, "loop": list(verdict.loop)},
+        related=()
+        if known is None or known.origin[:2] == here[:2]
+        else (Related(known.origin, "the topology"),),
+        # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
+        confidence="high" if subnet.flavour == "upstream" else "medium",
+        supersedes=("IB002",),
+    )
+
+
+def _help(subnet: Subnet) -> str:
+    known = shape(subnet)
+    if known is not None and known.kind == "torus":
+        return "route by torus-2QoS, with qos TRUE and max_op_vls 4"
+    if known is not None and known.kind == "fat-tree":
+        return "route by updn or ftree, with the switches of the top tier as roots"
+    return "route by nue, or by dfsssp or lash with lanes to spare"

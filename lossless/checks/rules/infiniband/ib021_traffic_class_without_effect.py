@@ -1,0 +1,64 @@
+"""On InfiniBand jobs choose a service level; a traffic class has no effect.
+
+## What it does
+Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in what jobs of an InfiniBand subnet are told.
+
+## Why it breaks a lossless fabric
+The traffic class is a byte of the header that routed Ethernet packets carry. On InfiniBand NCCL does not set it, so
+the job rides on service level 0, the lane of everybody, while its environment says otherwise.
+
+## Bad
+```yaml intent base=infiniband
+jobs:
+  environment:
+    NCCL_IB_TC: 106   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+jobs: {environment: {NCCL_IB_SL: 1}}
+```
+
+## Fix
+State NCCL_IB_SL, or UCX_IB_SL, instead.
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib.cc @02aedae (the traffic class is set on an Ethernet link layer alone)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB021",
+    name="traffic-class-without-effect",
+    severity="warning",
+    summary="On InfiniBand jobs choose a service level; a traffic class has no effect",
+    sources=("NVIDIA/nccl src/transport/net_ib.cc @02aedae",),
+    subject="subnet",
+    fixable="safe",
+)
+
+INSTEAD = {"NCCL_IB_TC": "NCCL_IB_SL", "NCCL_IB_FIFO_TC": "NCCL_IB_SL", "UCX_IB_TRAFFIC_CLASS": "UCX_IB_SL"}
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per traffic class that is stated."""
+    for setting in subnet.job.environment if subnet.job else ():
+        if setting.key in INSTEAD:
+            yield Hit(
+                origin=setting.origin,
+                message=f"{setting.key} has no effect on InfiniBand: packets keep their service level",
+                help=f"state {INSTEAD[setting.key]} instead",
+                data={"key": setting.key},
+                fix=(Edit(setting.origin, "remove"),),
+            )

@@ -1,0 +1,59 @@
+"""A partition file must define a partition.
+
+## What it does
+Looks for partition files without a single definition. What opensm cannot read in such a file is said by the reader
+itself, and means the same.
+
+## Why it breaks a lossless fabric
+opensm takes such a file for one in error, gives it up, and makes every port a full member of the default partition:
+what was to be kept apart is not, and the line in the log comes after the subnet is up.
+
+## Bad
+```conf opensm base=none beside=empty.conf
+partition_config_file /etc/opensm/empty.conf   # <- here
+```
+
+## Good
+```conf partitions base=none beside=opensm.conf
+Default=0x7fff : ALL=full, SELF=full ;
+```
+
+## Fix
+Define the default partition, or take the file away.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: of a file of one comment, `Partition configuration in error; retrying
+  with default config`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB023",
+    name="partition-file-empty",
+    severity="error",
+    summary="A partition file must define a partition",
+    sources=("opensm 3.3.23 on a simulated fabric, run",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where there is a file of partitions without any."""
+    if subnet.partitions == ():
+        yield Hit(
+            origin=written(subnet, "partition_config_file"),
+            message="there is a file of partitions without a partition: opensm gives it up, and opens the subnet",
+            note="every port becomes a full member of the default partition",
+            help="define the default partition, or take the file away",
+        )

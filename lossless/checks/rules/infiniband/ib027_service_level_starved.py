@@ -1,0 +1,141 @@
+"""Every service level in use must reach a lane that is served.
+
+## What it does
+Follows the service levels that partitions and declared levels use through the SL2VL table to their lane, and looks
+whether the lane has a weight in one of the arbitration tables.
+
+## Why it breaks a lossless fabric
+A level whose entry is 15 has no lane: each of its packets is thrown away. A lane without weight is sent nothing, or
+only what is left over: its queues stay full, and what waits behind them stops.
+
+## Bad
+```conf opensm base=none beside=partitions.conf
+qos TRUE
+qos_sl2vl 0,1,2,15,0,1,2,3,0,1,2,3,0,1,2,3   # <- here
+```
+
+```conf opensm base=none beside=partitions.conf
+qos TRUE
+max_op_vls 3
+qos_vlarb_high 0:64
+qos_vlarb_low 0:4,1:4,2:4   # <- here
+```
+
+## Good
+```conf opensm base=none beside=partitions.conf
+qos TRUE
+max_op_vls 3
+qos_vlarb_high 3:64
+qos_vlarb_low 0:4,1:4,2:4,3:4
+```
+
+## Fix
+Give each level a lane of 0 to 14, and each lane in use a weight above 0 in one of the tables.
+
+## Sources
+- opensm(8), of opensm 3.3.23, QOS CONFIGURATION (15 in an SL2VL table drops the packet)
+- InfiniBand specification 1.2.1, 7.6.9 (a weight of 0 is an entry that is skipped)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import (
+    folding,
+    is_on,
+    operational_vls,
+    partitions,
+    vl_of,
+    written,
+)
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB027",
+    name="service-level-starved",
+    severity="error",
+    summary="Every service level in use must reach a lane that is served",
+    sources=(
+        "opensm(8), of opensm 3.3.23",
+        "InfiniBand specification 1.2.1, 7.6.9",
+    ),
+    subject="subnet",
+)
+
+_TABLES = ("vlarb_high", "vlarb_low")
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per service level in use that has no lane, or one without weight."""
+    if not is_on(subnet, "qos"):
+        return
+    if any(subnet.option(f"qos_{kind}_{table}") for kind in ("ca", "swe") for table in _TABLES):
+        yield Gap("arbitration tables of their own for some ports")
+        return
+    served = _served(subnet)
+    for sl, users in _in_use(subnet).items():
+        vl = vl_of(subnet, sl)
+        if vl is None:
+            yield _dropped(subnet, sl, users)
+        elif served is not None and vl not in served:
+            yield _starved(subnet, sl, vl, users)
+
+
+def _in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
+    """Return the service levels in use, each with what uses it."""
+    found: dict[int, list[tuple[str, Origin]]] = {}
+    for level in subnet.qos.levels:
+        found.setdefault(level.sl, []).append((f"level {level.name}", level.origin))
+    for partition in partitions(subnet) or ():
+        if partition.sl is not None:
+            found.setdefault(partition.sl, []).append((f"partition {partition.name}", partition.origin))
+    return {sl: users for sl, users in found.items() if 0 <= sl <= 15}
+
+
+def _served(subnet: Subnet) -> set[int] | None:
+    """Return the lanes that have a weight, folded as opensm does it; None where opensm's own table serves all."""
+    high, low, count = subnet.qos.high, subnet.qos.low, operational_vls(subnet)
+    if low is None or count is None:
+        return None
+    # opensm's own table of high priority serves VL 0 alone.
+    entries = [*low, *(high if high is not None else ())]
+    return {entry.vl % folding(count) for entry in entries if entry.weight} | ({0} if high is None else set())
+
+
+def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Hit:
+    here = written(subnet, "qos_sl2vl")
+    return Hit(
+        origin=here,
+        message=f"SL {sl} has no lane: every packet of {_names(users)} is thrown away",
+        help="name a lane of 0 to 14",
+        data={"sl": sl},
+        related=_users(here, users),
+    )
+
+
+def _starved(subnet: Subnet, sl: int, vl: int, users: list[tuple[str, Origin]]) -> Hit:
+    here = written(subnet, "qos_vlarb_low", "qos_vlarb_high")
+    return Hit(
+        origin=here,
+        message=f"VL {vl} has no weight in either table: SL {sl} of {_names(users)} is served last or never",
+        help=f"give VL {vl} a weight above 0",
+        data={"sl": sl, "vl": vl},
+        related=_users(here, users),
+        severity="warning",
+    )
+
+
+def _names(users: list[tuple[str, Origin]]) -> str:
+    return " and ".join(dict.fromkeys(name for name, _ in users))
+
+
+def _users(here: Origin, users: list[tuple[str, Origin]]) -> tuple[Related, ...]:
+    return tuple(Related(origin, name) for name, origin in users if origin[:2] != here[:2])

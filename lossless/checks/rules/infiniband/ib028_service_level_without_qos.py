@@ -1,0 +1,98 @@
+"""Levels of service need QoS to be on.
+
+## What it does
+Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are
+stated while `qos` is not `TRUE`. What opensm writes into a file by itself, its defaults, is no statement.
+
+## Why it breaks a lossless fabric
+Without QoS opensm writes no SL2VL and no arbitration table and gives every partition SL 0: storage, management and
+the collective that holds up a thousand GPUs share one lane and wait for one another, in a fabric whose files say
+otherwise.
+
+## Bad
+```conf opensm base=none
+qos FALSE   # <- here
+qos_sl2vl 0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0
+```
+
+```conf opensm base=none
+qos_policy_file /etc/opensm/our-qos-policy.conf   # <- here
+```
+
+## Good
+```conf opensm base=none
+qos TRUE
+max_op_vls 3
+qos_sl2vl 0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0
+```
+
+## Fix
+Write `qos TRUE`, or take out what needs it.
+
+## Sources
+- linux-rdma/opensm opensm/osm_qos.c @0292ae2 (osm_qos_setup returns where qos is off)
+- linux-rdma/opensm opensm/osm_prtn_config.c @048c66e (partition_create: SL 0 where qos is off)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, spoken
+from lossless.model.fabric.infiniband.options import option, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB028",
+    name="service-level-without-qos",
+    severity="error",
+    summary="Levels of service need QoS to be on",
+    sources=(
+        "linux-rdma/opensm opensm/osm_qos.c @0292ae2",
+        "linux-rdma/opensm opensm/osm_prtn_config.c @048c66e",
+    ),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+_PREFIX = "qos_"
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where something is stated that QoS alone would heed."""
+    if is_on(subnet, "qos"):
+        return
+    lost = _lost(subnet)
+    if not lost:
+        return
+    setting, names = subnet.option("qos"), list(dict.fromkeys(name for name, _ in lost))
+    yield Hit(
+        origin=setting.origin if setting else lost[0][1],
+        message=f"QoS is off: {spoken(names)} {'has' if len(names) == 1 else 'have'} no effect",
+        note="every packet is on SL 0 and VL 0",
+        help="write qos TRUE",
+        elements=tuple(names),
+        data={"lost": list(names)},
+        fix=mending(setting, "TRUE") if setting else (),
+    )
+
+
+def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
+    """Return what QoS alone would heed, and where it was written."""
+    levels = [(f"the level {level.name}", level.origin) for level in subnet.qos.levels]
+    sls = [
+        (f"the SL of {one.name or 'a partition'}", one.origin) for one in partitions(subnet) or () if one.sl
+    ]
+    stated = [(one.key, one.origin) for one in subnet.options if _is_stated(one)]
+    return levels + sls + stated
+
+
+def _is_stated(setting: Setting) -> bool:
+    known = option(setting.key) if setting.key.startswith(_PREFIX) and not setting.derived else None
+    return known is not None and taken(known, setting.text).value != taken(known, known.default or "").value

@@ -1,0 +1,83 @@
+"""Jobs must ask for the service level that is theirs.
+
+## What it does
+Compares NCCL_IB_SL and UCX_IB_SL with the level, or the level of the partition, that jobs are to use.
+
+## Why it breaks a lossless fabric
+A queue pair keeps the service level that it asks for. On another one than was meant the job rides on a lane with
+other weights, or with storage, and on a torus on one that the engine did not choose for its path.
+
+## Bad
+```yaml intent base=infiniband
+jobs:
+  environment:
+    NCCL_IB_SL: 0   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+jobs: {environment: {NCCL_IB_SL: 1}}
+```
+
+## Fix
+Leave the variables out, or state the level's number.
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib.cc @02aedae (ah_attr.sl = NCCL_IB_SL)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import partitions
+from lossless.ground.basics.findings import Related
+from lossless.model.fabric.infiniband.options import c_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB029",
+    name="nccl-service-level",
+    severity="error",
+    summary="Jobs must ask for the service level that is theirs",
+    sources=("NVIDIA/nccl src/transport/net_ib.cc @02aedae",),
+    subject="subnet",
+)
+
+VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per variable that names another service level."""
+    meant = _meant(subnet)
+    if subnet.job is None or meant is None:
+        return
+    sl, name, origin = meant
+    for setting in subnet.job.environment:
+        if setting.key in VARIABLES and c_number(setting.text) != sl:
+            yield Hit(
+                origin=setting.origin,
+                message=f"{setting.key}={setting.text}, and jobs are to use {name}, which is SL {sl}",
+                help=f"state {setting.key}={sl}, or leave it out",
+                data={"stated": setting.text, "sl": sl},
+                related=(Related(origin, f"{name}, SL {sl}"),),
+            )
+
+
+def _meant(subnet: Subnet) -> tuple[int, str, Origin] | None:
+    """Return the service level that jobs are to use, and what says so."""
+    if subnet.job is None:
+        return None
+    for level in subnet.qos.levels:
+        if level.name == subnet.job.level:
+            return level.sl, f"level {level.name}", level.origin
+    for partition in partitions(subnet) or ():
+        if partition.name == subnet.job.partition and partition.sl is not None:
+            return partition.sl, f"partition {partition.name}", partition.origin
+    return None

@@ -1,0 +1,61 @@
+"""A subnet manager must not ignore the others.
+
+## What it does
+Looks for `ignore_other_sm TRUE`.
+
+## Why it breaks a lossless fabric
+A manager that ignores others becomes master beside them: both give out LIDs and write routes, each over what the
+other wrote, and packets are dropped or go in circles for as long as both live. A standby is no help then but the
+cause.
+
+## Bad
+```conf opensm base=none
+ignore_other_sm TRUE   # <- here
+```
+
+## Good
+```conf opensm base=none
+ignore_other_sm FALSE
+```
+
+## Fix
+Take it out. Which manager is master follows from `sm_priority`.
+
+## Sources
+- opensm 3.3.23, run: `opensm -c` says of the key that other subnet managers on the subnet are ignored
+- InfiniBand specification 1.2.1, 14.4 (one master per subnet, chosen by priority and GUID)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, mending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB030",
+    name="other-managers-ignored",
+    severity="error",
+    summary="A subnet manager must not ignore the others",
+    sources=("opensm 3.3.23, run", "InfiniBand specification 1.2.1, 14.4"),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where other managers are ignored."""
+    setting = subnet.option("ignore_other_sm")
+    if setting is not None and is_on(subnet, "ignore_other_sm"):
+        yield Hit(
+            origin=setting.origin,
+            message="ignore_other_sm TRUE: two managers may rule the subnet at once",
+            help="take it out",
+            fix=mending(setting, "FALSE"),
+        )

@@ -1,0 +1,59 @@
+"""A subnet manager must keep the LIDs that ports have.
+
+## What it does
+Looks for `reassign_lids TRUE`.
+
+## Why it breaks a lossless fabric
+Every port is given a new LID when the manager starts, or a standby takes over. Queue pairs have the LID of their
+peer written into them: all running jobs lose their connections.
+
+## Bad
+```conf opensm base=none
+reassign_lids TRUE   # <- here
+```
+
+## Good
+```conf opensm base=none
+reassign_lids FALSE
+```
+
+## Fix
+Take it out. Where LIDs have to be given anew, do it once, by `opensm -r`, while no job runs.
+
+## Sources
+- opensm(8), of opensm 3.3.23: "Specifying -r on a running subnet may disrupt subnet traffic"
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, mending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB031",
+    name="lids-reassigned",
+    severity="error",
+    summary="A subnet manager must keep the LIDs that ports have",
+    sources=("opensm(8), of opensm 3.3.23",),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where LIDs are given anew."""
+    setting = subnet.option("reassign_lids")
+    if setting is not None and is_on(subnet, "reassign_lids"):
+        yield Hit(
+            origin=setting.origin,
+            message="reassign_lids TRUE: ports lose their LIDs, and running jobs their connections",
+            help="take it out",
+            fix=mending(setting, "FALSE"),
+        )

@@ -1,0 +1,99 @@
+"""The lease of the management key must outlast the sweeps that renew it, and protection needs a key.
+
+## What it does
+Compares `m_key_lease_period` with `sweep_interval`, and looks for a protection level or a lease without a key.
+
+## Why it breaks a lossless fabric
+A port whose key was tried wrongly starts a timer of the lease, which only sweeps reset. Where sweeps are rarer than
+the lease, or off, ports open themselves to any manager; opensm puts other numbers in place of these when it starts,
+and the subnet is not the one that was declared. A protection level without a key protects nothing.
+
+## Bad
+```conf opensm base=none
+m_key 0x1122334455667788
+m_key_lease_period 5   # <- here
+sweep_interval 10
+```
+
+```conf opensm base=none
+m_key_protection_level 1   # <- here
+```
+
+## Good
+```conf opensm base=none
+m_key 0x1122334455667788
+m_key_protection_level 1
+m_key_lease_period 60
+sweep_interval 10
+```
+
+## Fix
+Let the lease be a few sweeps long, and state a key, from the environment, where ports are to be protected.
+
+## Sources
+- opensm(8), of opensm 3.3.23, MKEY CONFIGURATION: the lease "should be a few multiples of the subnet sweep time";
+  both numbers are changed at start where they do not fit; a key of 0 disables protection
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import number, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB032",
+    name="management-key-lease",
+    severity="warning",
+    summary="The lease of the management key must outlast sweeps, and protection needs a key",
+    sources=("opensm(8), of opensm 3.3.23, MKEY CONFIGURATION",),
+    subject="subnet",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where protection has no key, or its lease ends before a sweep renews it."""
+    level, lease_s = number(subnet, "m_key_protection_level"), number(subnet, "m_key_lease_period")
+    keyed = number(subnet, "m_key") or any(secret.key == "m_key" for secret in subnet.secrets)
+    if not keyed and (level or lease_s):
+        yield Hit(
+            origin=written(subnet, "m_key_protection_level", "m_key_lease_period"),
+            message="ports are to be protected by a key, and there is none: m_key is 0",
+            note="a key of 0 turns protection off",
+            help="state an m_key",
+            data={"level": level, "lease_s": lease_s},
+        )
+    elif keyed and lease_s:
+        yield from _lease(subnet, lease_s)
+    elif keyed:
+        yield _for_ever(subnet)
+
+
+def _for_ever(subnet: Subnet) -> Hit:
+    here = next((secret.origin for secret in subnet.secrets if secret.key == "m_key"), None)
+    return Hit(
+        origin=here or written(subnet, "m_key"),
+        message="ports keep their key for ever: without a lease no manager that lacks it can take the subnet over",
+        help="state an m_key_lease_period of a few sweeps, or keep the key where it is not lost",
+        severity="info",
+    )
+
+
+def _lease(subnet: Subnet, lease_s: int) -> Iterator[Hit]:
+    sweep_s = number(subnet, "sweep_interval")
+    if sweep_s and sweep_s < lease_s:
+        return
+    sweeps = f"sweeps come every {sweep_s} s" if sweep_s else "sweeps are off"
+    yield Hit(
+        origin=written(subnet, "m_key_lease_period"),
+        message=f"the key's lease of {lease_s} s is not renewed in time: {sweeps}",
+        note="opensm changes one of the two when it starts",
+        help="let the lease be a few sweeps long",
+        data={"lease_s": lease_s, "sweep_s": sweep_s},
+    )

@@ -1,0 +1,72 @@
+"""A subnet must be swept.
+
+## What it does
+Looks for `sweep_interval 0`, and for sweeps that no trap brings forward.
+
+## Why it breaks a lossless fabric
+A sweep is how a manager sees what changed while a trap was lost, and how it gets ports out of a half-done change.
+Without it a link that came back stays unused, and one that died may stay in the routes: packets for it fill the
+lanes behind them until they are thrown away.
+
+## Bad
+```conf opensm base=none
+sweep_interval 0   # <- here
+```
+
+```conf opensm base=none
+sweep_on_trap FALSE   # <- here
+```
+
+## Good
+```conf opensm base=none
+sweep_interval 10
+```
+
+## Fix
+Leave both out: sweeps then come every 10 s, and at once after a trap.
+
+## Sources
+- opensm(8), of opensm 3.3.23: "-s 0 disables sweeping", 10 s by default; `opensm -c`: every trap causes a heavy
+  sweep with sweep_on_trap
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import mending, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB033",
+    name="sweeps-off",
+    severity="warning",
+    summary="A subnet must be swept",
+    sources=("opensm(8), of opensm 3.3.23",),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where sweeps are off, or traps cause none."""
+    interval, traps = subnet.option("sweep_interval"), subnet.option("sweep_on_trap")
+    if interval is not None and value(subnet, "sweep_interval") == 0:
+        yield Hit(
+            origin=interval.origin,
+            message="sweep_interval 0: what changes without a trap that arrives is never seen",
+            help="leave it out, for a sweep every 10 s",
+            fix=mending(interval, "10"),
+        )
+    if traps is not None and value(subnet, "sweep_on_trap") is False:
+        yield Hit(
+            origin=traps.origin,
+            message=f"sweep_on_trap {traps.text}: a link that fails stays in the routes until the next sweep",
+            help="leave it out",
+            fix=mending(traps, "TRUE"),
+        )

@@ -1,0 +1,73 @@
+"""Switches must enforce partitions.
+
+## What it does
+Looks for `part_enforce off`, and for `no_partition_enforcement TRUE`, its old name, which wins over the new one. It
+is an error where there are partitions beside the default one, and a warning otherwise.
+
+## Why it breaks a lossless fabric
+Switches then pass packets of any partition to any port. A host drops what is not its own only after it has crossed
+the fabric: what others send takes the lanes and buffers of those who were to be kept apart, and a host that does
+not check is open to all.
+
+## Bad
+```conf opensm base=none
+part_enforce off   # <- here
+```
+
+## Good
+```conf opensm base=none
+part_enforce both
+```
+
+## Fix
+Leave it out: both ends of a link are checked then.
+
+## Sources
+- opensm 3.3.23, run: `opensm -c` names both, in, out and off
+- linux-rdma/opensm opensm/osm_subnet.c (osm_subn_verify_config: no_partition_enforcement makes part_enforce off)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+
+RULE = Rule(
+    code="IB035",
+    name="partitions-not-enforced",
+    severity="error",
+    summary="Switches must enforce partitions",
+    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c"),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+DEFAULT = 0x7FFF
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where switches enforce nothing."""
+    old, new = subnet.option("no_partition_enforcement"), subnet.option("part_enforce")
+    if old is not None and is_on(subnet, "no_partition_enforcement"):
+        yield _hit(subnet, old, "FALSE")
+    elif new is not None and value(subnet, "part_enforce") == "off":
+        yield _hit(subnet, new, "both")
+
+
+def _hit(subnet: Subnet, setting: Setting, instead: str) -> Hit:
+    apart = any(partition.base != DEFAULT for partition in partitions(subnet) or ())
+    return Hit(
+        origin=setting.origin,
+        message=f"{setting.key} {setting.text}: switches pass packets of every partition",
+        note="hosts drop them, after they have crossed the fabric" if apart else "",
+        help=f"write {setting.key} {instead}, or leave it out",
+        severity=None if apart else "warning",
+        fix=mending(setting, instead),
+    )

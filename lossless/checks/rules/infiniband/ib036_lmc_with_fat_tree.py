@@ -1,0 +1,67 @@
+"""The ftree engine routes subnets of one LID per port only.
+
+## What it does
+Looks for `lmc` above 0 beside the engine ftree.
+
+## Why it breaks a lossless fabric
+ftree refuses such a subnet, and opensm routes by the next engine of its list, or by minhop: the paths that ftree
+would have spread over the spines meet on a few of them, and nothing of it is said but in the log.
+
+## Bad
+```conf opensm base=none
+routing_engine ftree
+lmc 1   # <- here
+```
+
+## Good
+```conf opensm base=none
+routing_engine updn
+lmc 1
+```
+
+## Fix
+Leave `lmc` out, or use updn.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: with `lmc 1`, `ftree: cannot build lid matrices`, then `minhop tables
+  configured on all switches`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import mending, number
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB036",
+    name="lmc-with-fat-tree",
+    severity="error",
+    summary="The ftree engine routes subnets of one LID per port only",
+    sources=("opensm 3.3.23 on a simulated fabric, run",),
+    subject="subnet",
+    fixable="unsafe",
+)
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where ftree would have to route several LIDs per port."""
+    setting, lmc = subnet.option("lmc"), number(subnet, "lmc")
+    if setting is not None and lmc and "ftree" in subnet.routing.engines:
+        yield Hit(
+            origin=setting.origin,
+            message=f"lmc {lmc} gives a port {2**lmc} LIDs, which ftree does not route: opensm passes it over",
+            help="leave lmc out, or use the engine updn",
+            data={"lmc": lmc},
+            related=(Related(subnet.routing.origin, "the routing engine"),)
+            if subnet.routing.origin[:2] != setting.origin[:2]
+            else (),
+            fix=mending(setting, "0"),
+        )

@@ -1,0 +1,72 @@
+"""SHARP needs routes that follow a tree.
+
+## What it does
+Looks for SHARP beside a routing engine that knows no tree.
+
+## Why it breaks a lossless fabric
+The aggregation manager lays its trees along the routes, and finds them where these go up to a root and down again.
+Without such routes jobs reduce over the hosts.
+
+## Bad
+```yaml intent base=infiniband
+subnet_manager:
+  routing:
+    engine: dfsssp   # <- here
+    roots: off
+```
+
+## Good
+```yaml intent base=infiniband
+subnet_manager: {routing: {engine: updn}}
+```
+
+## Fix
+Route by updn or ftree, or by the adaptive engines made of them.
+
+## Sources
+- HPC-X, its own check of a deployment of SHARP looks for `routing_engine ... updn` (seen in third-party copies)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import OWN_ENGINE, TREE_ENGINES
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB037",
+    name="sharp-without-tree-routing",
+    severity="warning",
+    summary="SHARP needs routes that follow a tree",
+    sources=("HPC-X, its own check of a deployment of SHARP (seen in third-party copies)",),
+    subject="subnet",
+    confidence="medium",
+)
+
+OWN_SUPPORT = ("dfp", "dfp2", "file")
+"""Engines of which it is known that they have their own way, or not known what they do."""
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit where SHARP is on and the engine knows no tree."""
+    engine = subnet.routing.engine
+    if subnet.sharp is None or not subnet.sharp.on or engine in (*TREE_ENGINES, *OWN_SUPPORT):
+        return
+    if engine is None and subnet.flavour != "upstream":
+        yield OWN_ENGINE
+        return
+    here = subnet.routing.origin if engine else subnet.sharp.origin
+    yield Hit(
+        origin=here,
+        message=f"{engine or 'minhop, which opensm takes by itself,'} knows no tree for SHARP to follow",
+        help="route by updn or ftree",
+        data={"engine": engine},
+        related=() if here[:2] == subnet.sharp.origin[:2] else (Related(subnet.sharp.origin, "SHARP"),),
+    )

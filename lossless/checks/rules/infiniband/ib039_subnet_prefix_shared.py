@@ -1,0 +1,89 @@
+"""Subnets that one host is in, or that routers join, must have prefixes of their own.
+
+## What it does
+Compares the prefixes of all subnets that are judged together, those of the default included.
+
+## Why it breaks a lossless fabric
+The prefix is the upper half of every address. Two subnets with the same one cannot be told apart: a host with an
+adapter in each tries paths that are not there, libraries warn or choose the wrong rail, and a router cannot join
+them at all.
+
+## Bad
+```yaml intent base=infiniband beside=infiniband
+fabric: rail2
+subnet_manager:   # <- here
+  options: {sweep_interval: 10}
+```
+
+## Good
+```yaml intent base=infiniband beside=infiniband
+subnet_manager:
+  prefix: "0xfe80000000000001"
+```
+
+## Fix
+State a prefix of its own for each subnet; `0xfe80000000000000` may stay for one.
+
+## Sources
+- InfiniBand specification 1.2.1, 4.1.1 (a GID is the prefix of the subnet and the GUID of the port)
+- opensm 3.3.23, run: without a statement the prefix is 0xfe80000000000000
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import spoken
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+RULE = Rule(
+    code="IB039",
+    name="subnet-prefix-shared",
+    severity="warning",
+    summary="Subnets that one host is in, or that routers join, must have prefixes of their own",
+    sources=("InfiniBand specification 1.2.1, 4.1.1", "opensm 3.3.23, run"),
+    subject="subnet",
+)
+
+
+DEFAULT_PREFIX = 0xFE80_0000_0000_0000
+"""The prefix of a subnet whose manager is told none (opensm 3.3.23, run)."""
+
+
+def check(subnets: Sequence[Subnet]) -> Iterator[Hit | Gap]:
+    """Yield a hit per prefix that several declared subnets have.
+
+    Files of managers are left out: two of them may be of one subnet, its master and its standby.
+    """
+    by_prefix: dict[int, list[Subnet]] = {}
+    for subnet in subnets:
+        if subnet.door == "intent":
+            by_prefix.setdefault(subnet.subnet_prefix or DEFAULT_PREFIX, []).append(subnet)
+    for prefix, alike in by_prefix.items():
+        if len(alike) > 1:
+            yield _hit(prefix, alike)
+
+
+def _hit(prefix: int, alike: list[Subnet]) -> Hit:
+    first, *others = alike
+    return Hit(
+        origin=_stated(first),
+        message=f"{spoken(subnet.name for subnet in alike)} all have the prefix {prefix:#018x}",
+        note="hosts and routers cannot tell them apart",
+        help="state a prefix of its own for each",
+        elements=tuple(subnet.name for subnet in alike),
+        places=len(alike),
+        data={"prefix": prefix},
+        related=tuple(Related(_stated(other), f"that of {other.name}") for other in others),
+    )
+
+
+def _stated(subnet: Subnet) -> Origin:
+    return subnet.origin if subnet.subnet_prefix is None else subnet.origin.at("prefix")

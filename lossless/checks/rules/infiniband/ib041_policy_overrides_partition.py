@@ -1,0 +1,118 @@
+"""The policy of service levels must give a partition the level that the partition states.
+
+## What it does
+Follows a path of each partition that states a service level through the policy: its match rules in their order,
+then its simple rules, then its default. Rules that also ask for other things than a P_Key are not judged.
+
+## Why it breaks a lossless fabric
+Where there is a policy, its answer counts and the `sl` of a partition does not, not even for a path that is asked
+for with the partition's key. `default : 0`, which looks harmless, puts every partition on the lane of everybody.
+
+## Bad
+```conf partitions base=none beside=opensm-policy.conf,qos-policy.conf
+Default=0x7fff : ALL=limited, SELF=full ;
+Training=0x0002, sl=3, defmember=full : 0x506b4b0300000001, 0x506b4b0300000002 ;
+Storage=0x0003, sl=1, defmember=full : 0x506b4b0300000001, 0x506b4b0300000003 ;   # <- here
+```
+
+## Good
+```conf partitions base=none beside=opensm-policy.conf,qos-policy.conf
+Default=0x7fff : ALL=limited, SELF=full ;
+Training=0x0002, sl=3, defmember=full : 0x506b4b0300000001, 0x506b4b0300000002 ;
+```
+
+## Fix
+Add a rule for the partition, `any, pkey 0x0002 : 3`, or leave the policy out.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: with `sl=2` for a partition and `default : 1` in the policy, paths have
+  SL 1, asked for with the partition's key or without; with `any, pkey 0x0002 : 5` they have SL 5
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.infiniband.reading import is_on, partitions
+from lossless.formats.infiniband.write.qos_policy import policy_of
+from lossless.ground.basics.findings import Related
+from lossless.model.fabric.infiniband.options import c_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.qos_policy import Block, Policy
+    from lossless.model.fabric.infiniband.subnet import Partition, Subnet
+
+RULE = Rule(
+    code="IB041",
+    name="policy-overrides-partition",
+    severity="warning",
+    summary="The policy of service levels must give a partition the level that the partition states",
+    sources=("opensm 3.3.23 on a simulated fabric, run",),
+    subject="subnet",
+)
+
+_OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
+DEFAULT = "DEFAULT"
+
+
+def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+    """Yield a hit per partition whose paths get another level than it states."""
+    policy = policy_of(subnet) if is_on(subnet, "qos") else None
+    if policy is None:
+        return
+    for partition in partitions(subnet) or ():
+        if partition.sl is None or partition.base is None:
+            continue
+        if any(not _OF_KEYS.issuperset(line.word for line in rule.lines) for rule in policy.rules):
+            yield Gap("a match rule that asks for more than a P_Key")
+            continue
+        sl, origin = _given(policy, partition.base)
+        if sl is not None and sl != partition.sl:
+            yield _hit(partition, sl, origin)
+
+
+def _hit(partition: Partition, sl: int, given: Origin) -> Hit:
+    return Hit(
+        origin=partition.origin,
+        message=f"partition {partition.name} states SL {partition.sl}, and the policy gives its paths SL {sl}",
+        note="the policy counts for more, whoever asks",
+        help=f"add a rule for {partition.base:#06x} to the policy, or leave the policy out",
+        data={"stated": partition.sl, "given": sl},
+        related=(Related(given, f"what gives SL {sl}"),)
+        if given.path and given[:2] != partition.origin[:2]
+        else (),
+    )
+
+
+def _given(policy: Policy, key: int) -> tuple[int | None, Origin]:
+    """Return the level that a path with a key gets, and what says so."""
+    levels = {level.text("name").upper(): level for level in policy.levels}
+    for rule in policy.rules:
+        if _holds(rule.text("pkey"), key) or rule.line("pkey") is None:
+            return _sl_of(levels.get(rule.text("qos-level-name").upper())), rule.origin
+    for ulp in policy.ulps:
+        if ulp.match == "any, pkey" and _holds(ulp.numbers, key):
+            return ulp.sl, ulp.origin
+    for ulp in policy.ulps:
+        if ulp.match == "default":
+            return ulp.sl, ulp.origin
+    level = levels.get(DEFAULT)
+    return _sl_of(level), level.origin if level else policy.origin
+
+
+def _sl_of(level: Block | None) -> int | None:
+    return None if level is None else c_number(level.text("sl"))
+
+
+def _holds(ranges: str, key: int) -> bool:
+    """Return whether a key, without its membership, is one of ``0x0002, 0x0010-0x0020``."""
+    for part in filter(None, (part.strip() for part in ranges.split(","))):
+        low, _, high = (end.strip() for end in part.partition("-"))
+        first, last = c_number(low), c_number(high or low)
+        if first is not None and last is not None and first & 0x7FFF <= key <= last & 0x7FFF:
+            return True
+    return False

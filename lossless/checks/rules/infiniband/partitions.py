@@ -1,0 +1,53 @@
+"""What rules of partitions share: the partitions of a file as opensm joins them, and the keys that ports get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.infiniband.reading import hcas, hosts, hosts_in, partitions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
+
+DEFAULT_PKEY = 0x7FFF
+"""The partition that opensm makes by itself: all are limited members, its own port a full one."""
+
+
+def by_key(subnet: Subnet) -> dict[int | None, list[Partition]]:
+    """Return the partitions of the file by the low 15 bits of their keys: opensm joins those that are alike.
+
+    None: opensm chooses a key for those that state none, each its own.
+    """
+    found: dict[int | None, list[Partition]] = {}
+    for partition in partitions(subnet) or ():
+        found.setdefault(partition.base, []).append(partition)
+    return found
+
+
+def many(members: Sequence[Member]) -> bool:
+    """Return whether entries are about more than one port."""
+    return len(members) > 1 or any(member.word not in (None, "SELF") for member in members)
+
+
+def is_of_hosts(member: Member) -> bool:
+    """Return whether an entry may be about hosts: GUIDs may be, the words for switches and the manager are not."""
+    return member.word in (None, "ALL", "ALL_CAS")
+
+
+def at_index_0(subnet: Subnet) -> int:
+    """Return the key at the first place of a port's table: the default one, or that which asks for it."""
+    asking = (part.base for part in partitions(subnet) or () if part.index0 and part.base is not None)
+    return next(asking, DEFAULT_PKEY)
+
+
+def keys_of_jobs(subnet: Subnet) -> set[int]:
+    """Return the keys that compute hosts have in their tables: of all partitions, where hosts are not known."""
+    computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}
+    keys = {DEFAULT_PKEY}
+    for part in partitions(subnet) or ():
+        reached = not hcas(subnet) or bool(computing & hosts_in(subnet, part))
+        if part.base is not None and reached:
+            keys.add(part.base)
+    return keys

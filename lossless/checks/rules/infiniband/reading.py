@@ -1,0 +1,185 @@
+"""What rules of InfiniBand share: what opensm takes an option for, lanes in use, and what a file cannot tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.checks.rules.base import Gap
+from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.options import option, taken
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.options import Option
+    from lossless.model.fabric.infiniband.subnet import (
+        Hca,
+        Host,
+        Link,
+        ManagerHost,
+        Partition,
+        Setting,
+        Shape,
+        Subnet,
+        Switch,
+    )
+
+NO_TOPOLOGY = Gap("switches, adapters and links are not in the files of a subnet manager")
+NO_PARTITIONS = Gap("the partition file is not among the files")
+OWN_ENGINE = Gap("by which engine NVIDIA's OpenSM routes where none is stated")
+
+TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
+"""Engines that let no packet go down and up again: opensm(8); the ar_ ones are NVIDIA's, by their names."""
+LAYERED_ENGINES = ("lash", "dfsssp", "torus-2QoS")
+"""Engines that part their paths by VL to keep them free of circles, and need the SL2VL tables for it: opensm(8)."""
+
+SL_COUNT = 16
+DROPPED = 15
+"""The VL of an SL2VL table that drops a packet: opensm(8); VL 15 itself carries management alone."""
+
+Arbitrated = Literal["qos_vlarb_high", "qos_vlarb_low"]
+
+
+def stated(subnet: Subnet) -> Iterator[tuple[Setting, Option]]:
+    """Yield the options that count, each with what is known of its key; keys that nobody knows are left out."""
+    last = {setting.key: setting for setting in subnet.options}
+    for key, setting in last.items():
+        known = option(key)
+        if known is not None:
+            yield setting, known
+
+
+def value(subnet: Subnet, key: str) -> int | bool | str | None:
+    """Return what opensm goes by: the last text that it takes, else its default."""
+    known = option(key)
+    if known is None:
+        return None
+    for setting in reversed(subnet.options):
+        if setting.key == key and (found := taken(known, setting.text).value) is not None:
+            return found
+    return None if known.default is None else taken(known, known.default).value
+
+
+def number(subnet: Subnet, key: str) -> int:
+    """Return the number that opensm goes by; the option must be one that has a number by default."""
+    found = value(subnet, key)
+    if not isinstance(found, int):
+        raise TypeError(f"{key} is no number")
+    return found
+
+
+def is_on(subnet: Subnet, key: str) -> bool:
+    """Return whether opensm takes an option as true."""
+    return value(subnet, key) is True
+
+
+def written(subnet: Subnet, *keys: str) -> Origin:
+    """Return where the first of some options that is stated was written, else the place of the subnet."""
+    found = (subnet.option(key) for key in keys)
+    return next((setting.origin for setting in found if setting is not None), subnet.origin)
+
+
+def mending(setting: Setting, text: str) -> tuple[Edit, ...]:
+    """Return the edit that gives an option another text; none where nobody wrote the option itself."""
+    return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "set", text),)
+
+
+def removing(setting: Setting) -> tuple[Edit, ...]:
+    """Return the edit that takes an option out; none where nobody wrote the option itself."""
+    return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "remove"),)
+
+
+def operational_vls(subnet: Subnet) -> int | None:
+    """Return how many data VLs ports may use by ``max_op_vls``, None where the code means nothing."""
+    return OPERATIONAL_VLS.get(number(subnet, "max_op_vls"))
+
+
+def sl2vl(subnet: Subnet) -> tuple[int, ...]:
+    """Return the VL of each SL as it is written into tables, before it is folded onto the operational VLs.
+
+    Those that are not stated become VL 0 (opensm 3.3.23, run); without a statement opensm's own default holds.
+    """
+    found = subnet.qos.sl2vl
+    if found is None:
+        return (*range(DROPPED), 7)
+    return (*found, *[0] * SL_COUNT)[:SL_COUNT]
+
+
+def vl_of(subnet: Subnet, sl: int) -> int | None:
+    """Return the VL that packets of an SL use, folded as opensm does it; None where they are dropped."""
+    vl, count = sl2vl(subnet)[sl], operational_vls(subnet)
+    if vl == DROPPED:
+        return None
+    # Debian's opensm 3.3.23, run: VL 4 becomes VL 0 where VL0-3 are operational.
+    return vl % folding(count) if count else vl
+
+
+def folding(vls: int) -> int:
+    """Return by which number VLs are folded onto so many: opensm masks them (opensm/osm_qos.c @0292ae2), 15 as 16."""
+    return 16 if vls == DROPPED else vls
+
+
+def master(subnet: Subnet) -> ManagerHost | None:
+    """Return the manager that is meant to be the master: of those that are not to wait, the one of highest priority."""
+    active = [one for one in subnet.managers if not one.standby] or list(subnet.managers)
+    return max(active, key=lambda one: one.priority or 0, default=None)
+
+
+def shape(subnet: Subnet) -> Shape | None:
+    """Return the shape, None where it is unknown or written out link by link."""
+    found = subnet.shape
+    return None if isinstance(found, Unknown) or found.kind == "explicit" else found
+
+
+def partitions(subnet: Subnet) -> tuple[Partition, ...] | None:
+    """Return the partitions of the file; none where there is no file, None where it was not read."""
+    found = subnet.partitions
+    return None if isinstance(found, Unknown) else found or ()
+
+
+def switches(subnet: Subnet) -> dict[str, Switch]:
+    """Return the switches by name; none where they are unknown."""
+    return {} if isinstance(subnet.switches, Unknown) else {one.name: one for one in subnet.switches}
+
+
+def hcas(subnet: Subnet) -> dict[str, Hca]:
+    """Return the adapter ports by name; none where they are unknown."""
+    return {} if isinstance(subnet.hcas, Unknown) else {one.name: one for one in subnet.hcas}
+
+
+def hosts(subnet: Subnet) -> dict[str, Host]:
+    """Return the hosts by name; none where they are unknown."""
+    return {} if isinstance(subnet.hosts, Unknown) else {one.name: one for one in subnet.hosts}
+
+
+def links(subnet: Subnet) -> tuple[Link, ...]:
+    """Return the links; none where they are unknown."""
+    return () if isinstance(subnet.links, Unknown) else subnet.links
+
+
+def spoken(names: Iterable[str], most: int = 4) -> str:
+    """Return names as a list in words, the first few of many."""
+    every = list(names)
+    if len(every) > most:
+        return f"{', '.join(every[:most])} and {len(every) - most} more"
+    return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
+
+
+def hosts_in(subnet: Subnet, partition: Partition) -> set[str]:
+    """Return the hosts that have a port in a partition, as far as hosts are known."""
+    names = {member.hca for member in partition.members}
+    guids = {member.guid for member in partition.members} - {None}
+    for_all = any(member.word in ("ALL", "ALL_CAS") for member in partition.members)
+    return {hca.host for hca in hcas(subnet).values() if for_all or hca.name in names or hca.guid in guids}
+
+
+def storage_partitions(subnet: Subnet) -> Iterator[Partition]:
+    """Yield the partitions that have storage hosts in them, but for the one that jobs are to use."""
+    storing = {host.name for host in hosts(subnet).values() if host.role == "storage"}
+    used = subnet.job.partition if subnet.job else None
+    for partition in partitions(subnet) or ():
+        if partition.name != used and storing & hosts_in(subnet, partition):
+            yield partition

@@ -1,0 +1,81 @@
+"""Management must be reachable when the fabric is not.
+
+## What it does
+Looks at the `networks` of an intent that manage devices: those with `purpose: management`, and those without a
+purpose whose name says so (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). One that shares the fabric in a lossless class
+is an error; in a lossy class it is a choice, and worth knowing. One without a class is ISO002's.
+
+## Why it breaks a lossless fabric
+In a storm the lossless queues stand still, and with them whoever would log in to find out why. What resets a hung host
+or switches a port off must not depend on the queues that hang.
+
+## Bad
+```yaml intent base=leaf-spine
+networks:
+  management:
+    on: fabric
+    class: rdma   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+networks:
+  management: {on: separate}
+```
+
+## Fix
+Put management on switches of its own: `on: separate`. If it must share the fabric, then in a lossy class.
+
+## Sources
+- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused: what shares a paused queue stands still)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one storm stops all of a
+  class)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.isolation.purpose import manages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Network, TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ISO001",
+    name="management-on-fabric",
+    severity="error",
+    summary="Management must be reachable when the fabric is not",
+    sources=(
+        "sonic-net/sonic-mgmt issue 20073",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per management network that shares the fabric in a class."""
+    by_name = {cls.name: cls for cls in view.fabric.classes.classes}
+    for network in view.fabric.networks:
+        cls = by_name.get(network.class_name or "")
+        if cls is not None and not network.separate and manages(network):
+            yield _hit(network, cls)
+
+
+def _hit(network: Network, cls: TrafficClass) -> Hit:
+    kind = "lossless" if cls.lossless else "lossy"
+    return Hit(
+        origin=network.origin.at("class"),
+        message=f"network {network.name} shares the fabric, in {kind} class {cls.name}",
+        note="whoever pauses that class cuts management off"
+        if cls.lossless
+        else "a fabric that fails takes it along",
+        help="on: separate" + (", or a lossy class" if cls.lossless else ""),
+        data={"network": network.name, "class": cls.name, "lossless": cls.lossless},
+        severity=None if cls.lossless else "info",
+    )

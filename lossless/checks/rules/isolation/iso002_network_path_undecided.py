@@ -1,0 +1,132 @@
+"""It must be said which way the traffic of a network takes.
+
+## What it does
+Looks at the `networks` of an intent. One that is `on: fabric` needs a `class`: without one its packets are in
+whatever class their DSCP leads to, and unmarked ones in the class of DSCP 0. And no two networks may claim the same
+prefix where they take different ways: on the fabric and beside it, or in two classes.
+
+## Why it breaks a lossless fabric
+Storage that nobody placed ends up where its packets happen to be marked for. If that is the lossless class, it pauses
+the jobs; if it is best effort, it starves behind everything else. Either way nobody has counted it.
+
+## Bad
+```yaml intent base=leaf-spine
+networks:
+  storage:   # <- here
+    on: fabric
+```
+
+```yaml intent base=leaf-spine
+networks:
+  storage: {on: fabric, class: default}
+  stores:
+    on: separate
+    prefixes: [10.20.0.0/16]   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+networks:
+  storage: {on: fabric, class: default}
+```
+
+```yaml intent base=leaf-spine
+networks:
+  stores: {on: separate, prefixes: [10.21.0.0/16, 10.20.0.0/24]}
+```
+
+## Fix
+Name the class, or put the network on switches of its own with `on: separate`; give each prefix to one network.
+
+## Sources
+- arithmetic: packets that nobody marked carry DSCP 0
+- arithmetic: of two networks with the same prefix only one can be where the intent says
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import Network
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ISO002",
+    name="network-path-undecided",
+    severity="warning",
+    summary="It must be said which way the traffic of a network takes",
+    sources=(
+        "arithmetic: packets that nobody marked carry DSCP 0",
+        "arithmetic: of two networks with the same prefix only one can be where the intent says",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per network without a class, and per prefix that two networks claim differently."""
+    for network in view.fabric.networks:
+        if not network.separate and network.class_name is None:
+            yield _without_class(view, network)
+    yield from _claimed_twice(view)
+
+
+def _without_class(view: View, network: Network) -> Hit:
+    unmarked = view.fabric.classes.of_dscp(0)
+    lossless = " lossless" if unmarked is not None and unmarked.lossless else ""
+    ends_up = f": unmarked packets of it end up in{lossless} class {unmarked.name}" if unmarked else ""
+    return Hit(
+        origin=network.origin,
+        message=f"network {network.name} shares the fabric and has no class{ends_up}",
+        help=f"name one, as in class: {unmarked.name if unmarked else 'default'}; or on: separate",
+        data={"network": network.name},
+    )
+
+
+def _claimed_twice(view: View) -> Iterator[Hit]:
+    owners: dict[str, tuple[Network, Origin]] = {}
+    for network in view.fabric.networks:
+        for index, prefix in enumerate(network.prefixes):
+            written = network.origin.at("prefixes")
+            owner = owners.setdefault(_canonical(prefix), (network, written))
+            if owner[0].name != network.name and _way(owner[0]) != _way(network):
+                yield _hit(
+                    network, prefix, written if len(network.prefixes) == 1 else written.at(index), owner
+                )
+
+
+def _canonical(prefix: str) -> str:
+    """Return one spelling of a prefix; the loader has checked that it is one."""
+    from ipaddress import ip_network  # only intents with prefixes pay for it
+
+    return str(ip_network(prefix))
+
+
+def _way(network: Network) -> tuple[bool, str | None]:
+    return network.separate, network.class_name
+
+
+def _said(network: Network) -> str:
+    return (
+        "on switches of its own"
+        if network.separate
+        else f"on the fabric in class {network.class_name or 'none'}"
+    )
+
+
+def _hit(network: Network, prefix: str, origin: Origin, owner: tuple[Network, Origin]) -> Hit:
+    first, first_origin = owner
+    return Hit(
+        origin=origin,
+        message=f"{prefix} is network {network.name}'s, {_said(network)}, and network {first.name}'s, {_said(first)}",
+        help="give the prefix to one of them",
+        data={"prefix": prefix, "networks": [first.name, network.name]},
+        related=(Related(first_origin, f"the same prefix in network {first.name}"),),
+    )

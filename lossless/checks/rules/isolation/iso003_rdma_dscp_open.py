@@ -1,0 +1,103 @@
+"""Whoever may not use the lossless class must not be able to mark packets for it.
+
+## What it does
+Looks at the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:
+`marking: untrusted`, and `purpose: tenant` where no `marking` is stated. Such a network can mark its packets with the
+DSCPs of every lossless class; one that is not its own `class` is reported. Where a rule rewrites DSCPs at the ports of
+its hosts, the intent says so with `marking: rewritten`, and nothing is reported.
+
+## Why it breaks a lossless fabric
+Ports trust the DSCP of what hosts send. A tenant who marks bulk traffic with the DSCP of RDMA, by intent or because a
+guide said so, fills the buffers that pauses protect, and its congestion pauses the jobs of everybody else.
+
+## Bad
+```yaml intent base=leaf-spine
+networks:
+  customers:
+    on: fabric
+    class: default
+    marking: untrusted   # <- here
+```
+
+```yaml intent base=leaf-spine
+networks:
+  customers:
+    on: fabric
+    class: default
+    purpose: tenant   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+networks:
+  customers: {on: fabric, class: default, purpose: tenant, marking: rewritten}
+```
+
+```yaml intent base=leaf-spine
+networks:
+  customers: {on: fabric, class: rdma, purpose: tenant}
+```
+
+## Fix
+Rewrite the DSCPs where its hosts attach, with an ACL or in their hypervisors, and state `marking: rewritten`; give it
+the lossless class if it may have it; or `on: separate`.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (every port is bound to the same DSCP map)
+- RFC 2475, abstract (traffic is marked and conditioned where it enters a network)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import spell_dscps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Network, TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="ISO003",
+    name="rdma-dscp-open",
+    severity="warning",
+    summary="Whoever may not use the lossless class must not be able to mark packets for it",
+    sources=(
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "RFC 2475, abstract",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per network that can mark packets for a lossless class which is not its own."""
+    for network in view.fabric.networks:
+        if not network.separate and _chooses(network):
+            others = [
+                cls for cls in view.fabric.classes.lossless if cls.name != network.class_name and cls.dscps
+            ]
+            if others:
+                yield _hit(network, others)
+
+
+def _chooses(network: Network) -> bool:
+    """Return whether whoever sends on a network decides on its DSCPs."""
+    return network.marking == "untrusted" or (network.marking is None and network.purpose == "tenant")
+
+
+def _hit(network: Network, others: list[TrafficClass]) -> Hit:
+    dscps = sorted(dscp for cls in others for dscp in cls.dscps)
+    names = " and ".join(cls.name for cls in others)
+    own = f"may use class {network.class_name}" if network.class_name else "has no class"
+    return Hit(
+        origin=network.origin.at("marking" if network.marking else "purpose"),
+        message=f"network {network.name} {own}, and can mark its packets with DSCP {spell_dscps(dscps)} "
+        f"of lossless class {names}",
+        note="ports trust the DSCP of what hosts send",
+        help="rewrite DSCPs where its hosts attach, and state marking: rewritten; or on: separate",
+        data={"network": network.name, "dscps": list(dscps), "classes": [cls.name for cls in others]},
+    )

@@ -1,0 +1,117 @@
+"""Classes for bounced packets must be closed to hosts.
+
+## What it does
+Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, looks at its other ports
+with PFC: no DSCP may lead there to a class that is lossless on those ports alone. A port towards a server must not
+pause for these priorities either; who is at the other end is known from an intent or `DEVICE_NEIGHBOR_METADATA`. Ports
+that have lossless buffers for the class and no PFC are PFC001's.
+
+## Why it breaks a lossless fabric
+The two classes exist so that packets which bounce back up never wait for packets that go down. A host that marks its
+own traffic for them takes that room, and the circle of pauses that they break can close again. And what enters here in
+such a class has no headroom on this port: it is dropped on the way in and pauses others on the way out.
+
+## Bad
+```json config_db base=azure-remapped
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE": {
+      "2": "2"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=azure-remapped
+{
+  "DSCP_TO_TC_MAP": {
+    "AZURE_UPLINK": {"2": "2", "6": "6"}
+  }
+}
+```
+
+## Fix
+Bind a DSCP map of its own to the ports towards hosts, one that sends these DSCPs to a lossy class.
+
+## Sources
+- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (what the two classes are for)
+- sonic-net/sonic-buildimage pull request 11299 (maps of their own for the other ports, so that 2 and 6 stay closed)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import facing, neighbor_types
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.pfc.masks import gathered, in_service, remapped, spell, uncovered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="ISO004",
+    name="shadow-class-on-downlink",
+    severity="warning",
+    summary="Classes for bounced packets must be closed to hosts",
+    sources=(
+        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
+        "sonic-net/sonic-buildimage pull request 11299",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where a port that bounces nothing leads to the classes of bounced packets."""
+    shadow = frozenset[int]().union(*(remapped(ports.qos) for ports in device.view.lossless_sets))
+    if shadow:
+        yield from gathered(_hits(device, shadow))
+
+
+def _hits(device: Device, shadow: frozenset[int]) -> Iterator[Hit]:
+    kinds = neighbor_types(device)
+    for ports in device.view.lossless_sets:
+        if remapped(ports.qos):
+            hosts = tuple(port for port in ports.ports if facing(device, port, kinds) == "host")
+            if hosts:
+                yield _paused_by_hosts(ports._replace(ports=hosts))
+        elif not ports.qos.trust_dot1p and in_service(ports) is not None:
+            yield from _open(device, ports, shadow)
+
+
+def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Hit]:
+    closed = {*ports.qos.pfc.priorities, *uncovered(device.view.port_sets, ports)}
+    dscp_map, wanted = ports.qos.dscp_to_tc, shadow - closed
+    found = [dscp for tc in sorted(wanted) for dscp in dscp_map.sources(tc)] if dscp_map else []
+    if dscp_map is None or not found:
+        return
+    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
+    yield Hit(
+        origin=dscp_map.entry_origin(found[0]),
+        message=f"DSCP {spell_dscps(found)} leads to TC {spell_dscps(tcs)} here, which is lossless for bounced packets "
+        "on other ports",
+        note="whoever marks so on this port fills the class that keeps bounced packets apart",
+        help=f'bind a map to these ports that sends it elsewhere, as in "{found[0]}": "1"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"dscps": list(found), "traffic_classes": list(tcs)},
+    )
+
+
+def _paused_by_hosts(ports: PortSet) -> Hit:
+    shadow = remapped(ports.qos)
+    return Hit(
+        origin=ports.qos.pfc.origin,
+        message=f"a server can pause {spell(shadow)}, which tunnel remapping keeps for bounced packets",
+        note="no packet bounces back to a server",
+        help='"pfc_enable": "' + ",".join(str(p) for p in ports.qos.pfc.priorities if p not in shadow) + '"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"priorities": [*sorted(shadow)]},
+    )

@@ -1,0 +1,106 @@
+"""Ports inside the switch must not pause.
+
+## What it does
+Looks for PFC on ports of a deployed device that no cable ends at: the CPU's (`PORT_QOS_MAP|CPU`), in-band and
+recirculation ports (`role` Inb or Rec, or a name that begins with Ethernet-IB or Ethernet-Rec). Ports between the
+chips of a chassis (Int) and towards DPUs (Dpc) are lossless where the fabric is.
+
+## Why it breaks a lossless fabric
+What recirculates waits for itself once it pauses: the port that is full is the one that should drain it. And a CPU
+that is busy is no reason to stop the fabric; its packets are rate-limited, and dropped. SONiC renders no QoS for
+such ports, as chips refuse it and the daemon that asks for it ends.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet-IB0": {"lanes": "513", "alias": "Cpu0", "index": "65", "speed": "400000", "mtu": "9100",
+    "admin_status": "up", "role": "Inb"}},
+  "CABLE_LENGTH": {"AZURE": {"Ethernet-IB0": "5m"}},
+  "PORT_QOS_MAP": {
+    "Ethernet-IB0": {
+      "dscp_to_tc_map": "AZURE",
+      "pfc_enable": "3"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet-IB0": {"lanes": "513", "alias": "Cpu0", "index": "65", "speed": "10000", "mtu": "9100",
+    "admin_status": "up", "role": "Inb"}}
+}
+```
+
+## Fix
+Take the row of the port out of `PORT_QOS_MAP`.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (leaves Ethernet-IB and Ethernet-Rec out)
+- sonic-net/sonic-buildimage pull request 7869 (why)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b (the roles of ports)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+
+RULE = Rule(
+    code="ISO005",
+    name="internal-port-lossless",
+    severity="error",
+    summary="Ports inside the switch must not pause",
+    sources=(
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "sonic-net/sonic-buildimage pull request 7869",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+_KINDS = {"Inb": "in-band", "Rec": "recirculation"}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of internal port with PFC."""
+    rows = device.tables.table("PORT_QOS_MAP")
+    yield from gathered(
+        _hit(device, name, kind, row)
+        for name, kind in _internal(device)
+        if (row := rows.get(name)) is not None and row.fields.get("pfc_enable", "").strip(", ")
+    )
+
+
+def _internal(device: Device) -> Iterator[tuple[str, str]]:
+    yield "CPU", "the CPU's port"
+    for name, row in device.tables.table("PORT").items():
+        role = row.fields.get("role")
+        if role in _KINDS:
+            yield name, f"an {_KINDS[role]} port" if role == "Inb" else f"a {_KINDS[role]} port"
+        elif name.startswith("Ethernet-IB"):
+            yield name, "an in-band port"
+        elif name.startswith("Ethernet-Rec"):
+            yield name, "a recirculation port"
+
+
+def _hit(device: Device, name: str, kind: str, row: Row) -> Hit:
+    priorities = row.fields["pfc_enable"]
+    return Hit(
+        origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
+        message=f"{kind} has PFC on for {priorities}: it is inside the switch, and no cable ends there",
+        help="take its row out of PORT_QOS_MAP",
+        elements=(f"{device.switch.name}:{name}",),
+        data={"pfc_enable": priorities},
+        # What such a port lacks for PFC is nothing to be added.
+        supersedes=("WD001", "ECN001", "BUF022", "PFC016"),
+    )

@@ -1,0 +1,68 @@
+"""What the rules about cables share: an intent, what files tell of its cables, and both in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from typing import TypeVar
+
+    from lossless.analysis.topology.cabled import Comparison
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.cabling import FoundCable, PlannedCable
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.view import View
+
+    _Thing = TypeVar("_Thing")
+
+_MANY = 5
+
+
+class Cabled(NamedTuple):
+    """The fabric of an intent, and its cables against those that files tell of."""
+
+    view: View
+    compared: Comparison
+
+
+def grouped(things: Iterable[_Thing], key: Callable[[_Thing], Hashable]) -> list[list[_Thing]]:
+    """Return things by what they have in common, in their order."""
+    found: dict[Hashable, list[_Thing]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return list(found.values())
+
+
+def devices_of(cable: PlannedCable | FoundCable) -> tuple[str, str]:
+    """Return the devices of a cable, whichever end comes first."""
+    first, second = sorted((cable.a.device, cable.b.device))
+    return first, second
+
+
+def named(cables: Sequence[PlannedCable] | Sequence[FoundCable]) -> tuple[str, ...]:
+    """Return cables by name."""
+    return tuple(cable.name for cable in cables)
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first few of some names, and how many more there are."""
+    more = f" and {len(names) - _MANY:,} more" if len(names) > _MANY else ""
+    return ", ".join(names[:_MANY]) + more
+
+
+def related(origin: Origin, message: str) -> tuple[Related, ...]:
+    """Return another place as a finding has it."""
+    return (Related(origin, message),)
+
+
+def port_of(view: View, cable: PlannedCable) -> tuple[Switch, Port] | None:
+    """Return the port of a declared cable's first end and the switch it is of, where that is configured here."""
+    for switch in view.units.get(cable.a.device, ()):
+        port = view.port(switch.name, cable.a.port or "")
+        if port is not None:
+            return switch, port
+    return None

@@ -1,0 +1,83 @@
+"""Both ends of a link must have the same speed.
+
+## What it does
+Compares the `speed` of the two ports of a link, where both files name each other in `DEVICE_NEIGHBOR`, both ports
+are up, and neither negotiates its speed. Where only one of the files names the link, it warns.
+
+## Why it breaks a lossless fabric
+Ports of different speeds do not bring a link up. What should have used it takes the other uplinks, which are then
+oversubscribed, and pauses reach all servers below them.
+
+## Bad
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "PORT": {"Ethernet8": {
+    "speed": "400000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "PORT": {"Ethernet8": {"speed": "800000"}}
+}
+```
+
+## Fix
+Give both ports the speed of the cable between them.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b (`speed` in Mb/s, `autoneg`)
+- IEEE 802.3, clause 73: without auto-negotiation both ends must be set to the same rate
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.ends import Disagreement, disagreements
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, LinkEnd
+
+RULE = Rule(
+    code="LNK001",
+    name="link-speed-differs",
+    severity="error",
+    summary="Both ends of a link must have the same speed",
+    sources=("sonic-buildimage sonic-port.yang @086b03b", "IEEE 802.3, clause 73"),
+)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per pair of devices and of speeds that differ."""
+    return map(_hit, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
+
+
+def _speed(end: LinkEnd) -> int | None:
+    return None if end.autoneg else end.speed_bps
+
+
+def _hit(found: Disagreement) -> Hit:
+    low, high = found.low, found.high
+    slow, fast = format_rate(low.speed_bps or 0), format_rate(high.speed_bps or 0)
+    return Hit(
+        origin=low.at("speed"),
+        message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
+        note=""
+        if found.mutual
+        else f"only one of the two files names this link; {high.name} may be wired elsewhere",
+        help=f"set both ports to {slow}, or both to {fast}",
+        elements=found.elements,
+        places=len(found.pairs),
+        data={"speeds_bps": [low.speed_bps, high.speed_bps]},
+        related=(Related(high.at("speed"), f"the end with {fast}"),),
+        severity=None if found.mutual else "warning",
+        confidence=None if found.mutual else "medium",
+    )

@@ -1,0 +1,85 @@
+"""Both ends of a link must use the same FEC.
+
+## What it does
+Compares the `fec` of the two ports of a link, where both files state one, neither is `auto` and neither port
+negotiates. Where only one of the files names the link in `DEVICE_NEIGHBOR`, it warns.
+
+## Why it breaks a lossless fabric
+A receiver cannot lock to a signal that is coded otherwise: the link does not come up, and what should have used it
+takes the other uplinks.
+
+## Bad
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "PORT": {"Ethernet8": {
+    "fec": "none"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "PORT": {"Ethernet8": {"fec": "rs"}}
+}
+```
+
+## Fix
+Set the same `fec` at both ends; at 50 Gb/s a lane and above that is `rs`.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b (`fec`: rs, fc, none, auto)
+- IEEE 802.3, clauses 91 and 119 (RS-FEC of 100 and 400 Gb/s)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.ends import Disagreement, disagreements
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, LinkEnd
+
+RULE = Rule(
+    code="LNK004",
+    name="link-fec-differs",
+    severity="error",
+    summary="Both ends of a link must use the same FEC",
+    sources=("sonic-buildimage sonic-port.yang @086b03b", "IEEE 802.3, clauses 91 and 119"),
+)
+_STATED = ("none", "fc", "rs")
+"""What a port can be told, the weakest code first; auto leaves it to the hardware."""
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per pair of devices and of codes that differ."""
+    return map(_hit, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
+
+
+def _fec(end: LinkEnd) -> str | None:
+    return end.fec if end.fec in _STATED and not end.autoneg else None
+
+
+def _hit(found: Disagreement) -> Hit:
+    weak, strong = found.low, found.high
+    return Hit(
+        origin=weak.origin.at("fec"),
+        message=(
+            f"{weak.name} has FEC {weak.fec}, its neighbor {strong.name} {strong.fec}: the link does not come up"
+        ),
+        note=""
+        if found.mutual
+        else f"only one of the two files names this link; {strong.name} may be wired elsewhere",
+        help=f'set "fec": "{strong.fec}" on both ports',
+        elements=found.elements,
+        places=len(found.pairs),
+        data={"fec": [weak.fec, strong.fec]},
+        related=(Related(strong.origin.at("fec"), f"the end with {strong.fec}"),),
+        severity=None if found.mutual else "warning",
+        confidence=None if found.mutual else "medium",
+    )

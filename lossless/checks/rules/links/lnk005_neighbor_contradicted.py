@@ -1,0 +1,77 @@
+"""Two devices must agree on which ports the cable between them is plugged into.
+
+## What it does
+Takes a port whose `DEVICE_NEIGHBOR` row names a port of another device, and that port's own row where it names a
+third one. Rows of ports that are down do not count.
+
+## Why it breaks a lossless fabric
+Cable lengths, watchdogs and PFC are decided by what is at the other end. If one of the two rows is wrong, the port
+has the headroom of another cable, and every check of this link compares the wrong ends.
+
+## Bad
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "DEVICE_NEIGHBOR": {
+    "Ethernet4": {"name": "spine1", "port": "Ethernet8"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=wired-leaf beside=wired-spine
+{
+  "DEVICE_NEIGHBOR": {"Ethernet4": {"name": "server2", "port": "eth0"}}
+}
+```
+
+## Fix
+Compare with LLDP (`show lldp table`) on both devices and correct the row that is wrong.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-device_neighbor.yang @086b03b
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (ports with a neighbor get QoS rows)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, CabledPair
+
+RULE = Rule(
+    code="LNK005",
+    name="neighbor-contradicted",
+    severity="warning",
+    summary="Two devices must agree on which ports the cable between them is plugged into",
+    sources=(
+        "sonic-buildimage sonic-device_neighbor.yang @086b03b",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    subject="tables",
+)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per row of DEVICE_NEIGHBOR that the named port contradicts."""
+    for pair in devices.contradicted:
+        if pair.near.in_service and pair.far.in_service:
+            yield _hit(pair)
+
+
+def _hit(pair: CabledPair) -> Hit:
+    near, far = pair.near, pair.far
+    claimed = ":".join(far.neighbor or ())
+    return Hit(
+        origin=near.neighbor_origin,
+        message=f"{near.name} names {far.name} as its neighbor, which itself names {claimed}",
+        help="compare with LLDP and correct the row that is wrong",
+        elements=(pair.name,),
+        data={"named": far.name, "names": claimed},
+        related=(Related(far.neighbor_origin, "what the other end says"),),
+    )

@@ -1,0 +1,107 @@
+"""Every link that an intent declares must be cabled.
+
+## What it does
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links of
+which no file tells, though the files reach them. Sheets and exports reach a link where they name both its devices.
+LLDP reaches it where one of them gave its own, and the other is heard of somewhere. What is out of reach is not judged.
+
+## Why it breaks a lossless fabric
+What should have used the link takes those beside it. They are oversubscribed then, and fill, and pauses reach all that
+is below.
+
+## Bad
+```yaml intent base=leaf-spine beside=cables-one-short.csv
+topology:
+  leaf_spine:
+    uplinks: 2 x 800G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine beside=cables.csv
+topology:
+  leaf_spine:
+    uplinks: 2 x 800G
+```
+
+## Fix
+Plug the cable, or see why its port is down; or declare what is there.
+
+## Sources
+- lldpd/lldpd src/client/display.c @012ec0d (LLDP tells of neighbours that are heard, and so of links that are up)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.cabling import devices_of, grouped, named, some
+from lossless.formats.sonic.to_model.devices import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.model.fabric.cabling import PlannedCable
+
+RULE = Rule(
+    code="LNK006",
+    name="link-not-cabled",
+    severity="error",
+    summary="Every link that an intent declares must be cabled",
+    sources=("lldpd/lldpd src/client/display.c @012ec0d",),
+    subject="intent",
+)
+
+
+def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+    """Yield a hit per device of which no cable was found, and per two devices between which some were not."""
+    missing, bare = list(cabled.compared.missing), _bare(cabled)
+    for device in sorted(bare, key=natural_key):
+        own = [cable for cable in missing if device in devices_of(cable)]
+        if len(own) > 1:
+            yield _hit(cabled, own, f"none of the {len(own):,} cables of {device} was found")
+            missing = [cable for cable in missing if device not in devices_of(cable)]
+    for cables in grouped(missing, devices_of):
+        first, second = devices_of(cables[0])
+        many = f"{len(cables):,} cables between {first} and {second} were not found"
+        yield _hit(cabled, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
+    yield from _out_of_reach(cabled)
+
+
+def _bare(cabled: Cabled) -> set[str]:
+    """Return the devices of which cables are declared and none was found."""
+    found = {name for cable in cabled.compared.told.cables for name in devices_of(cable)}
+    return {name for cable in cabled.compared.missing for name in devices_of(cable)} - found
+
+
+def _hit(cabled: Cabled, cables: Sequence[PlannedCable], message: str) -> Hit:
+    only_heard = all(map(cabled.compared.told.only_heard, cables))
+    return Hit(
+        origin=cables[0].origin,
+        message=message,
+        note="LLDP hears only what is up: the port may be down" if only_heard else "",
+        help="plug the cable, or declare what is there",
+        elements=named(cables),
+        places=len(cables),
+        data={"links": list(named(cables))},
+        confidence="medium" if only_heard else None,
+    )
+
+
+def _out_of_reach(cabled: Cabled) -> Iterator[Gap]:
+    told, unseen = cabled.compared.told, cabled.compared.unseen
+    known = told.listed | told.heard | told.listening
+    strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known, key=natural_key)
+    without = [cable for cable in unseen if not known.issuperset(devices_of(cable))]
+    if without:
+        yield Gap(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
+    if len(without) < len(unseen):
+        rest = [cable for cable in unseen if known.issuperset(devices_of(cable))]
+        yield Gap(
+            f"links as {rest[0].name}: only others heard these devices; their own LLDP tells", len(rest)
+        )
+
+
+def _them(names: Sequence[str]) -> str:
+    return "them" if len(names) > 1 else "it"

@@ -1,0 +1,73 @@
+"""No cable should be there that the intent does not declare.
+
+## What it does
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for cables at ports of
+declared switches at which nothing is declared. Cables between devices that the intent does not have are none of its
+concern, and neither are those at ports for management.
+
+## Why it breaks a lossless fabric
+Nobody has judged what such a link carries. It can bring traffic that no port below was made for, have no headroom for
+its length, or lead packets up again that came down.
+
+## Bad
+```csv cabling beside=leaf-spine.yaml
+leaf1,Ethernet256,leaf2,Ethernet256   # <- here
+```
+
+## Good
+```csv cabling beside=leaf-spine.yaml
+leaf1,mgmt0,oob-switch,1/0/17
+```
+
+## Fix
+Declare the cable, or pull it.
+
+## Sources
+- S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (links that
+  routing did not reckon with)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.model.fabric.cabling import FoundCable
+
+RULE = Rule(
+    code="LNK007",
+    name="cable-not-declared",
+    severity="warning",
+    summary="No cable should be there that the intent does not declare",
+    sources=("S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",),
+    subject="intent",
+)
+
+
+def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+    """Yield a hit per two devices between which there are cables that nobody declared."""
+    for cables in grouped(cabled.compared.strange, devices_of):
+        yield _hit(cabled, cables)
+
+
+def _hit(cabled: Cabled, cables: Sequence[FoundCable]) -> Hit:
+    fabric = cabled.view.fabric
+    first, second = devices_of(cables[0])
+    return Hit(
+        origin=cables[0].origin,
+        message=f"{len(cables):,} cables between {first} and {second} are not declared"
+        if len(cables) > 1
+        else f"{cables[0].name} is not declared",
+        help="declare it under topology, or pull it; --without leaves a device out of the comparison",
+        elements=named(cables),
+        places=len(cables),
+        data={"cables": list(named(cables))},
+        related=related(Origin(fabric.sources[0], ("topology",), "key"), "what is declared"),
+    )

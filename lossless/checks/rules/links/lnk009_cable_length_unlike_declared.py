@@ -1,0 +1,109 @@
+"""Cables must be as long as the intent says, as far as headroom goes.
+
+## What it does
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares lengths on links
+with PFC. A length that is above the declared one and above what is configured for it, which is the next row of the
+HWSKU, is an error. One for which a lower row would do is only worth knowing: it costs buffer. What has the same row is
+the same.
+
+## Why it breaks a lossless fabric
+Headroom is looked up by the length that is configured. What is on the rest of the cable when a pause is sent has no
+place in the buffer, and is dropped.
+
+## Bad
+```yaml intent base=leaf-spine beside=cables.csv
+topology:
+  leaf_spine:
+    cables:
+      uplink: 5m   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine beside=cables.csv
+topology:
+  leaf_spine:
+    cables: {uplink: 28m}
+```
+
+## Fix
+Declare the length that the cables have.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (headroom is looked up by the configured length)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.cabling import grouped, named, port_of, related
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.analysis.topology.cabled import Pair
+    from lossless.checks.rules.links.cabling import Cabled
+
+RULE = Rule(
+    code="LNK009",
+    name="cable-length-unlike-declared",
+    severity="error",
+    summary="Cables must be as long as the intent says, as far as headroom goes",
+    sources=("sonic-swss cfgmgr/buffermgr.cpp @029506c",),
+    subject="intent",
+)
+
+
+class _Length(NamedTuple):
+    """A cable, what is configured for it, and the row that its real length would have; None without rows."""
+
+    pair: Pair
+    found_m: int
+    configured_m: int
+    row_m: int | None
+
+
+def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+    """Yield a hit per length that is declared and per length that was found for it."""
+    unlike = (length for pair in cabled.compared.pairs if (length := _unlike(cabled, pair)) is not None)
+    for lengths in grouped(
+        unlike, lambda one: (one.pair.planned.cable_origin, one.found_m, one.configured_m)
+    ):
+        yield _hit(lengths)
+
+
+def _unlike(cabled: Cabled, pair: Pair) -> _Length | None:
+    """Return a length for which something else would be configured; None where nothing would, or none is known."""
+    found_m, at = pair.found.cable_m, port_of(cabled.view, pair.planned)
+    if found_m is None or at is None or found_m == pair.planned.cable_m:
+        return None
+    switch, port = at
+    configured_m = port.cable.configured_m
+    if not configured_m or port.qos is None or not port.qos.pfc.priorities:
+        return None
+    row = switch.hwsku.row_covering(pair.planned.speed_bps, found_m) if switch.hwsku else None
+    length = _Length(pair, found_m, configured_m, row.cable_m if row else None)
+    is_unlike = found_m > configured_m or (row is not None and row.cable_m < configured_m)
+    return length if is_unlike else None
+
+
+def _hit(lengths: Sequence[_Length]) -> Hit:
+    first = lengths[0]
+    planned, found = first.pair
+    longer = first.found_m > first.configured_m
+    return Hit(
+        origin=planned.cable_origin,
+        message=f"{'cables are' if len(lengths) > 1 else f'{planned.name} is'} {first.found_m} m long, not "
+        f"{planned.cable_m} m, and {first.configured_m} m is configured",
+        note="what is on the rest of a cable when a pause is sent is dropped"
+        if longer
+        else f"the row for {first.row_m} m would do; headroom for more takes from the shared buffer",
+        help=f"declare {first.found_m}m",
+        elements=named([one.pair.planned for one in lengths]),
+        places=len(lengths),
+        data={"found_m": first.found_m, "declared_m": planned.cable_m, "configured_m": first.configured_m},
+        related=related(found.origin, f"{first.found_m} m"),
+        severity=None if longer else "info",
+    )

@@ -1,0 +1,78 @@
+"""Links must have the speed that the intent says.
+
+## What it does
+Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares the speed that a
+sheet has for a cable, or an export of NetBox for an interface that is set to one, with the declared one. What the type
+of an interface could do at most is no speed that it is set to.
+
+## Why it breaks a lossless fabric
+A cable or module for another speed does not come up, or comes up slower: the rest of the tier is oversubscribed, and
+headroom is that of another speed.
+
+## Bad
+```csv cabling beside=leaf-spine.yaml
+a device,a port,b device,b port,speed
+leaf1,Ethernet32,spine1,Ethernet0,800G
+leaf1,Ethernet40,spine1,Ethernet8,400G   # <- here
+```
+
+## Good
+```csv cabling beside=leaf-spine.yaml
+a device,a port,b device,b port,speed
+leaf1,Ethernet32,spine1,Ethernet0,800G
+leaf1,Ethernet40,spine1,Ethernet8,800GbE
+```
+
+## Fix
+Declare the speed that the links have, or change the cables.
+
+## Sources
+- IEEE 802.3, clause 73: without auto-negotiation both ends must be set to the same rate
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.cabling import grouped, named, related
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.analysis.topology.cabled import Pair
+    from lossless.checks.rules.links.cabling import Cabled
+
+RULE = Rule(
+    code="LNK010",
+    name="speed-unlike-declared",
+    severity="error",
+    summary="Links must have the speed that the intent says",
+    sources=("IEEE 802.3, clause 73",),
+    subject="intent",
+)
+
+
+def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+    """Yield a hit per speed that is declared and per speed that was found for it."""
+    unlike = [
+        pair for pair in cabled.compared.pairs if pair.found.speed_bps not in (None, pair.planned.speed_bps)
+    ]
+    for pairs in grouped(unlike, lambda pair: (pair.planned.origin, pair.found.speed_bps)):
+        yield _hit(pairs)
+
+
+def _hit(pairs: Sequence[Pair]) -> Hit:
+    planned, found = pairs[0]
+    there, wanted = format_rate(found.speed_bps or 0), format_rate(planned.speed_bps)
+    what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"
+    return Hit(
+        origin=found.origin,
+        message=f"{what} {there}, not {wanted}",
+        help=f"declare {there}, or change what is plugged",
+        elements=named([one.planned for one in pairs]),
+        places=len(pairs),
+        data={"found_bps": found.speed_bps, "declared_bps": planned.speed_bps},
+        related=related(planned.origin, f"{wanted} is declared"),
+    )

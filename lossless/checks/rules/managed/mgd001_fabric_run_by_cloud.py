@@ -1,0 +1,78 @@
+"""On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to judge.
+
+## What it does
+Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule judges such an
+intent but those of this family: there are no switches in it, and no class that a tenant could mark.
+
+## Why it breaks a lossless fabric
+It does not. A clean report would otherwise read as if headroom, marking and pauses had been judged and found right.
+AWS's SRD delivers packets itself, by many paths and in any order, and asks for no lossless network below it;
+InfiniBand sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
+
+## Bad
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+transport: rocev2
+```
+
+## Fix
+Nothing is to mend. Where the switches are yours after all, state `transport: rocev2` and describe them.
+
+## Sources
+- libfabric fi_efa(7), supported features (SRD)
+- GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482
+- Azure/azhpc-images customizations/ndv5.sh @bf3b320
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.model.hardware.clouds import NETWORKS, PROVIDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.managed import Managed
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="MGD001",
+    name="fabric-run-by-cloud",
+    severity="info",
+    summary="On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to judge",
+    sources=(
+        "libfabric fi_efa(7)",
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482",
+        "Azure/azhpc-images customizations/ndv5.sh @bf3b320",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit where a cloud runs the fabric."""
+    managed = view.fabric.managed
+    if managed is not None:
+        yield Hit(
+            origin=managed.origin,
+            message=f"PFC, ECN, DSCP and watchdog rules do not apply: {_why(managed)}",
+            note="judged is the environment of the jobs alone; rendered is that too",
+            data={"transport": managed.transport, "machine": managed.machine},
+        )
+
+
+def _why(managed: Managed) -> str:
+    if managed.network is not None:
+        return managed.network.why
+    names = " or ".join(network.name for network in NETWORKS[managed.transport])
+    return (
+        f"{PROVIDERS[managed.transport]} runs the switches; whether its network is {names} depends on machine"
+    )

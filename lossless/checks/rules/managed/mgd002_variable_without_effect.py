@@ -1,0 +1,114 @@
+"""A variable of another network has no effect on this one.
+
+## What it does
+Compares the names under `hosts.environment` with the network that the jobs run on: NCCL_IB_* where a plugin takes the
+place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on InfiniBand, whose packets have no ToS byte,
+FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL's settings for sockets on EFA.
+
+## Why it breaks a lossless fabric
+Whoever set it believes that something is set: a timeout, a class, an adapter. Nothing reads it, and the job runs with
+what the network has by default.
+
+## Bad
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa
+hosts:
+  environment:
+    NCCL_IB_TIMEOUT: 22   # <- here
+```
+
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: azure
+hosts:
+  environment:
+    NCCL_IB_TC: 106   # <- here
+```
+
+## Good
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: azure   # lossless: ignore[MGD001] -- known
+hosts:
+  environment: {NCCL_IB_TIMEOUT: 22}
+```
+
+## Fix
+Take the variable out. On InfiniBand NCCL_IB_SL chooses the class.
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib @5067397 (what reads NCCL_IB_*), docs, environment variables (NCCL_IB_TC)
+- aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
+- google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.model.hardware.clouds import EFA, TCPXO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import Variable
+    from lossless.model.fabric.view import View
+    from lossless.model.hardware.clouds import CloudNetwork
+
+RULE = Rule(
+    code="MGD002",
+    name="variable-without-effect",
+    severity="warning",
+    summary="A variable of another network has no effect on this one",
+    sources=(
+        "NVIDIA/nccl src/transport/net_ib @5067397",
+        "aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6",
+        "google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be",
+    ),
+    subject="intent",
+)
+_BYTES = ("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
+_OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit for each variable that nothing on this network reads."""
+    managed = view.fabric.managed
+    if managed is None:
+        return
+    if managed.network is None:
+        yield Gap("which network it is depends on machine, which the intent does not state")
+        return
+    for variable in managed.stated:
+        why = _why(variable.name, managed.network)
+        if why is not None:
+            yield _hit(variable, managed.network, why)
+
+
+def _why(name: str, network: CloudNetwork) -> str | None:
+    if name.startswith("NCCL_IB_") and not network.verbs:
+        return "a plugin takes the place of NCCL's InfiniBand transport, which alone reads NCCL_IB_*"
+    if name in _BYTES and not network.roce:
+        return "packets of InfiniBand have no ToS byte; there NCCL_IB_SL chooses the class"
+    if name.startswith("FI_EFA_") and network.name != EFA.name:
+        return "there is no EFA"
+    if name.startswith("NCCL_FASTRAK_") and network.name != TCPXO.name:
+        return f"only the plugin of {TCPXO.name} reads it"
+    if name in _OF_SOCKETS and network.name == EFA.name:
+        return "it is for NCCL's sockets, and EFA's plugin has none"
+    return None
+
+
+def _hit(variable: Variable, network: CloudNetwork, why: str) -> Hit:
+    return Hit(
+        origin=variable.origin,
+        message=f"{variable.name} has no effect on {network.name}",
+        note=why,
+        help="take it out",
+        data={"variable": variable.name, "network": network.name},
+    )

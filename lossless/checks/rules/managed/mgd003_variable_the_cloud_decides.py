@@ -1,0 +1,102 @@
+"""What the cloud's own software decides is better left to it.
+
+## What it does
+Names variables under `hosts.environment` that the provider's plugin, library or profile sets by itself, and says so:
+on EFA FI_EFA_USE_DEVICE_RDMA and its like, and all of RDMAV_*; on Google's machines what its profile sets, such as the
+ToS bytes on A3 Ultra and A4.
+
+## Why it breaks a lossless fabric
+These settings belong to a version of the plugin, to a kernel or to the provider's switches. Written down once, they
+outlive all three: a ToS byte names a class that the cloud's switches do not have, a fork setting stops jobs on the
+next kernel, a chunk size is refused by the checker of the next plugin.
+
+## Bad
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa
+hosts:
+  environment:
+    FI_EFA_USE_DEVICE_RDMA: 1   # <- here
+```
+
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: gcp
+machine: a3-ultragpu-8g
+hosts:
+  environment:
+    NCCL_IB_TC: 106   # <- here
+```
+
+## Good
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa   # lossless: ignore[MGD001] -- known
+hosts:
+  environment: {FI_EFA_USE_HUGE_PAGE: 0}
+```
+
+## Fix
+Take it out. Software so old that it needs the variable (aws-ofi-nccl before 1.7, say) is better replaced.
+
+## Sources
+- aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
+- google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
+- GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482 (guest config checker)
+- GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+    from lossless.model.hardware.clouds import CloudNetwork
+
+RULE = Rule(
+    code="MGD003",
+    name="variable-the-cloud-decides",
+    severity="warning",
+    summary="What the cloud's own software decides is better left to it",
+    sources=(
+        "aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6",
+        "google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be",
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482",
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249",
+    ),
+    subject="intent",
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit for each variable that the cloud's software sets by itself."""
+    managed = view.fabric.managed
+    network = managed.network if managed is not None else None
+    if managed is None or network is None:
+        return
+    for variable in managed.stated:
+        why = _why(variable.name, network)
+        if why is not None:
+            yield Hit(
+                origin=variable.origin,
+                message=f"{variable.name} is decided by {network.name}'s own software",
+                note=why,
+                help="take it out",
+                data={"variable": variable.name, "network": network.name},
+            )
+
+
+def _why(name: str, network: CloudNetwork) -> str | None:
+    for known, why in network.decides:
+        if name == known or (known.endswith("*") and name.startswith(known[:-1])):
+            return why
+    return None

@@ -1,0 +1,179 @@
+"""DCQCN must run on the priority of every lossless class.
+
+## What it does
+Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
+of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
+mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ. A priority beyond
+them does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked of the hosts.
+
+## Why it breaks a lossless fabric
+The mask says for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a
+priority that it leaves out, the switches mark and nobody reacts: PFC alone ends congestion, as if the fabric had
+no DCQCN at all.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    priorities: [5]   # <- here
+```
+
+```text facts file=sysfs.txt beside=leaf-spine.yaml
+/sys/class/net/eth2/ecn/roce_rp/enable/0 = 0   # <- here
+/sys/class/net/eth2/ecn/roce_rp/enable/1 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/2 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/3 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/4 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/5 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/6 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/7 = 0
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn: {priorities: [0, 1, 2, 3, 4, 5, 6, 7]}
+```
+
+```text facts file=sysfs.txt beside=leaf-spine.yaml
+/sys/class/net/eth2/ecn/roce_rp/enable/0 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/1 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/2 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/3 = 1
+/sys/class/net/eth2/ecn/roce_rp/enable/4 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/5 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/6 = 0
+/sys/class/net/eth2/ecn/roce_rp/enable/7 = 0
+```
+
+## Fix
+Leave `priorities` out, or name the priority of every lossless class.
+
+## Sources
+- NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters (ROCE_CC_PRIO_MASK enables DCQCN on a priority)
+- Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3 (sets the mask to 255)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.ecn.marking import lossless_queues
+from lossless.checks.rules.hosts.attached import attached_hosts
+from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.hosts import Dcqcn, HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC001",
+    name="dcqcn-not-on-lossless-priority",
+    severity="error",
+    summary="DCQCN must run on the priority of every lossless class",
+    sources=(
+        "NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters",
+        "Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3",
+    ),
+    subject="intent",
+)
+
+
+_HALVES = (
+    ("priorities", "reaction", "heeded"),
+    ("notifying", "notification", "answered with CNPs"),
+)
+"""The two halves of DCQCN: the attribute with its priorities, what vendors call it, what marks are without it."""
+
+
+class _Half(NamedTuple):
+    """One half of DCQCN on a host, and the lossless priorities that it leaves out."""
+
+    name: str
+    point: str
+    without: str
+    priorities: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose DCQCN leaves a lossless priority out."""
+    lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
+    for host, names in view.host_kinds if lossless and _marking(view) else ():
+        dcqcn = host.dcqcn
+        if dcqcn.enabled is False and host.door == "intent":
+            continue
+        halves = tuple(_halves(dcqcn, lossless))
+        if halves:
+            yield _hit(host, halves, lossless, names)
+        elif UNKNOWN in (dcqcn.enabled, dcqcn.priorities):
+            yield unread("the priorities DCQCN runs on", names)
+
+
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
+    for link in attached_hosts(devices):
+        halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
+        if halves:
+            yield _hit(link.host, halves, link.switch.marking, (link.name,))
+
+
+def _marking(view: View) -> bool:
+    """Return whether hosts are to run DCQCN: an intent says so, or the queues of a device mark for it."""
+    congestion = view.fabric.congestion
+    if congestion is not None:
+        return congestion.kind == "dcqcn"
+    return any(queue.wred is not None and queue.wred.marks for queue in lossless_queues(view))
+
+
+def _halves(dcqcn: Dcqcn, lossless: tuple[int, ...]) -> Iterator[_Half]:
+    for name, point, without in _HALVES:
+        found: Maybe[tuple[int, ...]] = getattr(dcqcn, name)
+        if found is not None and not isinstance(found, Unknown):
+            enabled = tuple(p for p in found if _in_firmware(dcqcn, p))
+            missing = tuple(p for p in lossless if p not in enabled)
+            if missing:
+                yield _Half(name, point, without, enabled, missing)
+
+
+def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
+    return not isinstance(dcqcn.priority_mask, int) or bool(dcqcn.priority_mask >> priority & 1)
+
+
+def _hit(host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+    first, dcqcn, declared = halves[0], host.dcqcn, host.door == "intent"
+    whole = declared or len(halves) > 1
+    what = "DCQCN" if whole else f"the {first.point} point of DCQCN"
+    origin = _origin(dcqcn, first)
+    others = ((_origin(dcqcn, half), f"the {half.point} point") for half in halves[1:])
+    wanted = ", ".join(map(str, lossless))
+    return Hit(
+        origin=origin,
+        message=f"{what} runs on {spell(first.priorities)}, not on {spell(first.missing)}, which is lossless",
+        note="ECN marks of that priority are neither answered with CNPs nor heeded: PFC alone is left"
+        if whole
+        else f"ECN marks of that priority are not {first.without}",
+        help=f"leave priorities out, or make it [{wanted}]"
+        if declared
+        else f"switch it on for {spell(lossless)}",
+        elements=names,
+        places=len(names),
+        data={"priorities": [*first.priorities], "missing": [*first.missing]},
+        related=beside(origin, *others),
+    )
+
+
+def _origin(dcqcn: Dcqcn, half: _Half) -> Origin:
+    """Return where a half is switched off: in the firmware's mask, where that is what does it."""
+    enabled: tuple[int, ...] = getattr(dcqcn, half.name)
+    masked = set(half.missing) & set(enabled)
+    return dcqcn.at("priority_mask" if masked else half.name)

@@ -1,0 +1,102 @@
+"""NICs of several kinds under one DCQCN need a look: generations and vendors implement it differently.
+
+## What it does
+Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN
+parameters differ, or those of one are not known; where they are the same, it is worth knowing and no more.
+
+## Why it breaks a lossless fabric
+DCQCN is one loop with half of it in each NIC: the receiver paces CNPs, the sender slows down for them. One
+generation paces at the receiver and another at the sender; together they flood a sender with CNPs or starve it,
+and flows between old and new NICs crawl while those between equals do not.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control: dcqcn
+hardware: {nic: connectx-7}
+topology:
+  leaf_spine: ~
+  devices:
+    leaf1: {role: leaf}
+    spine1: {role: spine}
+    gpu1: {role: host}
+    gpu2: {role: host}
+    storage1:
+      role: host
+      nic: broadcom-thor-2   # <- here
+  links:
+    - {a: leaf1, b: gpu1, links: 1 x 400G, cable: 3m}
+    - {a: leaf1, b: gpu2, links: 1 x 400G, cable: 3m}
+    - {a: leaf1, b: storage1, links: 1 x 400G, cable: 3m}
+    - {a: leaf1, b: spine1, links: 2 x 800G, cable: 30m}
+```
+
+## Good
+```yaml intent base=leaf-spine
+hardware: {nic: connectx-8}
+```
+
+## Fix
+Keep kinds of NIC in fabrics or classes of their own, or tune and test DCQCN between them.
+
+## Sources
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 7.2 (three generations of NICs that differ)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.nics.parameters import running
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.nics.parameters import Dcqcn
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC003",
+    name="nic-kinds-mixed",
+    severity="warning",
+    summary="NICs of several kinds under one DCQCN need a look",
+    sources=("Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 7.2",),
+    subject="intent",
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
+    kinds: dict[str, list[Dcqcn]] = {}
+    for dcqcn in running(view):
+        if dcqcn.host.nic_name:
+            kinds.setdefault(dcqcn.host.nic_name, []).append(dcqcn)
+    if len(kinds) > 1:
+        # The kind of the fewest hosts is the odd one.
+        yield _hit(sorted(kinds.values(), key=lambda found: (_hosts(found), found[0].host.nic_name)))
+
+
+def _hosts(found: Sequence[Dcqcn]) -> int:
+    return sum(len(dcqcn.hosts) for dcqcn in found)
+
+
+def _hit(kinds: Sequence[Sequence[Dcqcn]]) -> Hit:
+    odd, *others = kinds
+    names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
+    spoken = ", ".join(f"{found[0].host.nic_name} in {_hosts(found)}" for found in reversed(kinds))
+    differing = len({found[0].host.dcqcn.values for found in kinds}) > 1
+    return Hit(
+        origin=odd[0].host.nic_origin,
+        message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {spoken} hosts",
+        note="their DCQCN parameters differ, or are not known of one of them"
+        if differing
+        else "by their profiles they have the same parameters; how each generation paces CNPs is its own",
+        help="keep them apart, or test flows between them under incast",
+        elements=names,
+        places=len(names),
+        data={found[0].host.nic_name: _hosts(found) for found in kinds},
+        related=tuple(Related(found[0].host.nic_origin, found[0].host.nic_name) for found in others),
+        severity=None if differing else "info",
+    )

@@ -1,0 +1,82 @@
+"""CNPs must come often enough to slow a sender while it still matters.
+
+## What it does
+Reads the stated interval between CNPs of one flow. Above the 50 us of the DCQCN paper it warns; NICs default to
+4 us, and published tunings go down to 0.
+
+## Why it breaks a lossless fabric
+A sender hears of congestion once an interval at most. In 50 us a 400G NIC sends 2.5 MB more, several times what
+a switch buffers for one port before it pauses: PFC acts before the second CNP.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    cnp_interval: 100us   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn: {cnp_interval: 50us}
+```
+
+## Fix
+Leave `cnp_interval` out, or shorten it; 4us is the default of ConnectX NICs.
+
+## Sources
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (N = 50 us, at 40G)
+- Peng et al., Barre, USENIX ATC 2025, table 2 (default 4, tuned 0 to 2)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.nics.parameters import running
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC004",
+    name="cnp-interval-too-long",
+    severity="warning",
+    summary="CNPs must come often enough to slow a sender while it still matters",
+    sources=(
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+        "Peng et al., Barre, USENIX ATC 2025, table 2",
+    ),
+    subject="intent",
+)
+LONGEST_US = 50
+"""N of the DCQCN paper, at 40G: faster links need no longer one."""
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose CNPs are too far apart."""
+    for dcqcn in running(view):
+        interval_us = dcqcn.values.get("min_time_between_cnps", 0)
+        if interval_us > LONGEST_US:
+            yield Hit(
+                origin=dcqcn.at("min_time_between_cnps"),
+                message=f"a sender hears of congestion once in {interval_us:,} us; published settings are 0 to "
+                f"{LONGEST_US} us",
+                note=_sent(interval_us, dcqcn.host.rate_bps),
+                help="leave cnp_interval out, or make it 4us",
+                elements=dcqcn.hosts,
+                places=len(dcqcn.hosts),
+                data={"interval_us": interval_us, "longest_us": LONGEST_US},
+            )
+
+
+def _sent(interval_us: int, rate_bps: int | Unknown) -> str:
+    if isinstance(rate_bps, Unknown):
+        return ""
+    sent_mb = interval_us * rate_bps / 8e12
+    return f"between two CNPs a NIC of {format_rate(rate_bps)} sends {sent_mb:,.1f} MB"

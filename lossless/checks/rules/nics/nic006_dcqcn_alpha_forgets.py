@@ -1,0 +1,74 @@
+"""`dce_tcp_g` is what alpha keeps of its past, in 1/1024: a small number forgets everything at once.
+
+## What it does
+Reads a stated `dce_tcp_g`. Below 512 alpha loses more than half of its past at each update; the default, 1019,
+keeps 99.5 %. Papers call g what they give to the new sample: their 1/256 is 1020 here, not 4.
+
+## Why it breaks a lossless fabric
+Alpha decides how deep a sender cuts. With no memory it is 1 after any CNP, so that every cut is the deepest
+allowed, and 0 without one: rates swing between too much and too little, and the queue with them.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    dce_tcp_g: 4   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn: {dce_tcp_g: 1020}
+```
+
+## Fix
+Write 1024 x (1 - g) for the g of a paper: 1020 for 1/256, 1008 for 1/64.
+
+## Sources
+- Mellanox community DOC-2790, DCQCN Parameters, version 19 (alpha is g/1024 x alpha, plus 1024 - g after a CNP)
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (g = 1/256)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.nics.parameters import running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC006",
+    name="dcqcn-alpha-forgets",
+    severity="warning",
+    summary="dce_tcp_g is what alpha keeps of its past: a small number forgets everything at once",
+    sources=(
+        "Mellanox community DOC-2790, DCQCN Parameters, version 19",
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+    ),
+    subject="intent",
+    confidence="medium",
+)
+_WHOLE = 1024
+_HALF = _WHOLE // 2
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose alpha loses more than half of its past at each update."""
+    for dcqcn in running(view):
+        kept = dcqcn.values.get("dce_tcp_g", _WHOLE)
+        if kept < _HALF:
+            yield Hit(
+                origin=dcqcn.at("dce_tcp_g"),
+                message=f"dce_tcp_g {kept} keeps {kept / _WHOLE:.1%} of alpha at each update; the default, 1019, "
+                "keeps 99.5%",
+                note=f"as the g of papers, {kept}/1024 for the new sample, it would be {_WHOLE - kept} here",
+                help=f"leave dce_tcp_g out, or make it {_WHOLE - kept}",
+                elements=dcqcn.hosts,
+                places=len(dcqcn.hosts),
+                data={"dce_tcp_g": kept},
+            )

@@ -1,0 +1,72 @@
+"""Hyper increase must be no slower than additive increase.
+
+## What it does
+Compares `rpg_ai_rate` with `rpg_hai_rate` where either is stated. Their size is a matter of tuning and is not
+judged, nor are the NIC's defaults.
+
+## Why it breaks a lossless fabric
+Additive increase feels its way up after congestion, hyper increase takes back what is free later. The wrong way
+round, senders jump up right behind a cut, into the same queue, and crawl once it is empty.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn:
+    rpg_ai_rate: 500M   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+congestion_control:
+  dcqcn: {rpg_ai_rate: 80M, rpg_hai_rate: 800M}
+```
+
+## Fix
+Scale both: defaults are 5 and 50 Mb/s.
+
+## Sources
+- IEEE 802.1Qau, 30.2 (R_AI and R_HAI of the reaction point)
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (additive, then hyper increase)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.nics.parameters import running
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC007",
+    name="dcqcn-increase-inverted",
+    severity="warning",
+    summary="Hyper increase must be no slower than additive increase",
+    sources=(
+        "IEEE 802.1Qau, 30.2",
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose additive step is the larger one."""
+    for dcqcn in running(view):
+        additive, hyper = (dcqcn.values.get(name) for name in ("rpg_ai_rate", "rpg_hai_rate"))
+        if additive is None or hyper is None or additive <= hyper:
+            continue
+        steps = [format_rate(mbps * 10**6) for mbps in (additive, hyper)]
+        yield Hit(
+            origin=dcqcn.at("rpg_ai_rate", "rpg_hai_rate"),
+            message=f"rpg_ai_rate {steps[0]} is above rpg_hai_rate {steps[1]}: hyper increase is the slower one",
+            help=f"make rpg_hai_rate {format_rate(10 * additive * 10**6)}, ten times rpg_ai_rate as by default",
+            elements=dcqcn.hosts,
+            places=len(dcqcn.hosts),
+            data={"rpg_ai_rate_mbps": additive, "rpg_hai_rate_mbps": hyper},
+        )

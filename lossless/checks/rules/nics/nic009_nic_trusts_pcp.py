@@ -1,0 +1,77 @@
+"""NICs of a routed RDMA fabric must sort by DSCP, not by VLAN tag.
+
+## What it does
+Looks for `hosts.trust: pcp` where a lossless class has another priority than 0.
+
+## Why it breaks a lossless fabric
+A routed RoCEv2 packet has no VLAN tag, and a NIC that sorts by tags puts what has none into priority 0. Its
+receive buffer for RDMA is then the lossy one: it cannot pause the priority that fills it, and drops. The map from
+DSCP to priority is not even looked at.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  trust: pcp   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {trust: dscp}
+```
+
+## Fix
+Leave `trust` out: it is `dscp` by default.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3 (DSCP-based PFC, and why)
+- Mellanox/mlnx-tools python/mlnx_qos @088fadb (the DSCP map exists under trust in DSCP alone)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.mend import without
+from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC009",
+    name="nic-trusts-pcp",
+    severity="error",
+    summary="NICs of a routed RDMA fabric must sort by DSCP, not by VLAN tag",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
+        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
+    ),
+    subject="intent",
+    fixable="unsafe",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host that sorts untagged RDMA into priority 0."""
+    missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
+    for host, names in view.host_kinds:
+        if host.trust is UNKNOWN and missed:
+            yield unread("what its NICs trust", names)
+        elif host.trust == "pcp" and missed:
+            yield Hit(
+                origin=host.at("trust"),
+                message=f"the NICs trust VLAN tags: RDMA without one is priority 0, not {spell(missed)}",
+                note="a NIC pauses only the priority it has sorted a packet into",
+                help="leave hosts.trust out, or make it dscp"
+                if host.door == "intent"
+                else "make the NICs trust DSCP: mlnx_qos -i IF --trust dscp, or dcb apptrust set dev IF order dscp",
+                elements=names,
+                places=len(names),
+                data={"priorities": list(missed)},
+                fix=without(host, "trust"),
+            )

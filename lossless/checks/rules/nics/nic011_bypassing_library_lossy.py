@@ -1,0 +1,107 @@
+"""Libraries that make queue pairs without the kernel must be told a lossless traffic class themselves.
+
+## What it does
+Judges the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated
+networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless
+DSCP of its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
+
+## Why it breaks a lossless fabric
+The driver's traffic class is written into queue pairs as the kernel makes them. Those made through DEVX never
+pass there and keep DSCP 0: nearly all RDMA is lossless, what the GPUs send themselves is not, and under load it is
+dropped, which shows as a hang of the device-side kernel and nowhere else.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  nccl:
+    gin: true   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  mori:
+    traffic_class: 0   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  nccl: {ib_tc: 106, gin: true}
+  mori: {traffic_class: 104}
+```
+
+## Fix
+Set `nccl.gin_ib_tc` (or `nccl.ib_tc`) and `mori.traffic_class` to the DSCP shifted by two: 106 for DSCP 26.
+
+## Sources
+- NVIDIA/nccl issue 2383 (GPU-initiated RDMA on DSCP 0 beside host RDMA on the lossless one)
+- NVIDIA/nccl src/transport/net_ib/gin.cc (NCCL_GIN_IB_TC, default NCCL_IB_TC)
+- ROCm/mori pull request 362 (DEVX queue pairs take their DSCP from MORI_RDMA_TC)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import (
+    ECT0,
+    is_unit_slip,
+    lossless_dscps,
+    markings,
+    spell_dscps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import HostQos, Library
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC011",
+    name="bypassing-library-lossy",
+    severity="error",
+    summary="Libraries that make queue pairs without the kernel must be told a lossless traffic class",
+    sources=(
+        "NVIDIA/nccl issue 2383",
+        "NVIDIA/nccl src/transport/net_ib/gin.cc",
+        "ROCm/mori pull request 362",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per library whose queue pairs bypass the kernel onto a lossy DSCP."""
+    lossless = lossless_dscps(view.fabric.classes)
+    if not lossless:
+        return
+    for host, names in view.host_kinds:
+        for library in host.jobs.libraries:
+            tos = library.tos or 0
+            if library.bypasses and tos >> 2 not in lossless and not _said_elsewhere(host, library, lossless):
+                yield _hit(library, tos, lossless, names)
+
+
+def _said_elsewhere(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
+    """Return whether a rule on NCCL_IB_TC says it: HST001 where no source is right, CLS006 for a slip."""
+    if library.variable != "NCCL_IB_TC":
+        return False
+    slip = library.tos is not None and is_unit_slip(library.tos, lossless)
+    return slip or {marking.dscp for marking in markings(host)}.isdisjoint(lossless)
+
+
+def _hit(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
+    wanted = lossless[0] << 2 | ECT0
+    told = f"{library.variable} is not set" if library.tos is None else f"{library.variable} {tos}"
+    variable = "NCCL_GIN_IB_TC or NCCL_IB_TC" if library.name == "NCCL GIN" else library.variable
+    return Hit(
+        origin=library.origin,
+        message=f"{library.name} sends on lossy DSCP {tos >> 2} ({told}); lossless is DSCP {spell_dscps(lossless)}",
+        note="its queue pairs are made without the kernel, whose traffic_class has no effect on them",
+        help=f"set {variable} to {wanted} (DSCP {lossless[0]})",
+        elements=hosts,
+        places=len(hosts),
+        data={"library": library.name, "tos": tos, "lossless_dscps": list(lossless)},
+    )

@@ -1,0 +1,133 @@
+"""Hosts must not send larger packets than the switches take, and RDMA needs room for its headers.
+
+## What it does
+Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet
+header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to
+4096 that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of
+4096. Where it ends below 4096, it says so. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at
+all.
+
+## Why it breaks a lossless fabric
+A packet that is too large is dropped by the first switch, whatever its class; RDMA, which stays at 4096, goes on
+working, and whatever shares the port does not. Half the RDMA MTU is twice the packets for the same bytes.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  mtu: 9216   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  mtu: 4096   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+mtu: 9216
+hosts: {mtu: 9216}
+```
+
+```yaml intent base=leaf-spine
+hosts: {mtu: 4200}
+```
+
+## Fix
+Give the hosts at most the MTU of the switches and at least 4192.
+
+## Sources
+- Linux include/rdma/ib_addr.h, iboe_get_mtu (the RDMA MTU of a network interface; headers of 96 bytes)
+- RFC 791, section 3.1 (total length: an MTU counts the IP packet)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.hosts.attached import attached_hosts
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC015",
+    name="mtu-ladder",
+    severity="error",
+    summary="Hosts must not send larger packets than the switches take, and RDMA needs room for its headers",
+    sources=("Linux include/rdma/ib_addr.h, iboe_get_mtu", "RFC 791, section 3.1"),
+    subject="intent",
+)
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+RDMA_HEADERS = 40 + 8 + 12 + 4 + 28 + 4
+"""GRH, UDP, BTH, XRC, atomic and ICRC bytes that the kernel takes off an interface's MTU."""
+
+
+def rdma_mtu(mtu_bytes: int) -> int:
+    """Return the largest RDMA MTU for packets of a size, 0 where none fits."""
+    return next((size for size in RDMA_MTUS if size <= mtu_bytes), 0)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
+    switch_mtu = min(
+        (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
+    )
+    for host, names in view.host_kinds:
+        if host.mtu_bytes is UNKNOWN:
+            yield unread("the MTU of its interfaces", names)
+        elif switch_mtu is not None and host.mtu_bytes > switch_mtu:
+            yield _too_large(host, host.mtu_bytes, switch_mtu, names)
+        else:
+            yield from _rdma(host, host.mtu_bytes, names)
+
+
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose MTU is above that of the switch port it hangs on."""
+    for link in attached_hosts(devices):
+        host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes
+        if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:
+            hit = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
+            yield hit._replace(
+                related=(Related(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
+            )
+
+
+def _key(host: HostQos) -> str:
+    return "hosts.mtu" if host.door == "intent" else "the MTU of its interfaces"
+
+
+def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, ...]) -> Hit:
+    stated = host.door == "facts" or host.mtu_origin.path == ("hosts", "mtu")
+    return Hit(
+        origin=host.mtu_origin if stated else Origin(host.origin.file, ("mtu",)),
+        message=f"hosts send packets of up to {host_mtu:,} B, the switches take {switch_mtu:,} B",
+        note=f"packets above {switch_mtu:,} B are dropped by the first switch",
+        help=f"make {_key(host)} at most {switch_mtu}, or mtu at least {host_mtu}",
+        elements=names,
+        places=len(names),
+        data={"host_mtu": host_mtu, "switch_mtu": switch_mtu},
+    )
+
+
+def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Hit]:
+    found, bare = rdma_mtu(host_mtu - RDMA_HEADERS), rdma_mtu(host_mtu)
+    if found == RDMA_MTUS[0]:
+        return
+    left = f"leave RDMA an MTU of {found:,} B" if found else "leave no RDMA MTU at all"
+    yield Hit(
+        origin=host.mtu_origin,
+        message=f"{host_mtu:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
+        help=f"make {_key(host)} at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",
+        elements=names,
+        places=len(names),
+        data={"host_mtu": host_mtu, "rdma_mtu": found},
+        severity=None if not found else "warning" if found < bare else "info",
+    )

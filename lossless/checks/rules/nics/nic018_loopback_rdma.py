@@ -1,0 +1,62 @@
+"""Processes of one host should not talk to each other through its NIC.
+
+## What it does
+Looks for `hosts.loopback_rdma`, by which an intent says that they do.
+
+## Why it breaks a lossless fabric
+Loopback crosses the host's PCIe twice, beside what comes from the network: two streams into the NIC for one way
+out. The NIC falls behind as a receiver and pauses its switch although no link is congested, and no watchdog sees a
+storm in it.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  loopback_rdma: true   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {loopback_rdma: false}
+```
+
+## Fix
+Use shared memory or NVLink inside a host.
+
+## Sources
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 8.3 (loopback traffic makes slow receivers)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC018",
+    name="loopback-rdma",
+    severity="warning",
+    summary="Processes of one host should not talk to each other through its NIC",
+    sources=("Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 8.3",),
+    subject="intent",
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host that uses RDMA to itself."""
+    for host, names in view.host_kinds:
+        if host.jobs.loopback is True:
+            yield Hit(
+                origin=host.at("loopback_rdma"),
+                message="RDMA inside a host crosses its PCIe twice: the NIC falls behind and pauses the switch",
+                note="two streams into the NIC, from the network and from the host itself, for one way out",
+                help="use shared memory or NVLink inside a host, and leave loopback_rdma out",
+                elements=names,
+                places=len(names),
+            )

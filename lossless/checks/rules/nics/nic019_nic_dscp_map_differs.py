@@ -1,0 +1,115 @@
+"""A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them.
+
+## What it does
+Compares the map from DSCP to priority that was read on a host with the lossless classes: every DSCP of a class that an
+intent declares, and without an intent those that the host itself sends RDMA on. A NIC that trusts VLAN tags does not
+look at the map; NIC009 says so. DSCPs of other classes are compared by HST009.
+
+## Why it breaks a lossless fabric
+The map decides twice. What the NIC sends it queues by that priority, so a pause of the priority that the switch means
+does not stop it; what it receives it counts there, so that it pauses a priority on which nothing comes. Either way the
+packets of RDMA are dropped, at a port that has PFC on at both ends.
+
+## Bad
+```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
+DCBX mode: OS controlled
+Priority trust state: dscp
+dscp2prio mapping:
+        prio:2 dscp:26,   # <- here
+        prio:6 dscp:48,
+PFC configuration:
+        priority    0   1   2   3   4   5   6   7
+        enabled     0   0   0   1   0   0   0   0
+```
+
+## Good
+```text facts file=mlnx_qos.eth2.txt beside=leaf-spine.yaml
+DCBX mode: OS controlled
+Priority trust state: dscp
+dscp2prio mapping:
+        prio:3 dscp:26,
+        prio:6 dscp:48,
+PFC configuration:
+        priority    0   1   2   3   4   5   6   7
+        enabled     0   0   0   1   0   0   0   0
+```
+
+## Fix
+`mlnx_qos -i IF --dscp2prio set,26,3`, or `dcb app replace dev IF dscp-prio 26:3`.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3 (DSCP-based PFC)
+- Mellanox/mlnx-tools python/mlnx_qos @088fadb (the map, and its default of DSCP / 8)
+- NVIDIA/nccl issue 2383 (DSCP 59 on priority 5)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.classification.marking import markings, spell_dscps
+from lossless.checks.rules.hosts.differences import at_dscp
+from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import ClassSet, TrafficClass
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="NIC019",
+    name="nic-dscp-map-differs",
+    severity="error",
+    summary="A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
+        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
+        "NVIDIA/nccl issue 2383",
+    ),
+    subject="hosts",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host and class that the NIC sorts elsewhere."""
+    classes = view.fabric.classes
+    for host, names in view.host_kinds:
+        if not classes.lossless or host.trust == "pcp":
+            continue
+        if host.dscp_to_priority is UNKNOWN:
+            yield unread("into which priority its NIC sorts each DSCP", names)
+            continue
+        found = dict(host.dscp_to_priority)
+        for cls in classes.lossless:
+            yield from _judge(host, cls, _asked(cls, classes, host), found, names)
+
+
+def _asked(cls: TrafficClass, classes: ClassSet, host: HostQos) -> tuple[int, ...]:
+    """Return the DSCPs of a class that count: a device maps many, of which hosts may use none."""
+    if classes.knowledge == "declared":
+        return cls.dscps
+    return tuple(sorted({marking.dscp for marking in markings(host)} & set(cls.dscps)))
+
+
+def _judge(
+    host: HostQos, cls: TrafficClass, dscps: tuple[int, ...], found: dict[int, int], names: tuple[str, ...]
+) -> Iterator[Hit]:
+    wrong = [dscp for dscp in dscps if cls.priority is not None and found.get(dscp) != cls.priority]
+    if not wrong:
+        return
+    sorted_into = sorted({found[dscp] for dscp in wrong if dscp in found})
+    yield Hit(
+        origin=at_dscp(host, wrong[0]),
+        message=f"the NICs sort DSCP {spell_dscps(wrong)} into {spell(sorted_into)}; "
+        f"class {cls.name} is priority {cls.priority}",
+        note=f"a pause of priority {cls.priority} does not stop what they send, and they ask for none of it",
+        help=f"map DSCP {wrong[0]} to priority {cls.priority} on the NIC",
+        elements=names,
+        places=len(names),
+        data={"dscps": [*wrong], "nic_priorities": [*sorted_into], "class_priority": cls.priority},
+    )

@@ -1,0 +1,49 @@
+"""What the rules of NICs share: DCQCN parameters as the firmware counts them, and where they are stated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+_KEYS = {"min_time_between_cnps": "cnp_interval"}
+"""Keys of an intent that are not called as the parameter is."""
+
+
+class Dcqcn:
+    """The DCQCN parameters of hosts that are alike. Nothing is known of a NIC without a table of them."""
+
+    def __init__(self, host: HostQos, hosts: tuple[str, ...]) -> None:
+        self.host = host
+        self.hosts = hosts
+        self.values = dict(host.dcqcn.values)
+
+    def at(self, *names: str) -> Origin:
+        """Return where the first of some parameters that somebody set is written.
+
+        Of an intent these are those it states; of a host that was read those that the NIC does not come with.
+        """
+        dcqcn = self.host.dcqcn
+        written = [name for name in names if name in dcqcn.stated]
+        if not written:
+            return dcqcn.origin
+        if dcqcn.door == "intent":
+            return dcqcn.at(_KEYS.get(written[0], written[0]))
+        return dcqcn.at(next((name for name in written if self._changed(name)), written[0]))
+
+    def _changed(self, name: str) -> bool:
+        """Return whether a parameter is not what the NIC has if nobody sets it, as far as that is known."""
+        parameter = self.host.nic.dcqcn.get(name.upper()) if self.host.nic else None
+        return parameter is not None and self.values.get(name) != parameter.default
+
+
+def running(view: View) -> Iterator[Dcqcn]:
+    """Yield the parameters of each kind of host on which DCQCN is known to run."""
+    for host, names in view.host_kinds:
+        if host.dcqcn.enabled is True:
+            yield Dcqcn(host, names)

@@ -1,0 +1,130 @@
+"""What the PFC rules share: which priorities a port pauses, and which it has lossless buffers for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.model.fabric.qos import DSCPS, PRIORITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.checks.rules.base import Hit
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, PortQos
+    from lossless.model.fabric.view import PortSet
+
+_REMAPPED = frozenset({2, 6})
+"""What tunnel QoS remapping adds to some ports (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md)."""
+
+
+def remapped(qos: PortQos) -> frozenset[int]:
+    """Return the priorities that tunnel remapping added: in ``pfc_enable``, not in the watchdog's mask.
+
+    Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, which writes both masks so.
+    """
+    watched = qos.watchdog_mask.priorities if qos.watchdog_mask else ()
+    return _REMAPPED.intersection(qos.pfc.priorities).difference(watched) if watched else frozenset()
+
+
+def used_classes(qos: PortQos) -> frozenset[int]:
+    """Return the traffic classes that some DSCP maps to; all of them where 802.1p is trusted."""
+    return frozenset(PRIORITIES if qos.trust_dot1p else map(qos.traffic_class, DSCPS))
+
+
+def paused_priority(qos: PortQos, traffic_class: int) -> int | None:
+    """Return the priority on the wire that a port pauses when a TC fills its group, None for none or several."""
+    group, groups = qos.group_of(traffic_class), qos.pfc_to_pg
+    found = [p for p in qos.pfc.priorities if (groups.targets[p] if groups else p) == group]
+    return found[0] if len(found) == 1 else None
+
+
+def sent_priority(qos: PortQos, traffic_class: int) -> int | None:
+    """Return the priority on the wire whose pause stops a TC's queue, None for none or several."""
+    queue, queues = qos.queue_of(traffic_class), qos.pfc_to_queue
+    found = [p for p in qos.pfc.priorities if (queues.targets[p] if queues else p) == queue]
+    return found[0] if len(found) == 1 else None
+
+
+def is_lossy(profile: BufferProfile | None) -> bool:
+    """Return whether an egress profile is for lossy queues, which drop at their tail.
+
+    By name, its own or its pool's: every buffer template of SONiC says so (device/**/buffers_defaults_*.j2
+    @086b03b), and pools and thresholds do not tell: some chips put all queues on one pool.
+    """
+    names = (profile.name, profile.pool.name if profile.pool else "") if profile else ()
+    return any("lossy" in name for name in names)
+
+
+def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]:
+    """Yield each switch with its port sets."""
+    found: dict[int, list[PortSet]] = {}
+    for ports in sets:
+        found.setdefault(id(ports.switch), []).append(ports)
+    return ((sets_of[0].switch, sets_of) for sets_of in found.values())
+
+
+def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:
+    """Return the priorities that a port leaves without PFC against everything else on the switch.
+
+    Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where
+    DSCPs are named and the port has some PFC, its buffers need not say so as well.
+    """
+    qos, classes = ports.qos, ports.switch.classes
+    used = used_classes(qos)
+    if classes.knowledge != "inferred":
+        used &= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
+    elsewhere = {p for others in device for p in others.qos.pfc.priorities}
+    open_ = sorted(elsewhere.intersection(used).difference(qos.pfc.priorities))
+    if classes.knowledge != "inferred" and qos.pfc.priorities:
+        return tuple(open_)
+    return tuple(p for p in open_ if _has_lossless_buffers(qos, p))
+
+
+def in_service(ports: PortSet) -> PortSet | None:
+    """Return those of the ports that carry traffic, None where none does.
+
+    A port without ``admin_status`` is down (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b); where the switch names
+    its neighbors, so is one without.
+    """
+    wired = any(port.neighbor for port in ports.switch.ports)
+    serving = tuple(p for p in ports.ports if p.admin_up is not None and (p.neighbor or not wired))
+    return ports._replace(ports=serving) if serving else None
+
+
+def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
+    group, queue = qos.groups[priority], qos.queues[qos.queue_of(priority)]
+    if group is not None and group.buffer is not None:
+        return group.buffer.lossless
+    # Templates give service ports lossless queues too, but neither a PFC map nor a watchdog's mask.
+    watched = qos.watchdog_mask is not None and priority in qos.watchdog_mask.priorities
+    if not watched and qos.pfc_to_queue is None:
+        return False
+    if queue is None or queue.buffer is None or is_lossy(queue.buffer):
+        return False
+    return any(is_lossy(other.buffer) for other in qos.queues if other is not None)
+
+
+def gathered(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Add up hits of one message on one switch: rows of many ports that say the same are one cause."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        first = found.get(hit.message)
+        found[hit.message] = hit if first is None else _added(first, hit)
+    yield from found.values()
+
+
+def _added(first: Hit, second: Hit) -> Hit:
+    elements = tuple(dict.fromkeys(first.elements + second.elements))
+    # None is the rule's own severity, which is the graver one where a hit lowers it.
+    severity = None if second.severity is None else first.severity
+    return first._replace(elements=elements, places=first.places + second.places, severity=severity)
+
+
+def spell(priorities: Iterable[int]) -> str:
+    """Return ``priority 3`` or ``priorities 3 and 4``; ``no priority`` for none."""
+    numbers = [str(priority) for priority in sorted(priorities)]
+    if not numbers:
+        return "no priority"
+    *most, last = numbers
+    return f"priorities {', '.join(most)} and {last}" if most else f"priority {last}"

@@ -1,0 +1,151 @@
+"""PFC must be on for the priorities of the lossless classes, all of them and no other.
+
+## What it does
+Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names
+the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it
+lacks a priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is
+one short only if its own DSCP map, priority group or queue is lossless for what it lacks. Priorities 2 and 6 that
+tunnel remapping adds (outside the watchdog's mask) are at home. Where the neighbor's file shows that it does
+pause what a port lacks, PFC003 says so instead, for certain. A named DSCP that maps to a priority which no port
+pauses is CLS001's.
+
+## Why it breaks a lossless fabric
+A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on
+every port and is one more domain in which pauses spread.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": ""   // <- here
+  }}
+}
+```
+
+```json config_db base=azure rdma-dscp=3
+{
+  "PORT_QOS_MAP": {"Ethernet0": {
+    "pfc_enable": "3,4"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf rdma-dscp=26
+{
+  "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": "3"}}
+}
+```
+
+```json config_db base=azure
+{
+  "PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": "3,4"}}
+}
+```
+
+## Fix
+Set `pfc_enable` to the priorities of the lossless classes, the same on every port they use.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016 (headroom limits the number of lossless
+  classes)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (one mask for all ports, two more with
+  remapping)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import by_switch, gathered, in_service, remapped, spell, uncovered
+from lossless.checks.rules.places import beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="PFC001",
+    name="pfc-priorities-mismatch",
+    severity="error",
+    summary="PFC must be on for the priorities of the lossless classes, all of them and no other",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per mask that does not agree with the lossless classes."""
+    for switch, device in by_switch(view.port_sets):
+        if switch.classes.knowledge != "inferred":
+            yield from _unmapped(device)
+            yield from gathered(hit for ports in device for hit in _too_many(ports))
+        yield from gathered(hit for ports in device for hit in _too_few(device, ports))
+
+
+def _unmapped(device: Sequence[PortSet]) -> Iterator[Gap]:
+    for ports in device:
+        if ports.qos.pfc.priorities and ports.qos.dscp_to_tc is None and not ports.qos.trust_dot1p:
+            yield Gap("no DSCP map is bound to the port", ports.places)
+
+
+def _too_many(ports: PortSet) -> Iterator[Hit]:
+    qos, classes = ports.qos, ports.switch.classes
+    if qos.trust_dot1p or qos.dscp_to_tc is None:
+        return
+    wanted = {cls.priority for cls in classes.lossless if cls.priority is not None}
+    wanted |= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
+    extra = sorted(set(qos.pfc.priorities) - wanted - remapped(qos))
+    # A DSCP that goes astray is CLS001's, and until it is mended nobody knows which priority is one too many.
+    if extra and wanted <= set(qos.pfc.priorities):
+        yield Hit(
+            origin=qos.pfc.origin,
+            message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",
+            note="each lossless priority takes headroom of its own and is one more domain of pauses",
+            help=f"take {', '.join(map(str, extra))} out of pfc_enable",
+            elements=ports.elements,
+            places=ports.places,
+            data={"pfc": list(qos.pfc.priorities), "lossless": [*sorted(wanted)], "extra": [*extra]},
+            severity=None if classes.knowledge == "declared" else "warning",
+        )
+
+
+def _claim(ports: PortSet) -> str:
+    inferred = ports.switch.classes.knowledge == "inferred"
+    return "lossless buffers" if inferred or not ports.qos.pfc.priorities else "RDMA traffic"
+
+
+def _pausing(device: Sequence[PortSet], priority: int) -> Origin | None:
+    """Return the mask of a port that pauses a priority, None where none does."""
+    masks = (ports.qos.pfc for ports in device)
+    return next((mask.origin for mask in masks if priority in mask.priorities), None)
+
+
+def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
+    missing = uncovered(device, ports)
+    serving = in_service(ports) if missing else None
+    if serving is None:
+        return
+    qos = serving.qos
+    wanted = sorted({*qos.pfc.priorities, *missing})
+    yield Hit(
+        origin=qos.pfc.origin,
+        message=(
+            f"PFC is off for {spell(missing)}, which other ports of the switch pause "
+            f"and this port has {_claim(serving)} for"
+        ),
+        note="traffic of a lossless class leaves and enters here without any pause to protect it",
+        help=f'"pfc_enable": "{",".join(map(str, wanted))}"',
+        elements=serving.elements,
+        places=serving.places,
+        data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
+        related=beside(
+            qos.pfc.origin, (_pausing(device, missing[0]), f"a port that pauses {spell(missing[:1])}")
+        ),
+        severity=None if ports.switch.classes.knowledge != "inferred" else "warning",
+    )

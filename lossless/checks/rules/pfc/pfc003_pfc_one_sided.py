@@ -1,0 +1,147 @@
+"""PFC must be on for the same priorities at both ends of a link.
+
+## What it does
+Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, declared or read, and the
+masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
+end do not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
+
+## Why it breaks a lossless fabric
+A pause stops the other end only if that end listens to the priority. Where it does not, it keeps sending
+into full buffers: the frames are dropped, and the NIC that lost them goes back and sends everything again.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  pfc: [4]   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts:
+  pfc: [3]
+```
+
+## Fix
+Leave `hosts.pfc` out, so that the NICs follow the classes; between switches, give both ports the same
+`pfc_enable`.
+
+## Sources
+- iancaragol/AzureLocal-Supportability
+  TSG/Networking/Top-Of-Rack-Switch/Reference-TOR-QOS-Policy-Configuration.md @13714e6 (the same priority on
+  switch and host)
+- NVIDIA/nccl issues 306 and 378 (PFC on the NIC, none on the switch)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, CabledPair
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="PFC003",
+    name="pfc-one-sided",
+    severity="error",
+    summary="PFC must be on for the same priorities at both ends of a link",
+    sources=(
+        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
+        "NVIDIA/nccl issues 306 and 378",
+    ),
+)
+_WHY = "an end that does not listen to a pause keeps sending into full buffers"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per mask of NICs that differs from that of the switch ports they hang on."""
+    # An intent has one mask for all ports that hosts hang on, so no link need be followed.
+    masks = {
+        ports.qos.pfc.priorities
+        for ports in view.port_sets
+        if any(port.tier == "host" for port in ports.ports)
+    }
+    for host, names in view.host_kinds:
+        if host.pfc_priorities is UNKNOWN:
+            yield unread("its PFC priorities", names)
+            continue
+        for mask in sorted(masks - {host.pfc_priorities}):
+            yield _host_hit(host, host.pfc_priorities, mask, names)
+
+
+def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+    unheard = sorted(set(mask) - set(paused))
+    return Hit(
+        origin=host.pfc_origin,
+        message=(
+            f"the NICs have PFC on for {spell(paused)}, the switch ports they hang on for {spell(mask)}"
+        ),
+        note=f"the NICs ignore pauses of {spell(unheard)}: {_WHY}"
+        if unheard
+        else "the switch ignores what the NICs pause beyond its own priorities, which it serves lossy",
+        help=f"leave hosts.pfc out, or make it [{', '.join(map(str, mask))}]"
+        if host.door == "intent"
+        else f"switch PFC on for {spell(mask)} on the NICs, or change the switch",
+        elements=names,
+        places=len(names),
+        data={"nic": list(paused), "switch": list(mask)},
+        severity=None if unheard else "warning",
+    )
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per pair of masks that differ across links between two devices."""
+    for _ in devices.missing_ends:
+        yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
+    found: dict[tuple[object, ...], list[CabledPair]] = {}
+    for pair in devices.pairs:
+        ends = (pair.near, pair.far)
+        if pair.near.pfc == pair.far.pfc or pair.declared or not all(end.in_service for end in ends):
+            continue
+        if any(end.pfc is None and not end.lossless for end in ends):
+            yield Gap("the neighbor's file has no QoS rows")
+        elif _differing(pair):
+            key = (*(part for end in ends for part in (end.switch, end.pfc, end.pfc_origin)), pair.mutual)
+            found.setdefault(key, []).append(pair)
+    yield from map(_link_hit, found.values())
+
+
+def _differing(pair: CabledPair) -> set[int]:
+    """Return the priorities that one end alone pauses, without those that tunnel remapping explains.
+
+    Where only one file names the link, what a port lacks by its own device's word is left to PFC001.
+    """
+    near, far = pair.near, pair.far
+    explained = {*near.remapped, *far.remapped}
+    if not pair.mutual:
+        explained |= {*near.uncovered, *far.uncovered}
+    return (set(near.pfc or ()) ^ set(far.pfc or ())) - explained
+
+
+def _link_hit(pairs: list[CabledPair]) -> Hit:
+    mutual = pairs[0].mutual
+    short, long = sorted((pairs[0].near, pairs[0].far), key=lambda end: len(end.pfc or ()))
+    here, there = short.pfc or (), long.pfc or ()
+    return Hit(
+        origin=short.pfc_origin,
+        message=f"PFC is on for {spell(there)} at one end of the link, for {spell(here)} at the other",
+        note=f"they differ in {spell(_differing(pairs[0]))}: {_WHY}",
+        help="give both ports the same pfc_enable",
+        elements=tuple(pair.name for pair in pairs),
+        places=len(pairs),
+        data={"one_end": [*there], "other_end": [*here]},
+        related=(Related(long.pfc_origin, f"the end with {spell(there)}"),),
+        severity=None if mutual else "warning",
+        confidence=None if mutual else "medium",
+        # The port's own device says that it lacks these priorities; the other end makes it certain.
+        supersedes=("PFC001",) if mutual and set(short.uncovered) <= set(there) else (),
+    )

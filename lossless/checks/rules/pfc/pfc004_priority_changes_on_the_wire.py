@@ -1,0 +1,111 @@
+"""Lossless traffic must have the same priority at both ends of a link.
+
+## What it does
+Follows each DSCP over each link between two switches whose files are both there: with which priority it leaves one,
+and for which priority the other asks for a pause when it fills up. Both are numbers on the wire, worked out from the
+maps of either switch. Where both masks do not even agree, PFC003 says so.
+
+## Why it breaks a lossless fabric
+A pause names a priority and no DSCP. Where leaf and spine put one DSCP into two lossless classes, both are paused
+and both have headroom, and yet the pause stops the wrong queue: the right one keeps sending into full buffers, and
+lossless packets are dropped.
+
+## Bad
+```json config_db base=wired-leaf34 beside=wired-spine34
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "5": "4",
+    "4": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=wired-leaf34 beside=wired-spine34
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {"4": "4"}}
+}
+```
+
+## Fix
+Give the DSCP the same traffic class in `DSCP_TO_TC_MAP` on both switches.
+
+## Sources
+- IEEE 802.1Qbb: a PFC frame carries priorities, and nothing of the packets they stand for
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (which map stands behind which number)
+- NVIDIA/nccl issue 2383 (queue pairs of one job on two priorities)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, CabledPair, Priorities
+
+RULE = Rule(
+    code="PFC004",
+    name="priority-changes-on-the-wire",
+    severity="error",
+    summary="Lossless traffic must have the same priority at both ends of a link",
+    sources=(
+        "IEEE 802.1Qbb",
+        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
+        "NVIDIA/nccl issue 2383",
+    ),
+)
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per two switches and DSCPs that change their priority between them."""
+    found: dict[tuple[object, ...], list[CabledPair]] = {}
+    for pair in devices.pairs:
+        judged = pair.near.in_service and pair.far.in_service and not pair.declared
+        astray = _astray(pair) if judged else {}
+        if astray:
+            key = (pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual)
+            found.setdefault(key, []).append(pair)
+    yield from (_hit(pairs) for pairs in found.values())
+
+
+def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
+    """Return DSCPs that cross a link and are lossless at both ends, with their priority at either."""
+    near, far = pair.near, pair.far
+    there = {dscp: (a, b) for dscp, a, b in _both(near.sent, far.paused)}
+    back = {dscp: (a, b) for dscp, b, a in _both(far.sent, near.paused)}
+    explained = {*near.remapped, *far.remapped}
+    clashes = ((dscp, ends) for dscp, ends in sorted({**back, **there}.items()) if ends[0] != ends[1])
+    return {dscp: ends for dscp, ends in clashes if explained.isdisjoint(ends)}
+
+
+def _both(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, int]]:
+    wanted = dict(paused)
+    return ((dscp, priority, wanted[dscp]) for dscp, priority in sent if dscp in wanted)
+
+
+def _hit(pairs: list[CabledPair]) -> Hit:
+    near, far, mutual = pairs[0].near, pairs[0].far, pairs[0].mutual
+    astray = _astray(pairs[0])
+    dscp, (here, there) = next(iter(astray.items()))
+    more = f" and {len(astray) - 1} more" if len(astray) > 1 else ""
+    return Hit(
+        origin=near.dscp_origin(dscp),
+        message=f"DSCP {dscp}{more} has priority {here} on {near.switch} and {there} on {far.switch}",
+        note=f"{far.switch} pauses priority {there}, and {near.switch} sends the packets with {here}, unpaused",
+        help=f"map DSCP {dscp} to the same traffic class on both switches",
+        elements=tuple(pair.name for pair in pairs),
+        places=len(pairs),
+        data={
+            "dscps": [*astray],
+            "near": [a for a, _ in astray.values()],
+            "far": [b for _, b in astray.values()],
+        },
+        related=(Related(far.dscp_origin(dscp), f"{far.switch} says {there}"),),
+        severity=None if mutual else "warning",
+        confidence=None if mutual else "medium",
+    )

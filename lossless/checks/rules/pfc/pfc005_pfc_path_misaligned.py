@@ -1,0 +1,303 @@
+"""Traffic class, priority group, PFC priority and queue must line up.
+
+## What it does
+Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose
+filling pauses that priority, and that group must have headroom. Out: a received pause must stop the queue
+the traffic class leaves through, and that queue must not have a lossy buffer profile. A lossy traffic class
+must not be counted in a group that pauses. Where one thing is out of line, that is the one to mend; where
+several are, or no DSCP uses the priority (and no name says that it should be lossless: PFC001), the mask is.
+Rows that the device generates itself are not judged here, nor is a missing cable or headroom row.
+
+## Why it breaks a lossless fabric
+The pause protects one group or queue and the packets fill another, so the port drops what it was built not
+to drop, and its counters show a working PFC.
+
+## Bad
+```json config_db base=leaf
+{
+  "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {
+    "3": "0"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {
+    "3": "4"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet0|3": {
+    "profile": "ingress_lossy_profile"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    pg: 0   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "3"}},
+  "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "3"}},
+  "BUFFER_PG": {"Ethernet0|3": {"profile": "pg_lossless_400000_5m_profile"}}
+}
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma: {pg: 3}
+```
+
+## Fix
+Use one number throughout: traffic class, priority group, PFC priority and queue 3 for a class on priority 3.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (which map says what), cfgmgr/buffermgr.cpp @e6b0c5b (PG n =
+  priority n)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import by_switch, gathered, is_lossy, spell, used_classes
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.qos import IndexMap, PortQos
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="PFC005",
+    name="pfc-path-misaligned",
+    severity="error",
+    summary="Traffic class, priority group, PFC priority and queue must line up",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp and cfgmgr/buffermgr.cpp @e6b0c5b",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+)
+_PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
+
+
+class _Fault(NamedTuple):
+    """One thing out of line. ``certain`` False: what the device does then depends on its chip."""
+
+    says: str
+    mend: str
+    origin: Origin
+    certain: bool = True
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per cause that breaks the path of a PFC priority."""
+    for _, device in by_switch(view.lossless_sets):
+        shared: dict[Origin, list[Hit]] = {}
+        for ports in device:
+            yield from _unknown(ports)
+            for hit in _hits(view, ports):
+                shared.setdefault(_cause(hit), []).append(hit)
+        for hits in shared.values():
+            yield from gathered(hits)
+
+
+def _cause(hit: Hit) -> Origin:
+    """Return what hits must share to be one: the map; rows of single ports are one cause over all ports."""
+    origin = hit.origin
+    return origin._replace(path=origin.path[:1]) if origin.path[:1] in _PER_PORT else origin
+
+
+def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
+    used = used_classes(ports.qos)
+    single: dict[Origin, list[tuple[int, _Fault]]] = {}
+    for priority in ports.qos.pfc.priorities:
+        faults = [*_inward(view, ports, priority), *_outward(view, ports, priority)]
+        certain = [fault for fault in faults if fault.certain]
+        if priority not in used:
+            if certain and ports.switch.classes.knowledge == "inferred":
+                yield _mask_hit(ports, priority, certain, used=False)
+        elif len(certain) > 1:
+            yield _mask_hit(ports, priority, certain, used=True)
+        elif faults:
+            fault = (certain or faults)[0]
+            single.setdefault(fault.origin, []).append((priority, fault))
+    # One row can stand for several priorities: BUFFER_PG|Ethernet0|3-4.
+    yield from (_fault_hit(ports, alike) for alike in single.values())
+    yield from _intruders(ports, used)
+
+
+def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
+    """Yield what is out of line from the traffic class to the group that pauses it."""
+    qos = ports.qos
+    counted = qos.group_of(priority)
+    paused = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
+    if qos.pfc_to_pg is not None and paused is None:
+        yield _no_entry("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", qos.pfc_to_pg, priority)
+        paused = priority
+    if UNREADABLE in (counted, paused):
+        return
+    if counted == paused:
+        yield from _group(view, ports, counted)
+        if counted != priority and view.fabric.declared and not _shared_with_lossy(qos, counted):
+            # sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b makes groups of the numbers in pfc_enable.
+            says = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
+            yield _Fault(
+                says, f"leave out pg, or make it {priority}", _group_origin(qos, priority), certain=False
+            )
+    elif counted == priority and qos.pfc_to_pg is not None:
+        says = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
+        mend = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
+        yield _Fault(says, mend, qos.pfc_to_pg.entry_origin(priority))
+    else:
+        says = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
+        yield _Fault(says, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
+
+
+def _shared_with_lossy(qos: PortQos, number: int) -> bool:
+    lossy = used_classes(qos).difference(qos.pfc.priorities)
+    return any(qos.group_of(traffic_class) == number for traffic_class in lossy)
+
+
+def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
+    """Yield what a priority group lacks: a row in the dynamic model, headroom where the row has a profile."""
+    qos, found = ports.qos, ports.qos.groups[number]
+    dynamic = ports.switch.qos.buffer_model == "dynamic"
+    if found is None and dynamic and any(qos.groups):
+        says = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
+        yield _Fault(says, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin)
+    if found is None or found.buffer is None or found.buffer.lossless or "_zero_" in found.buffer.name:
+        return
+    says = f"PG {number} has {found.buffer.name}, which has no headroom"
+    origin = found.origin if view.fabric.declared else found.origin.at("profile")
+    yield _Fault(says, f"give PG {number} a profile with xoff", origin)
+
+
+def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
+    """Return where it is written which group a traffic class is counted in."""
+    index_map = qos.tc_to_pg
+    return qos.origin if index_map is None else _entry(index_map, traffic_class)
+
+
+def _entry(index_map: IndexMap, index: int) -> Origin:
+    """Return where an entry stands, the map itself where it has none."""
+    written = index_map.targets[index] is not None
+    return index_map.entry_origin(index) if written else index_map.origin
+
+
+def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
+    """Yield what is out of line from a received pause to the queue it should stop."""
+    qos = ports.qos
+    leaves = qos.queue_of(priority)
+    stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
+    if qos.pfc_to_queue is not None and stopped is None:
+        yield _no_entry("MAP_PFC_PRIORITY_TO_QUEUE", qos.pfc_to_queue, priority)
+        stopped = leaves
+    if UNREADABLE in (leaves, stopped):
+        return
+    if leaves != stopped:
+        says = f"a pause stops queue {stopped}, and TC {priority} leaves through queue {leaves}"
+        blamed = qos.tc_to_queue if stopped == priority else qos.pfc_to_queue
+        origin = _entry(blamed, priority) if blamed is not None else qos.origin
+        yield _Fault(says, f"let both be queue {priority}", origin)
+        # How the wrong queue drops is of no account: the traffic should not be there.
+        return
+    queue = qos.queues[leaves]
+    if queue is not None and queue.buffer is not None and is_lossy(queue.buffer):
+        says = f"queue {leaves} has {queue.buffer.name}, which drops at its tail"
+        origin = queue.buffer_origin or queue.origin
+        place = origin if view.fabric.declared else origin.at("profile")
+        yield _Fault(says, f"give queue {leaves} the egress profile of lossless queues", place)
+
+
+def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
+    says = f"{table} {index_map.name} has no entry for it"
+    return _Fault(says, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
+
+
+def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
+    """Return the hit of one place that is out of line, for one priority or for several."""
+    priorities = [priority for priority, _ in faults]
+    first = faults[0][1]
+    return Hit(
+        origin=first.origin,
+        message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.says for _, fault in faults)}",
+        note="the pause protects one thing while the packets fill another",
+        help="; ".join(fault.mend for _, fault in faults),
+        elements=ports.elements,
+        places=ports.places,
+        data={"priority": priorities[0], "priorities": [*priorities]},
+        severity=None if any(fault.certain for _, fault in faults) else "warning",
+    )
+
+
+def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Hit:
+    link = ", but" if used else ", which no DSCP uses;"
+    mend = "; ".join(fault.mend for fault in faults)
+    return Hit(
+        origin=ports.qos.pfc.origin,
+        message=f"PFC is on for priority {priority}{link} {'; '.join(fault.says for fault in faults)}",
+        note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
+        help=f"take {priority} out of pfc_enable; or, to make it lossless: {mend}",
+        elements=ports.elements,
+        places=ports.places,
+        data={"priority": priority, "faults": len(faults)},
+        severity=None if used else "warning",
+    )
+
+
+def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
+    """Yield a hit per priority whose group also counts lossy traffic classes.
+
+    Whoever leaves the group of his own number is to blame: the lossless class, else the first lossy one.
+    """
+    qos = ports.qos
+    for priority in sorted(used.intersection(qos.pfc.priorities)):
+        group = qos.group_of(priority)
+        paused = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
+        others = sorted(used.intersection(PRIORITIES).difference(qos.pfc.priorities))
+        lossy = [tc for tc in others if qos.group_of(tc) == group]
+        if lossy and group == paused:
+            yield Hit(
+                origin=_group_origin(qos, lossy[0] if group == priority else priority),
+                message=f"PG {group} of PFC priority {priority} also counts lossy TC {_listed(lossy)}",
+                note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
+                help="count lossy traffic classes in PG 0, each lossless one in the PG of its own number",
+                elements=ports.elements,
+                places=ports.places,
+                data={"priority": priority, "group": group, "lossy_traffic_classes": [*lossy]},
+                severity="warning",
+            )
+
+
+def _listed(numbers: list[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _unknown(ports: PortSet) -> Iterator[Gap]:
+    qos = ports.qos
+    dangling = [
+        group
+        for p in qos.pfc.priorities
+        if (group := qos.groups[p]) is not None and group.buffer is None and not group.generated
+    ]
+    if dangling:
+        yield Gap("BUFFER_PG names a profile that is not in the file", ports.places)
+    maps = (qos.tc_to_pg, qos.pfc_to_pg, qos.tc_to_queue, qos.pfc_to_queue)
+    if any(m is not None and UNREADABLE in [m.targets[p] for p in qos.pfc.priorities] for m in maps):
+        yield Gap("the map entry of a PFC priority cannot be read", ports.places)

@@ -1,0 +1,112 @@
+"""Ports that the intent does not name must not pause.
+
+## What it does
+Where an intent is judged together with the file of one of its switches, looks for ports in service with PFC that
+the intent does not use on that switch. Without an intent nobody knows which ports belong to the RDMA network, and
+nothing is judged; nor where the switch runs another HWSKU than the intent says, as its ports have other names then.
+
+## Why it breaks a lossless fabric
+Whoever hangs on such a port can pause the switch, and through it every sender of the lossless class. Nobody has
+counted its headroom, set its NIC or looked at its watchdog: a storm from there is as good as one from a host.
+
+## Bad
+```json config_db base=rendered-spine beside=leaf-spine.yaml
+{
+  "PORT": {"Ethernet32": {"lanes": "32,33,34,35,36,37,38,39", "alias": "etp5", "index": "5", "speed": "800000",
+    "mtu": "9100", "admin_status": "up", "fec": "rs"}},
+  "DEVICE_NEIGHBOR": {"Ethernet32": {"name": "leaf9", "port": "Ethernet32"}},
+  "CABLE_LENGTH": {"AZURE": {"Ethernet32": "40m"}},
+  "QUEUE": {"Ethernet32|3": {"scheduler": "scheduler.rdma", "wred_profile": "AZURE_LOSSLESS"}},
+  "BUFFER_QUEUE": {"Ethernet32|3": {"profile": "egress_lossless_profile"}},
+  "PFC_WD": {"Ethernet32": {"action": "drop", "detection_time": "1200", "restoration_time": "1200"}},
+  "PORT_QOS_MAP": {"Ethernet32": {
+    "dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE",
+    "pfc_to_pg_map": "AZURE", "pfcwd_sw_enable": "3",
+    "pfc_enable": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=rendered-leaf beside=leaf-spine.yaml
+{
+  "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": "3"}}
+}
+```
+
+## Fix
+Switch PFC off on the port, or bring what hangs on it into the intent.
+
+## Sources
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (PFC only inside the RDMA network)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one port that pauses reaches them all)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import spell
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port, Switch
+
+RULE = Rule(
+    code="PFC007",
+    name="pfc-beyond-the-intent",
+    severity="warning",
+    summary="Ports that the intent does not name must not pause",
+    sources=(
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
+    ),
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where ports beyond those of the intent have PFC."""
+    intended = device.intended
+    if intended is None or not device.view.lossless_sets:
+        return
+    if intended.hwsku_name != device.switch.hwsku_name:
+        yield Gap("the switch runs another HWSKU than its intent says, and its ports have other names")
+        return
+    beyond = _beyond(device, intended)
+    if beyond:
+        yield _hit(device, beyond, len(intended.ports))
+
+
+def _beyond(device: Device, intended: Switch) -> list[Port]:
+    """Return ports in service with PFC that an intent does not use; see masks.in_service."""
+    names = {port.name for port in intended.ports}
+    wired = any(port.neighbor for port in device.switch.ports)
+    return [
+        port
+        for port in device.switch.ports
+        if port.name not in names
+        and port.qos is not None
+        and port.qos.pfc.priorities
+        and port.admin_up in (True, UNKNOWN)
+        and (port.neighbor or not wired)
+    ]
+
+
+def _hit(device: Device, beyond: list[Port], intended: int) -> Hit:
+    first = beyond[0]
+    priorities = first.qos.pfc.priorities if first.qos else ()
+    row = device.tables.row("PORT_QOS_MAP", first.name)
+    neighbor = f", where {first.neighbor[0]} is," if first.neighbor else ""
+    return Hit(
+        origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
+        message=f"{first.name}{neighbor} has PFC on for {spell(priorities)}, and the intent does not use the port",
+        note=f"the intent uses {intended} ports of this switch; what pauses from outside is counted nowhere",
+        help="take pfc_enable off the port, or bring what hangs on it into the intent",
+        elements=tuple(f"{device.switch.name}:{port.name}" for port in beyond),
+        places=len(beyond),
+        data={"ports": [port.name for port in beyond], "intended_ports": intended},
+    )

@@ -1,0 +1,99 @@
+"""PFC at super-spines wants to be stated.
+
+## What it does
+Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join
+leaves alone are not judged: without PFC there, a lossless class would not cross the fabric at all.
+
+## Why it breaks a lossless fabric
+A pause at the top reaches every pod, and the long cables there need the most headroom. Microsoft switched PFC on tier
+by tier, the top one last, and each step only after the one before had run well; who never decided on it has a fabric
+in which one bad adapter can stop traffic that is none of its pod's.
+
+## Bad
+```yaml intent base=leaf-spine
+hardware: {super-spine: nvidia-sn5600}
+topology:
+  leaf_spine: null
+  three_tier:
+    pods: 2
+    leaves_per_pod: 2
+    spines_per_pod: 2
+    super_spines: 2
+    hosts_per_leaf: 4
+    host_links: 2 x 400G
+    uplinks: 2 x 800G
+    spine_uplinks: 2 x 800G   # <- here
+    cables: {host: 3m, uplink: 30m, spine_uplink: 300m}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc: {tiers: [hosts, uplinks, spine_uplinks]}
+hardware: {super-spine: nvidia-sn5600}
+topology:
+  leaf_spine: null
+  three_tier:
+    pods: 2
+    leaves_per_pod: 2
+    spines_per_pod: 2
+    super_spines: 2
+    hosts_per_leaf: 4
+    host_links: 2 x 400G
+    uplinks: 2 x 800G
+    spine_uplinks: 2 x 800G
+    cables: {host: 3m, uplink: 30m, spine_uplink: 300m}
+```
+
+## Fix
+State `pfc: {tiers: [hosts, uplinks]}` to keep pauses within pods, or add `spine_uplinks` where they are wanted.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1 (ToR first, then podset, then spine)
+- Juniper, AI Data Center Network JVD (PFC between leaves and hosts only)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="PFC008",
+    name="pfc-at-super-spines",
+    severity="warning",
+    summary="PFC at super-spines wants to be stated",
+    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield one hit where super-spines pause and the intent does not say which links do."""
+    if not view.fabric.declared or view.fabric.pfc_tiers is not None:
+        return
+    top = [found for found in view.lossless_sets if found.switch.role == "super-spine"]
+    if top:
+        yield _hit(top)
+
+
+def _hit(top: list[PortSet]) -> Hit:
+    first = top[0]
+    switches = dict.fromkeys(name for found in top for name in found.switches)
+    lengths = [found.cable.known_m for found in top if found.cable.known_m is not None]
+    cables = f", over cables of up to {max(lengths)} m" if lengths else ""
+    priorities = spell({p for found in top for p in found.qos.pfc.priorities})
+    return Hit(
+        origin=first.ports[0].origin.key(),
+        message=f"super-spines pause {priorities}{cables}, and pfc.tiers does not say that they should",
+        note="a pause there reaches every pod",
+        help="state pfc.tiers: [hosts, uplinks] to keep pauses within pods, or with spine_uplinks to have them there",
+        elements=tuple(switches),
+        places=len(switches),
+        data={"longest_cable_m": max(lengths, default=None)},
+    )

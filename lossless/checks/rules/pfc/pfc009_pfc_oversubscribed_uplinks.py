@@ -1,0 +1,110 @@
+"""PFC on oversubscribed uplinks needs ECN to slow senders before pauses do.
+
+## What it does
+For each leaf with less uplink than host bandwidth and PFC on its uplinks, looks whether ECN marks on their
+lossless queues. Without marking it warns, and from 4:1 on it is an error. A declared `oversubscription`
+changes nothing here: who states the ratio accepts less bandwidth across leaves (TOP001), which says nothing
+of how senders learn about it. With marking, the ratio is TOP001's alone. That a lossless class marks nowhere
+is the ECN rules' business; this rule speaks of what follows from both together.
+
+## Why it breaks a lossless fabric
+Above 1:1 the uplinks are a standing point of congestion. Nothing but pauses then ends it: they reach every
+host below the leaf, also those that never use an uplink, and from there they spread. At 4:1 and more, hosts
+that send across leaves at line rate have the fabric paused most of the time.
+
+## Bad
+```yaml intent base=leaf-spine
+congestion_control: pfc-only
+classes:
+  rdma: {ecn: off}
+topology:
+  leaf_spine:
+    oversubscription: 4
+    uplinks: 1 x 400G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    oversubscription: 4
+    uplinks: 1 x 400G
+```
+
+## Fix
+Add uplinks until the ratio is 1:1, or give the lossless class an `ecn` curve and use DCQCN.
+
+## Sources
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (what PFC does to bystanders)
+- arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered, spell
+from lossless.ground.basics.units import format_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Capacity
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="PFC009",
+    name="pfc-oversubscribed-uplinks",
+    severity="warning",
+    summary="PFC on oversubscribed uplinks needs ECN to slow senders before pauses do",
+    sources=(
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+        "arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time",
+    ),
+)
+PAUSED_MOST_OF_THE_TIME = 4
+"""From this ratio on, hosts at line rate are paused at least three quarters of the time."""
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of leaf whose oversubscribed uplinks pause without marking."""
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
+    for capacity in view.fabric.capacities:
+        leaf = capacity.role == "leaf"
+        unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()
+        if unmarked:
+            yield _hit(capacity, unmarked)
+
+
+def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
+    """Return the PFC priorities that leave some uplink through a queue without marking."""
+    uplinks = {
+        id(port.qos): port.qos
+        for port in view.switch_by_name[capacity.leaf].ports
+        if port.tier == "switch" and port.qos is not None
+    }
+    return tuple(sorted({p for qos in uplinks.values() for p in qos.pfc.priorities if not _marks(qos, p)}))
+
+
+def _marks(qos: PortQos, priority: int) -> bool:
+    queue = qos.queues[qos.queue_of(priority)]
+    return queue is not None and queue.wred is not None and queue.wred.marks
+
+
+def _hit(capacity: Capacity, priorities: tuple[int, ...]) -> Hit:
+    ratio = capacity.down_bps / capacity.up_bps
+    return Hit(
+        origin=capacity.origin,
+        message=f"{ratio:g}:1 uplinks pause {spell(priorities)}, and no ECN slows the senders before",
+        note=f"{capacity.note}; hosts that send up at line rate are paused {1 - 1 / ratio:.0%} of the time",
+        help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}, or let ECN mark on them",
+        elements=capacity.leaves,
+        places=len(capacity.leaves),
+        data={"ratio": round(ratio, 3), "priorities": list(priorities)},
+        severity="error" if ratio >= PAUSED_MOST_OF_THE_TIME else None,
+    )

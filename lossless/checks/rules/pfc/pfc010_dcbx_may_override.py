@@ -1,0 +1,75 @@
+"""A NIC whose firmware speaks DCBX may let its switch overrule PFC.
+
+## What it does
+Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script takes DCBX away from the firmware
+before it sets anything.
+
+## Why it breaks a lossless fabric
+ConnectX firmware is willing by default: it takes the PFC and ETS settings that its neighbor offers over LLDP. A
+switch that offers none changes nothing; one that does, or that somebody puts in its place, switches the lossless
+priority off at the next link-up, with no trace in any file.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  dcbx: firmware   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {dcbx: os}
+```
+
+## Fix
+Leave `dcbx` out, or set DCBX_WILLING to 0 in the firmware and waive this rule.
+
+## Sources
+- firmware default in several independent mlxconfig query prints (DCBX_WILLING True)
+- Mellanox/mlnx-tools python/mlnx_qos @088fadb (--dcbx os)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.mend import without
+from lossless.checks.rules.unread import unread
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="PFC010",
+    name="dcbx-may-override",
+    severity="warning",
+    summary="A NIC whose firmware speaks DCBX may let its switch overrule PFC",
+    sources=(
+        "firmware default in several independent mlxconfig query prints (DCBX_WILLING True)",
+        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
+    ),
+    subject="intent",
+    fixable="unsafe",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose PFC the firmware may change."""
+    for host, names in view.host_kinds:
+        if host.dcbx is UNKNOWN or host.pfc_priorities is UNKNOWN:
+            yield unread("its PFC priorities and who speaks DCBX", names)
+        elif host.dcbx == "firmware" and host.pfc_priorities:
+            yield Hit(
+                origin=host.at("dcbx"),
+                message="the NICs' firmware speaks DCBX: what a switch offers at link-up overrules their PFC",
+                note="ConnectX firmware is willing by default (DCBX_WILLING)",
+                help="leave hosts.dcbx out: the rendered script then gives DCBX to the host"
+                if host.door == "intent"
+                else "give DCBX to the host: mlnx_qos -i IF --dcbx os",
+                elements=names,
+                places=len(names),
+                fix=without(host, "dcbx"),
+            )

@@ -1,0 +1,83 @@
+"""Asymmetric PFC makes a port obey pauses of every priority.
+
+## What it does
+Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is judged
+with it and states `pfc: {asymmetric: on}`, somebody has decided on it and nothing is reported.
+
+## Why it breaks a lossless fabric
+Such a port still sends pauses only for the priorities of `pfc_enable`, but obeys pauses of all eight. Its neighbor
+can then stop any queue, that of CNPs and routing protocols included, and the watchdog looks only after the
+priorities in its mask: a storm of another one has no end.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {
+    "pfc_asym": "on"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {"pfc_asym": "off"}}
+}
+```
+
+## Fix
+`config interface pfc asymmetric Ethernet4 off`, unless the neighbor pauses priorities that the switch must not: then
+state `pfc: {asymmetric: on}` in the intent.
+
+## Sources
+- sonic-swss orchagent/portsorch.cpp @e6b0c5b (setPortPfcAsym: separate modes, 0xff for what is obeyed)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+
+RULE = Rule(
+    code="PFC011",
+    name="pfc-asymmetric",
+    severity="warning",
+    summary="Asymmetric PFC makes a port obey pauses of every priority",
+    sources=("sonic-swss orchagent/portsorch.cpp @e6b0c5b",),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mask of ports that obey more than it says."""
+    rows = device.tables.table("PORT")
+    if all(row.fields.get("pfc_asym") != "on" for row in rows.values()):
+        return
+    stated = {port.name for port in device.intended.ports if port.asymmetric} if device.intended else set()
+    alike: dict[tuple[int, ...], list[Port]] = {}
+    for port in device.switch.ports:
+        asymmetric = rows[port.name].fields.get("pfc_asym") == "on" if port.name in rows else False
+        if port.admin_up is True and asymmetric and port.name not in stated:
+            alike.setdefault(port.qos.pfc.priorities if port.qos else (), []).append(port)
+    yield from (_hit(device, priorities, ports) for priorities, ports in alike.items())
+
+
+def _hit(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Hit:
+    row = device.tables.table("PORT")[ports[0].name]
+    return Hit(
+        origin=device.tables.origin("PORT", row, "pfc_asym"),
+        message=f"pfc_asym is on: the port obeys pauses of all 8 priorities, and sends them for {spell(priorities)}",
+        note="a neighbor can stop any queue, and the watchdog looks only after the priorities in its mask",
+        help="set pfc_asym to off",
+        elements=tuple(f"{device.switch.name}:{port.name}" for port in ports),
+        places=len(ports),
+        data={"sends": [*priorities]},
+    )

@@ -1,0 +1,87 @@
+"""An intent must say which class is lossless, or that none is.
+
+## What it does
+Warns where no class has `lossless: true` and nothing says that this is meant, and is an error where `pfc: off`
+says so and a class is lossless after all.
+
+## Why it breaks a lossless fabric
+A class is lossy unless it says otherwise: a forgotten `lossless: true` gives a fabric without PFC, headroom or
+watchdog, in which every other rule has nothing to find. RDMA then drops at the first congestion.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    lossless: false   # <- here
+```
+
+```yaml intent base=leaf-spine
+pfc: off   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc: off
+classes:
+  rdma: {lossless: false}
+```
+
+## Fix
+Write `lossless: true` in the class that carries RDMA, or `pfc: off` for a fabric that is lossy on purpose.
+
+## Sources
+- arithmetic: PFC is on for the lossless classes and for nothing else
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Origin, Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="PFC012",
+    name="lossless-class-undecided",
+    severity="error",
+    summary="An intent must say which class is lossless, or that none is",
+    sources=("arithmetic: PFC is on for the lossless classes and for nothing else",),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit where classes and policy contradict each other, or nobody has decided."""
+    fabric = view.fabric
+    lossless = fabric.classes.lossless
+    if lossless and fabric.lossy_origin is not None:
+        names = ", ".join(cls.name for cls in lossless)
+        yield Hit(
+            origin=fabric.lossy_origin.key(),
+            message=f"pfc is off, yet class {names} is lossless",
+            help="take pfc: off away, or lossless: true",
+            related=tuple(Related(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
+            # Without PFC there is no watchdog to ask for.
+            supersedes=("WD001",),
+        )
+    elif not lossless and fabric.lossy_origin is None:
+        yield Hit(
+            origin=_undecided(fabric),
+            message="no class is lossless: no PFC, no headroom, and RDMA is dropped under congestion",
+            help="write lossless: true in the class of RDMA; if the fabric is lossy on purpose, state pfc: off",
+            severity="warning",
+        )
+
+
+def _undecided(fabric: Fabric) -> Origin:
+    """Return the class called rdma, where it would be said; else the classes."""
+    rdma = next((cls for cls in fabric.classes.classes if cls.name == "rdma"), None)
+    if rdma is not None and rdma.origin.path != ("preset",):
+        return rdma.origin.at("lossless")
+    return Origin(fabric.sources[0], ("classes",), "key")

@@ -1,0 +1,89 @@
+"""Both ends of a MACsec link must treat PFC frames so that the other takes them.
+
+## What it does
+Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT`
+rows: `bypass`, which holds where none is written, sends them in clear and takes both kinds; `encrypt` encrypts and
+takes both; `strict_encrypt` encrypts, and takes only what is encrypted. The file of one switch alone shows nothing
+of what its neighbor does, and is not judged.
+
+## Why it breaks a lossless fabric
+A port in mode `strict_encrypt` throws away the pauses that come in clear, and keeps sending into the full buffers of
+its neighbor. Both masks agree, both sides count the pauses they send, and lossless packets are dropped.
+
+## Bad
+```json config_db base=wired-leaf-macsec beside=wired-spine-macsec
+{
+  "PORT": {"Ethernet8": {
+    "pfc_encryption_mode": "strict_encrypt"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=wired-leaf-macsec beside=wired-spine-macsec
+{
+  "PORT": {"Ethernet8": {"macsec": "MACSEC_PROFILE"}}
+}
+```
+
+## Fix
+Give both ports the same `pfc_encryption_mode`.
+
+## Sources
+- sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4 (what each mode sends and takes, and the default)
+- sonic-swss orchagent/macsecorch.cpp @012ee75 (createPFCEntry)
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, section 8.3 (vendors that did not agree)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.links.ends import Disagreement, disagreements
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across, LinkEnd
+
+RULE = Rule(
+    code="PFC013",
+    name="macsec-drops-pauses",
+    severity="error",
+    summary="Both ends of a MACsec link must treat PFC frames so that the other takes them",
+    sources=(
+        "sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4",
+        "sonic-swss orchagent/macsecorch.cpp @012ee75",
+        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, section 8.3",
+    ),
+)
+_CLEAR, _STRICT = "bypass", "strict_encrypt"
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per two devices of which one drops the pauses of the other."""
+    for found in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
+        if {found.low.macsec_pfc, found.high.macsec_pfc} == {_CLEAR, _STRICT}:
+            yield _hit(found)
+
+
+def _mode(end: LinkEnd) -> str | None:
+    return end.macsec_pfc if end.pfc else None
+
+
+def _hit(found: Disagreement) -> Hit:
+    strict, clear = found.low, found.high
+    return Hit(
+        origin=strict.origin.at("pfc_encryption_mode"),
+        message=f"{strict.name} drops pauses that are not encrypted, and {clear.name} sends them in clear",
+        note=f"{_STRICT} takes encrypted PFC frames only; {_CLEAR}, the default, sends them without MACsec",
+        help="give both ports the same pfc_encryption_mode",
+        elements=found.elements,
+        places=len(found.pairs),
+        data={"modes": [_STRICT, _CLEAR]},
+        related=(Related(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
+        severity=None if found.mutual else "warning",
+        confidence=None if found.mutual else "medium",
+    )

@@ -1,0 +1,148 @@
+"""All members of a LAG must pause for the same priorities, at the same speed.
+
+## What it does
+Compares the ports in service that `PORTCHANNEL_MEMBER` of a deployed switch puts into one LAG: the priorities with
+PFC, without 2 and 6 where tunnel remapping added them, and the speed. Headroom may differ with the cable, and is
+judged port by port.
+
+## Why it breaks a lossless fabric
+Flows are spread over the members by a hash. Those that meet the one member without PFC are dropped in every
+congestion, the others never: the same job loses packets with some peers and not with others, and no counter of the
+LAG shows why. A slower member is congested while the others are idle, and pauses what was meant for them.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORTCHANNEL": {"PortChannel1": {"admin_status": "up"}},
+  "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}},
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": ""   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORTCHANNEL": {"PortChannel1": {"admin_status": "up"}},
+  "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}}
+}
+```
+
+## Fix
+Give all members the `PORT_QOS_MAP` row of the others, and one speed.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b (PFC and maps belong to physical ports, never to the LAG)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-portchannel.yang @086b03b (PORTCHANNEL_MEMBER)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import remapped, spell
+from lossless.checks.rules.places import beside
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+
+RULE = Rule(
+    code="PFC014",
+    name="lag-members-differ",
+    severity="error",
+    summary="All members of a LAG must pause for the same priorities, at the same speed",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-portchannel.yang @086b03b",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per LAG whose members pause for different priorities, and per LAG of several speeds."""
+    rows = device.tables.data.get("PORTCHANNEL_MEMBER")
+    if not isinstance(rows, dict) or not device.view.lossless_sets:
+        return
+    for lag, members in _members(device, rows).items():
+        masks = {_mask(port) for port in members}
+        if len(masks) > 1:
+            yield _mask_hit(device, lag, members)
+        if len({port.speed_bps for port in members} - {None}) > 1 and masks != {()}:
+            yield _speed_hit(device, lag, members)
+
+
+def _members(device: Device, rows: dict[object, object]) -> dict[str, list[Port]]:
+    """Return the ports in service of each LAG that has several; one without ``admin_status`` is down."""
+    ports = {port.name: port for port in device.switch.ports}
+    found: dict[str, list[Port]] = {}
+    for key in sorted(map(str, rows)):
+        lag, _, name = key.partition("|")
+        port = ports.get(name)
+        if port is not None and port.admin_up in (True, UNKNOWN):
+            found.setdefault(lag, []).append(port)
+    return {lag: members for lag, members in found.items() if len(members) > 1}
+
+
+def _mask(port: Port) -> tuple[int, ...]:
+    qos = port.qos
+    return tuple(sorted(set(qos.pfc.priorities) - remapped(qos))) if qos else ()
+
+
+def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
+    full = max((_mask(port) for port in members), key=len)
+    short = [port for port in members if _mask(port) != full]
+    qos = short[0].qos
+    whole = next(port for port in members if _mask(port) == full)
+    missing = sorted(set(full) - set(_mask(short[0])))
+    return Hit(
+        origin=qos.pfc.origin if qos else short[0].origin,
+        message=f"{short[0].name} is a member of {lag} and has PFC on for {spell(_mask(short[0]))}, "
+        f"other members for {spell(full)}",
+        note=f"flows that hash to it lose the pauses of {spell(missing)}",
+        help=f'"pfc_enable": "{",".join(map(str, full))}" on all members of {lag}',
+        elements=tuple(f"{device.switch.name}:{port.name}" for port in short),
+        places=len(short),
+        data={"lag": lag, "members": [port.name for port in members], "missing": [*missing]},
+        related=beside(
+            short[0].origin,
+            (whole.qos.pfc.origin if whole.qos else None, f"{whole.name} has {spell(full)}"),
+        ),
+        # It knows that the same flows use both ports; but other ports may lack PFC for reasons of their own.
+        supersedes=("PFC001",) if _only_members(device, short) else (),
+    )
+
+
+def _only_members(device: Device, short: Sequence[Port]) -> bool:
+    """Return whether no port beside these members lacks what they lack."""
+    masks = {_mask(port) for port in short}
+    others = (port for port in device.switch.ports if port.qos and port.admin_up is not False)
+    return not any(_mask(port) in masks for port in others if port not in short)
+
+
+def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
+    known = [port for port in members if port.speed_bps]
+    slow = min(known, key=lambda port: port.speed_bps or 0)
+    fast = max(known, key=lambda port: port.speed_bps or 0)
+    origin, other = (
+        device.tables.origin("PORT", device.tables.row("PORT", port.name), "speed") for port in (slow, fast)
+    )
+    return Hit(
+        origin=origin,
+        message=f"{slow.name} is a member of {lag} at {format_rate(slow.speed_bps or 0)}, "
+        f"{fast.name} at {format_rate(fast.speed_bps or 0)}",
+        note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
+        help="give all members one speed",
+        elements=tuple(f"{device.switch.name}:{port.name}" for port in members),
+        places=len(members),
+        data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
+        related=beside(origin, (other, "the faster member")),
+        severity="warning",
+    )

@@ -1,0 +1,104 @@
+"""Ports with PFC must bind the maps that lossless traffic depends on.
+
+## What it does
+Looks at the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
+priority to queue. A port that binds none where at least half of the ports do is a warning. A DSCP map that is missing
+is CLS004's, a map that is named and not there CFG002's.
+
+## Why it breaks a lossless fabric
+Without a map the chip's own default holds, which differs from chip to chip: all traffic classes in one priority group,
+or each in its own. RDMA then fills a group without headroom, or a pause stops another queue than the one that fills.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {
+    "Ethernet4": {
+      "tc_to_pg_map": null,
+      "pfc_enable": "3"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {
+    "Ethernet4": {"tc_to_pg_map": "AZURE"}
+  }
+}
+```
+
+## Fix
+Bind the map that the other ports bind.
+
+## Sources
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (every port in use binds the same maps)
+- opencomputeproject/SAI inc/saiport.h @6d8326b (maps of a port are none by default)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered, in_service
+from lossless.checks.rules.places import places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="PFC016",
+    name="map-unbound",
+    severity="warning",
+    summary="Ports with PFC must bind the maps that lossless traffic depends on",
+    sources=(
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+        "opencomputeproject/SAI inc/saiport.h @6d8326b",
+    ),
+    subject="tables",
+)
+_FIELDS = ("tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per map that a port with PFC leaves unbound, unlike others."""
+    sets = device.view.lossless_sets
+    for field in _FIELDS:
+        bare = [ports for ports in sets if not _bound(ports.qos, field)]
+        if bare and 2 * places(bare) <= places(sets):
+            serving = (in_service(ports) for ports in bare if not _named(device, ports, field))
+            yield from gathered(_hit(ports, field) for ports in serving if ports is not None)
+
+
+def _bound(qos: PortQos, field: str) -> bool:
+    maps = {
+        "tc_to_queue_map": qos.tc_to_queue,
+        "tc_to_pg_map": qos.tc_to_pg,
+        "pfc_to_queue_map": qos.pfc_to_queue,
+    }
+    return maps[field] is not None
+
+
+def _named(device: Device, ports: PortSet, field: str) -> bool:
+    """Return whether the row names a map that is not there."""
+    row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
+    return row is not None and bool(row.reference(field))
+
+
+def _hit(ports: PortSet, field: str) -> Hit:
+    return Hit(
+        origin=ports.qos.pfc.origin,
+        message=f"PFC is on and no {field} is bound, as other ports with PFC bind one",
+        note="the chip's own default holds, and that differs from chip to chip",
+        help=f'bind the map of the other ports: "{field}"',
+        elements=ports.elements,
+        places=ports.places,
+        data={"field": field},
+    )

@@ -1,0 +1,54 @@
+"""What rules share: where a hit points, and on which ports it shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.qos import BufferProfile, PortQos
+    from lossless.model.fabric.view import PortSet
+
+
+def below(origin: Origin, *keys: str) -> Origin:
+    """Return where a key below a value stands; the value's own place where a preset or a default gave it."""
+    return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
+
+
+def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ...]:
+    """Return the other places that have a part in a finding: not its own again, and none that nobody wrote."""
+    others: dict[Origin, Related] = {}
+    for origin, message in found:
+        written = origin is not None and origin.path and origin.path != ("preset",)
+        if origin is not None and written and origin[:2] != here[:2]:
+            others.setdefault(origin, Related(origin, message))
+    return tuple(others.values())
+
+
+def row_of(profile: BufferProfile) -> Origin | None:
+    """Return the row that a buffer profile was written as, None where the switch or an intent made it."""
+    return profile.origin if profile.origin.path[:1] == ("BUFFER_PROFILE",) else None
+
+
+def elements(sets: Sequence[PortSet]) -> tuple[str, ...]:
+    """Return the ports of several sets by name."""
+    return tuple(name for ports in sets for name in ports.elements)
+
+
+def places(sets: Sequence[PortSet]) -> int:
+    """Return on how many ports several sets are."""
+    return sum(ports.places for ports in sets)
+
+
+def counted_lossy(qos: PortQos, priority: int) -> bool:
+    """Return whether the traffic of a priority is known to fill a group without headroom.
+
+    Such a priority has PFC by mistake; the PFC rules say so, and what else it lacks follows from that.
+    """
+    number = qos.group_of(priority)
+    group = qos.groups[number] if 0 <= number < len(qos.groups) else None
+    return group is not None and group.buffer is not None and not group.buffer.lossless

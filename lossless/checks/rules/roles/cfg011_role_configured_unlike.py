@@ -1,0 +1,66 @@
+"""Switches of one role must run the same policies.
+
+## What it does
+Compares, over all switches of a role, the buffer model and the watchdog's timers and action; and, as information,
+the version of their configuration database. Switches whose ports differ among themselves are left out.
+
+## Why it breaks a lossless fabric
+A switch that watches longer, or not at all, than its neighbors of the same role keeps pausing when they have long
+let go, and the one that is different is the one nobody looks at. In a well-known incident a new switch model
+brought other defaults than the rest of its tier.
+
+## Bad
+```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3
+{
+  "PFC_WD": {
+    "Ethernet0": {"detection_time": "1000", "restoration_time": "1000"},   // <- here
+    "Ethernet4": {"detection_time": "1000", "restoration_time": "1000"},
+    "Ethernet8": {"detection_time": "1000", "restoration_time": "1000"}
+  }
+}
+```
+
+## Good
+```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3
+{
+  "PORT": {"Ethernet0": {"description": "server1"}}
+}
+```
+
+## Fix
+Bring the switch in line with its role, or give it a role of its own if it is meant to differ.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2 (a new model with another default)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.roles.odd import difference, odd_ones
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.across import Across
+
+RULE = Rule(
+    code="CFG011",
+    name="role-configured-unlike",
+    severity="warning",
+    summary="Switches of one role must run the same policies",
+    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",),
+    subject="tables",
+)
+_HELP = "bring the switch in line with its role, or give it a role of its own"
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per policy that is not the usual one of its role, and one per release."""
+    for odd in odd_ones(devices, "policy"):
+        yield difference(odd)._replace(help=_HELP)
+    # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
+    for odd in odd_ones(devices, "release"):
+        yield difference(odd)._replace(help=_HELP, severity="info")

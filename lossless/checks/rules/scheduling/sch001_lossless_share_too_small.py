@@ -1,0 +1,133 @@
+"""Lossless queues must be guaranteed a share of the link.
+
+## What it does
+Adds up the weights of the queues that share a port by weight, and asks whether the lossless ones get at least
+half of what equal weights would give them. With an intent, or where RDMA's DSCPs are named, each lossless queue
+is asked alone; on a deployed switch that does not say which of its lossless queues carries RDMA, all are
+asked together. Stock SONiC's 15 of 100 for each of two queues in seven is a sound share.
+
+## Why it breaks a lossless fabric
+What a lossless queue cannot send is not dropped, it is kept: while the other queues are busy, a queue of 2 %
+drains at 2 % of the link, its ingress groups fill, and the pause spreads to ports that have nothing to do with
+it. It is mostly a slip: a weight of 1 left from a default, or a percentage in the wrong class.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    bandwidth: 5%   # <- here
+  default:
+    bandwidth: 95%
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "weight": "1"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    bandwidth: 30%
+  default:
+    bandwidth: 70%
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "weight": "50"
+  }}
+}
+```
+
+## Fix
+Give RDMA the share of the link it is to have when everything else is busy too; half is what vendors publish.
+
+## Sources
+- CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (50 % for RDMA)
+- iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6 (50 % for RDMA)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (15 and 15 of 100)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.ecn.marking import lossless_queues
+from lossless.checks.rules.places import below, elements, places
+from lossless.checks.rules.scheduling.service import WEIGHTS, queue_names, scheduler_of, weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.model.fabric.qos import Scheduler
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="SCH001",
+    name="lossless-share-too-small",
+    severity="warning",
+    summary="Lossless queues must be guaranteed a share of the link",
+    sources=(
+        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
+        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    confidence="medium",
+)
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per scheduler that leaves lossless queues less than half of an equal share."""
+    lossless: dict[int, list[int]] = {}
+    for found in lossless_queues(view):
+        lossless.setdefault(id(found.ports.ports), []).append(found.number)
+    hits: dict[tuple[int, str], tuple[Hit, list[PortSet]]] = {}
+    for ports in view.lossless_sets:
+        shared = weights(ports.qos)
+        if len(shared) < 2 or not all(weight in WEIGHTS for weight in shared.values()):
+            continue
+        numbers = [n for n in dict.fromkeys(lossless.get(id(ports.ports), ())) if n in shared]
+        for group in _asked(ports, numbers):
+            scheduler = scheduler_of(ports.qos, group[0])
+            if scheduler is not None and _small(shared, group):
+                hit = _hit(view, scheduler, shared, group)
+                hits.setdefault((id(scheduler), hit.message), (hit, []))[1].append(ports)
+    for hit, sets in hits.values():
+        yield hit._replace(elements=elements(sets), places=places(sets))
+
+
+def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
+    """Return which queues have to have a share: each that carries RDMA, or all where nobody says which does."""
+    classes = ports.switch.classes
+    if classes.knowledge == "inferred":
+        return [tuple(numbers)] if numbers else []
+    if classes.knowledge == "declared":
+        return [(number,) for number in numbers]
+    named = {ports.qos.queue_of(ports.qos.traffic_class(d)) for cls in classes.lossless for d in cls.dscps}
+    return [(number,) for number in numbers if number in named]
+
+
+def _small(shared: Mapping[int, int], group: tuple[int, ...]) -> bool:
+    return 2 * len(shared) * sum(shared[number] for number in group) < len(group) * sum(shared.values())
+
+
+def _hit(view: View, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]) -> Hit:
+    weight, total = sum(shared[number] for number in group), sum(shared.values())
+    share, equal = 100 * weight / total, 100 * len(group) / len(shared)
+    numbers = tuple(sorted(group))
+    return Hit(
+        origin=below(scheduler.origin, "bandwidth" if view.fabric.declared else "weight"),
+        message=f"lossless {queue_names(numbers)} can count on {share:.1f} % of the link: "
+        f"weight {weight} of {total}",
+        note=f"equal weights on {len(shared)} queues would give {equal:.1f} %; "
+        "what a lossless queue cannot send in time is paused upstream",
+        help="give RDMA the share it is to have when all queues are busy; vendors publish 50 %",
+        data={"queues": list(numbers), "weight": weight, "total": total, "percent": round(share, 2)},
+    )

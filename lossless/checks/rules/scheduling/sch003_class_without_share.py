@@ -1,0 +1,86 @@
+"""A class that is not strict must be left a share of the link.
+
+## What it does
+Looks for lossy classes of an intent that state no `bandwidth` where the other classes take all 100 %: such a
+class gets weight 1. Lossless ones are SCH001's, and weights that a switch cannot hold SWS004's. The weights of a
+switch need not add up to 100, so their sum is not judged.
+
+## Why it breaks a lossless fabric
+One per cent is what the class has as soon as the link is busy. If it carries CNPs, senders hear of congestion
+too late; if it carries routing, sessions are at stake; and the intent does not show it.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  backup: {dscp: 8, priority: 1}   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  backup: {dscp: 8, priority: 1, bandwidth: 10%}
+  default:
+    bandwidth: 40%
+```
+
+```yaml intent base=leaf-spine
+classes:
+  backup: {dscp: 8, priority: 1}
+  default:
+    bandwidth: 40%
+```
+
+## Fix
+State `bandwidth` for the class, and less for the others.
+
+## Sources
+- opencomputeproject/SAI inc/saischeduler.h @0051fac (weights are 1 to 100)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.scheduling.service import scheduler_of, weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="SCH003",
+    name="class-without-share",
+    severity="info",
+    summary="A class that is not strict must be left a share of the link",
+    sources=("opencomputeproject/SAI inc/saischeduler.h @0051fac",),
+    subject="intent",
+)
+_WHOLE = 100
+_LEAST = 1
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per lossy class for which the stated shares leave nothing."""
+    # All ports of an intent serve its classes alike.
+    for ports in view.port_sets[:1]:
+        shared = weights(ports.qos)
+        total = sum(shared.values())
+        for cls in view.fabric.classes.classes if total > _WHOLE else ():
+            number = -1 if cls.priority is None or cls.lossless else cls.priority
+            if shared.get(number) == _LEAST:
+                yield _hit(ports.qos, cls.name, number, total)
+
+
+def _hit(qos: PortQos, name: str, number: int, total: int) -> Hit:
+    scheduler = scheduler_of(qos, number)
+    return Hit(
+        origin=scheduler.origin if scheduler else qos.origin,
+        message=f"class {name} can count on {_WHOLE * _LEAST / total:.1f} % of the link: "
+        f"weight {_LEAST} of {total}",
+        note=f"a class without bandwidth has what the others leave of {_WHOLE} %, at least weight {_LEAST}",
+        help=f"state bandwidth for class {name}, and less for the others",
+        data={"class": name, "weight": _LEAST, "total": total},
+    )

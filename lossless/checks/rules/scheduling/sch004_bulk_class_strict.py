@@ -1,0 +1,258 @@
+"""Only control traffic may be served strictly: neither RDMA nor bulk traffic may be.
+
+## What it does
+Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a
+warning: all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with
+an intent, a class that takes the rest, or a DSCP below 40 (CS5) that is not CNP's; on a switch, the queue of
+DSCP 0. CNP, EF, CS5 to CS7 and capped queues are what strict service is for.
+
+## Why it breaks a lossless fabric
+A strict queue is served for as long as it holds anything. RDMA fills links for seconds: behind it BGP misses
+its hold time, and CNPs wait for the very traffic they are to slow down. The other way round, one bulk transfer
+stops RDMA, and what a lossless queue cannot send is paused upstream.
+
+## Bad
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    scheduling: strict   # <- here
+    bandwidth: null
+```
+
+```yaml intent base=leaf-spine
+classes:
+  backup:
+    dscp: 8
+    priority: 1
+    scheduling: strict   # <- here
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "type": "STRICT"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet0|0": {
+      "scheduler": "scheduler.cnp"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+classes:
+  control: {dscp: 56, priority: 7, scheduling: strict}
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.bulk": {"type": "STRICT", "cir": "1000000000", "pir": "10000000000"}},
+  "QUEUE": {
+    "Ethernet0|0": {
+      "scheduler": "scheduler.bulk"
+    }
+  }
+}
+```
+
+## Fix
+Serve RDMA and bulk traffic by weight (DWRR), and leave STRICT to CNP and control traffic.
+
+## Sources
+- opencomputeproject/SAI inc/saischeduler.h @0051fac
+- CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62 (RDMA 50 %, CNP strict)
+- iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6 (RDMA 50 %)
+- RFC 2474 (class selectors), RFC 3246 (EF)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
+from lossless.checks.rules.ecn.marking import lossless_queues
+from lossless.checks.rules.places import below, elements, places
+from lossless.checks.rules.scheduling.service import STRICT, queue_names, services, unbounded
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.qos import PortQos, Queue, Scheduler
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="SCH004",
+    name="bulk-class-strict",
+    severity="warning",
+    summary="Only control traffic may be served strictly: neither RDMA nor bulk traffic may be",
+    sources=(
+        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
+        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
+        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
+        "RFC 2474",
+        "RFC 3246",
+    ),
+)
+CONTROL_DSCPS = range(40, 64)
+"""CS5, EF, CS6, CS7 and what lies between: signalling, voice and routing (RFC 2474, RFC 3246)."""
+_BEST_EFFORT = 0
+
+
+class _Strict(NamedTuple):
+    """A queue that is served strictly up to the speed of its port; ``starved`` are lossless queues behind it."""
+
+    ports: PortSet
+    queue: Queue
+    scheduler: Scheduler
+    starved: tuple[int, ...]
+
+
+def check(view: View) -> Iterator[Hit]:
+    """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
+    found: dict[tuple[int, str], list[_Strict]] = {}
+    for strict, carries in _strict(view):
+        found.setdefault((id(strict.scheduler), carries), []).append(strict)
+    for (_, carries), queues in found.items():
+        yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
+
+
+def _strict(view: View) -> Iterator[tuple[_Strict, str]]:
+    """Yield each such queue with the bulk traffic it carries, or nothing where it is lossless itself."""
+    lossless: dict[int, set[int]] | None = None
+    for ports in view.lossless_sets:
+        for queue in ports.qos.queues:
+            scheduler = queue.scheduler if queue else None
+            if queue is None or scheduler is None or scheduler.kind != STRICT:
+                continue
+            lossless = lossless_numbers(view) if lossless is None else lossless
+            own = lossless.get(id(ports.ports), set())
+            starved = tuple(sorted(own.intersection(_waiting(ports.qos, queue.number))))
+            carries = "" if queue.number in own else _bulk_traffic(view, ports, queue.number)
+            first = queue.number in own and not _for_cnps(view, queue.number)
+            if unbounded(scheduler, ports.speed_bps) and (first or (carries and starved)):
+                yield _Strict(ports, queue, scheduler, starved), carries or ""
+
+
+def lossless_numbers(view: View) -> dict[int, set[int]]:
+    """Return the lossless queues of each set of ports, by the identity of its ports."""
+    found: dict[int, set[int]] = {}
+    for queue in lossless_queues(view):
+        found.setdefault(id(queue.ports.ports), set()).add(queue.number)
+    return found
+
+
+def _for_cnps(view: View, number: int) -> bool:
+    """Return whether an intent gives a queue to CNPs; that such a class is lossless is CLS007's."""
+    cnp_dscp = _cnp_dscp(view)
+    return view.fabric.declared and any(
+        cls.priority == number and (cls.name == CNP_CLASS or cnp_dscp in cls.dscps)
+        for cls in view.fabric.classes.classes
+    )
+
+
+def _waiting(qos: PortQos, number: int) -> Iterator[int]:
+    """Yield the queues that wait for a strict one: those by weight, and strict ones of a lower number."""
+    for queue in filter(None, qos.queues):
+        kind = queue.scheduler.kind if queue.scheduler else None
+        if queue.number != number and (kind != STRICT or queue.number < number):
+            yield queue.number
+
+
+def _bulk_traffic(view: View, ports: PortSet, number: int) -> str | None:
+    """Return what bulk traffic a queue carries, None where it is not known to carry any."""
+    if view.fabric.declared:
+        return next((f"class {c.name}" for c in _bulk_classes(view) if c.priority == number), None)
+    return f"DSCP {_BEST_EFFORT}" if _queue_of(ports.qos, _BEST_EFFORT) == number else None
+
+
+def _bulk_classes(view: View) -> Iterator[TrafficClass]:
+    cnp_dscp = _cnp_dscp(view)
+    for cls in view.fabric.classes.classes:
+        others = [dscp for dscp in cls.dscps if dscp not in CONTROL_DSCPS and dscp != cnp_dscp]
+        if (cls.rest or others) and cls.name != CNP_CLASS:
+            yield cls
+
+
+def _cnp_dscp(view: View) -> int | None:
+    congestion = view.fabric.congestion
+    return congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
+
+
+def _lossless(view: View, queues: list[_Strict]) -> Hit:
+    numbers, waiting = _numbers(queues), sorted(set(_waiting(queues[0].ports.qos, queues[0].queue.number)))
+    others = queue_names(tuple(n for n in waiting if n not in numbers)) if waiting else "all others"
+    return _hit(
+        view,
+        queues,
+        f"lossless {queue_names(numbers)} is served before {others}: while RDMA waits, they send nothing",
+    )._replace(note=_control_note(view, queues[0]), help="serve RDMA by weight: DWRR")
+
+
+def _control_note(view: View, strict: _Strict) -> str:
+    waiting = set(_waiting(strict.ports.qos, strict.queue.number))
+    cnp = _queue_of(strict.ports.qos, _cnp_dscp(view))
+    if cnp in waiting:
+        return f"CNPs (DSCP {_cnp_dscp(view)}) wait in queue {cnp} behind the traffic they are to slow down"
+    unmarked = _queue_of(strict.ports.qos, _BEST_EFFORT)
+    return f"unmarked traffic (DSCP {_BEST_EFFORT}) waits in queue {unmarked}" if unmarked in waiting else ""
+
+
+def _queue_of(qos: PortQos, dscp: int | None) -> int | None:
+    """Return the queue of a DSCP, None where it is not known."""
+    if dscp is None or qos.dscp_to_tc is None or qos.trust_dot1p:
+        return None
+    traffic_class = qos.traffic_class(dscp)
+    return None if traffic_class == UNREADABLE else qos.queue_of(traffic_class)
+
+
+def _bulk(view: View, queues: list[_Strict], carries: str) -> Hit:
+    numbers = _numbers(queues)
+    starved = tuple(sorted({number for queue in queues for number in queue.starved}))
+    return _hit(
+        view,
+        queues,
+        f"{queue_names(numbers)} of {carries} is served strictly: lossless {queue_names(starved)} waits for it",
+    )._replace(
+        note="what a lossless queue cannot send is paused upstream, for as long as the strict one holds anything",
+        help=f"serve {carries} by weight: DWRR",
+    )
+
+
+def _hit(view: View, queues: list[_Strict], message: str) -> Hit:
+    sets = tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
+    return Hit(
+        origin=_origin(view, queues),
+        message=message,
+        elements=elements(sets),
+        places=places(sets),
+        data={"queues": list(_numbers(queues)), "scheduler": queues[0].scheduler.name},
+    )
+
+
+def _numbers(queues: Iterable[_Strict]) -> tuple[int, ...]:
+    return tuple(sorted({strict.queue.number for strict in queues}))
+
+
+def _origin(view: View, queues: list[_Strict]) -> Origin:
+    """Return the scheduler's type where it serves nothing else, otherwise the row that chose the scheduler."""
+    first = queues[0]
+    if view.fabric.declared:
+        return below(first.scheduler.origin, "scheduling")
+    serves = next(found.numbers for found in services(view) if found.scheduler is first.scheduler)
+    return (
+        first.scheduler.origin.at("type")
+        if serves == _numbers(queues)
+        else first.queue.origin.at("scheduler")
+    )

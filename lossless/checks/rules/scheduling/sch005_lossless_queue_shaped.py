@@ -1,0 +1,141 @@
+"""A lossless queue must not be kept below the speed of its port.
+
+## What it does
+Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its
+ports, and so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning,
+below one per cent of it an error: such numbers are a speed in other units. A limit in packets per second is not
+judged; it depends on their size.
+
+## Why it breaks a lossless fabric
+A queue that may not send what the link could is congested whenever one sender runs at full speed. Nothing is
+dropped, so everything in excess is held by pauses, all the time, and they spread upstream. The watchdog sees
+a queue that does not drain and drops it.
+
+## Bad
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "cir": "1250000000",
+    "pir": "25000000000"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.port": {
+    "cir": "400000",
+    "pir": "400000"   // <- here
+  }},
+  "PORT_QOS_MAP": {"Ethernet0": {"scheduler": "scheduler.port"}}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "cir": "1250000000",
+    "pir": "100000000000"
+  }}
+}
+```
+
+## Fix
+Remove `pir`, or set it to the speed of the port: 400G is 50,000,000,000 bytes per second.
+
+## Sources
+- opencomputeproject/SAI inc/saischeduler.h @0051fac (bytes or packets per second, 0 is no limit)
+- sonic-swss orchagent/qosorch.cpp @03a2683 (pir reaches the chip as it stands, with or without cir)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.scheduling.service import Service, limit_bps, lossless_services, queue_names
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.units import format_rate
+from lossless.model.fabric.qos import Scheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="SCH005",
+    name="lossless-queue-shaped",
+    severity="warning",
+    summary="A lossless queue must not be kept below the speed of its port",
+    sources=(
+        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
+        "sonic-swss orchagent/qosorch.cpp @03a2683",
+    ),
+    subject="tables",
+)
+_SLIP = 100
+"""A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per scheduler that limits lossless queues, or the ports they are on."""
+    for service in lossless_services(device.view):
+        if service.scheduler.pir:
+            yield from _judged(service, f"lossless {queue_names(service.numbers)}")
+    for service in _port_services(device):
+        if service.scheduler.pir:
+            yield from _judged(service, "a port with PFC")
+
+
+def _port_services(device: Device) -> Iterator[Service]:
+    """Yield the schedulers of whole ports with PFC (SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID)."""
+    found: dict[str, list[PortSet]] = {}
+    for ports in device.view.lossless_sets:
+        row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
+        if row is not None and "scheduler" in row.fields:
+            found.setdefault(row.reference("scheduler"), []).append(ports)
+    for name, sets in found.items():
+        scheduler = _scheduler(device, name)
+        if scheduler is not None:
+            yield Service(scheduler, tuple((ports, 0) for ports in sets))
+
+
+def _scheduler(device: Device, name: str) -> Scheduler | None:
+    row = device.tables.row("SCHEDULER", name)
+    if row is None:
+        return None
+    pir = whole_number(row.fields.get("pir", ""))
+    meter = row.fields.get("meter_type", "bytes")
+    return Scheduler(name, "", None, device.tables.origin("SCHEDULER", row), pir=pir, meter=meter)
+
+
+def _judged(service: Service, what: str) -> Iterator[Hit | Gap]:
+    limit = limit_bps(service.scheduler)
+    if limit is None:
+        yield Gap("a limit in packets per second depends on the size of packets", service.places)
+        return
+    unknown = [ports for ports in service.sets if ports.speed_bps is None]
+    if unknown:
+        yield Gap("the port's speed is not known", service.on(*unknown).places)
+    slowed = [ports for ports in service.sets if ports.speed_bps and limit < ports.speed_bps]
+    if slowed:
+        yield _hit(service.on(*slowed), limit, what)
+
+
+def _hit(service: Service, limit: int, what: str) -> Hit:
+    pir, speeds = service.scheduler.pir or 0, sorted({p.speed_bps for p in service.sets if p.speed_bps})
+    names = ", ".join(map(format_rate, speeds))
+    return Hit(
+        origin=service.scheduler.origin.at("pir"),
+        message=f"{what} may send {format_rate(limit)} of {names}: what arrives faster is paused, all the time",
+        note=f"pir counts bytes per second: {pir:,} x 8 = {limit:,} b/s; {names} would be "
+        + ", ".join(f"{speed // 8:,}" for speed in speeds),
+        help="remove pir, or set it to the speed of the port",
+        elements=service.elements,
+        places=service.places,
+        data={"pir": pir, "limit_bps": limit, "speeds_bps": list(speeds)},
+        severity="error" if limit * _SLIP < speeds[0] else None,
+    )

@@ -1,0 +1,112 @@
+"""`cir` and `pir` are bytes per second, and no more than the port can send.
+
+## What it does
+Multiplies `cir` and `pir` of schedulers in use by 8 and compares with the fastest port they are used on. A
+guaranteed rate (`cir`) above it is a warning. A limit (`pir`) above it that would fit as bits per second reads
+as one: a warning on a STRICT queue, which it was to keep in bounds, otherwise a note, because it then does
+nothing. Larger limits are a way to write "none", and limits in packets are not judged.
+
+## Why it breaks a lossless fabric
+A rate in bits is eight times what was meant. A strict queue that was to have 80 % of the link has all of it, and
+the lossless queues behind it are starved; a guarantee that exceeds the link leaves nothing to guarantee others.
+
+## Bad
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.cnp": {
+    "cir": "1000000000",
+    "pir": "400000000000"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.0": {
+    "cir": "200000000000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.cnp": {
+    "cir": "1000000000",
+    "pir": "50000000000"
+  }}
+}
+```
+
+## Fix
+Divide the rate by 8: 400 Gb/s is 50,000,000,000 bytes per second.
+
+## Sources
+- opencomputeproject/SAI inc/saischeduler.h @0051fac (bytes or packets per second, 0 is no limit)
+- sonic-swss orchagent/qosorch.cpp @03a2683 (the numbers reach the chip as they stand)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.scheduling.service import STRICT, queue_names, services
+from lossless.ground.basics.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.scheduling.service import Service
+
+RULE = Rule(
+    code="SCH006",
+    name="rate-unit-slip",
+    severity="warning",
+    summary="cir and pir are bytes per second, and no more than the port can send",
+    sources=(
+        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
+        "sonic-swss orchagent/qosorch.cpp @03a2683",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per rate that no port of its scheduler can send."""
+    for service in services(device.view):
+        scheduler = service.scheduler
+        if not (scheduler.cir or scheduler.pir) or scheduler.meter != "bytes":
+            continue
+        speeds = [ports.speed_bps for ports in service.sets if ports.speed_bps]
+        if len(speeds) < len(service.sets):
+            yield Gap("the port's speed is not known", service.places)
+            continue
+        for field, rate in (("cir", scheduler.cir), ("pir", scheduler.pir)):
+            if rate and _impossible(field, rate, max(speeds)):
+                yield _hit(service, field, rate, max(speeds))
+
+
+def _impossible(field: str, rate: int, speed_bps: int) -> bool:
+    return rate * 8 > speed_bps and (field == "cir" or rate <= speed_bps)
+
+
+def _hit(service: Service, field: str, rate: int, speed_bps: int) -> Hit:
+    bits = rate <= speed_bps
+    harmless = field == "pir" and service.scheduler.kind != STRICT
+    return Hit(
+        origin=service.scheduler.origin.at(field),
+        message=f"{field} of {queue_names(service.numbers)} is {format_rate(rate * 8)} "
+        f"on ports of at most {format_rate(speed_bps)}",
+        note=f"{field} counts bytes per second: {rate:,} x 8 = {rate * 8:,} b/s"
+        + (f"; as bits it would be {format_rate(rate)}" if bits else ""),
+        help=f'if {format_rate(rate)} is meant: "{field}": "{rate // 8}"'
+        if bits
+        else f"lower {field} to what the port can send",
+        elements=service.elements,
+        places=service.places,
+        data={field: rate, "rate_bps": rate * 8, "speed_bps": speed_bps},
+        severity="info" if harmless else None,
+    )

@@ -1,0 +1,118 @@
+"""What the scheduling rules share: who serves which queues, and what a rate or a weight means on a port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.ecn.marking import lossless_queues
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.model.fabric.qos import PortQos, Scheduler
+    from lossless.model.fabric.view import PortSet, View
+
+STRICT = "STRICT"
+WEIGHTED = ("DWRR", "WRR")
+METERS = ("bytes", "packets")
+DEFAULT_WEIGHT = 1
+"""Weight of a queue without one (sonic-scheduler.yang @086b03b; SAI inc/saischeduler.h @0051fac)."""
+WEIGHTS = range(1, 101)
+"""Weights that a scheduler takes (sonic-scheduler.yang @086b03b; SAI inc/saischeduler.h @0051fac)."""
+
+
+class Service(NamedTuple):
+    """One scheduler, and the queues it serves: ports that are alike, each with a number."""
+
+    scheduler: Scheduler
+    queues: tuple[tuple[PortSet, int], ...]
+
+    @property
+    def sets(self) -> tuple[PortSet, ...]:
+        """The ports it is used on, each set once."""
+        return tuple({id(ports.ports): ports for ports, _ in self.queues}.values())
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The queues it serves, ascending."""
+        return tuple(sorted({number for _, number in self.queues}))
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name."""
+        return elements(self.sets)
+
+    @property
+    def places(self) -> int:
+        """On how many ports."""
+        return places(self.sets)
+
+    def on(self, *sets: PortSet) -> Service:
+        """Return the same scheduler on some of its ports only."""
+        wanted = {id(ports.ports) for ports in sets}
+        return Service(self.scheduler, tuple(use for use in self.queues if id(use[0].ports) in wanted))
+
+
+def services(view: View) -> Iterator[Service]:
+    """Yield each scheduler that serves queues of ports in use."""
+    yield from _gathered(
+        (queue.scheduler, ports, queue.number)
+        for ports in view.port_sets
+        for queue in ports.qos.queues
+        if queue is not None and queue.scheduler is not None
+    )
+
+
+def lossless_services(view: View) -> Iterator[Service]:
+    """Yield each scheduler that serves lossless queues, with these alone."""
+    yield from _gathered(
+        (found.queue.scheduler, found.ports, found.number)
+        for found in lossless_queues(view)
+        if found.queue is not None and found.queue.scheduler is not None
+    )
+
+
+def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[Service]:
+    # Rows are read once, so one row is one object; comparing by value would walk every origin.
+    found: dict[int, tuple[Scheduler, dict[tuple[int, int], tuple[PortSet, int]]]] = {}
+    for scheduler, ports, number in uses:
+        if (scheduler.kind != STRICT and scheduler.kind not in WEIGHTED) or scheduler.meter not in METERS:
+            continue  # orchagent refuses the row; SWS004 says so.
+        found.setdefault(id(scheduler), (scheduler, {}))[1][id(ports.ports), number] = (ports, number)
+    for scheduler, queues in found.values():
+        yield Service(scheduler, tuple(queues.values()))
+
+
+def scheduler_of(qos: PortQos, number: int) -> Scheduler | None:
+    """Return what serves a queue, None where no row says."""
+    queue = qos.queues[number]
+    return queue.scheduler if queue else None
+
+
+def weights(qos: PortQos) -> Mapping[int, int]:
+    """Return the weight of each queue that shares by weight."""
+    return {
+        queue.number: DEFAULT_WEIGHT if queue.scheduler.weight is None else queue.scheduler.weight
+        for queue in qos.queues
+        if queue is not None and queue.scheduler is not None and queue.scheduler.kind in WEIGHTED
+    }
+
+
+def limit_bps(scheduler: Scheduler) -> int | None:
+    """Return the rate a scheduler never exceeds, None where it has none or counts packets; 0 is no limit."""
+    return scheduler.pir * 8 if scheduler.pir and scheduler.meter == "bytes" else None
+
+
+def unbounded(scheduler: Scheduler, speed_bps: int | None) -> bool:
+    """Return whether a scheduler may fill a whole port, as far as is known."""
+    if not scheduler.pir:
+        return True
+    limit = limit_bps(scheduler)
+    return limit is not None and speed_bps is not None and limit >= speed_bps
+
+
+def queue_names(numbers: tuple[int, ...]) -> str:
+    """Return queues as a sentence names them: ``queue 3``, ``queues 3, 4``."""
+    return f"queue{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

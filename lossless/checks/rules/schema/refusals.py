@@ -1,0 +1,207 @@
+"""What SONiC's models refuse in a file, as hits: rows that make the same mistake are one hit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.sonic.reading import listed
+from lossless.formats.sonic.validate.checks import POLL
+from lossless.formats.sonic.validate.schema import nearest_name
+from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.validate.conformity import Findings, Problem
+    from lossless.formats.sonic.validate.rows import Kind
+    from lossless.ground.basics.findings import Confidence, Severity
+
+SOURCES = (
+    "sonic-buildimage src/sonic-yang-models/yang-models @086b03b",
+    "sonic-utilities config/main.py @691b1bb",
+)
+REFUSED = "config reload FILE, config apply-patch and gNMI refuse the whole file; a plain boot does not check"
+"""What follows from anything that the models refuse (sonic-utilities config/main.py, config_file_yang_validation)."""
+_PORTS = "PORT"
+_OF_TABLE = ("has no ", "is unknown ")
+"""What a message says of the table itself, and so needs its name."""
+
+
+_ELSEWHERE = "in part of a configuration such rows may lie in another file"
+
+
+class Cause(NamedTuple):
+    """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
+
+    message: str
+    problems: tuple[Problem, ...]
+    related: tuple[Related, ...] = ()
+    origin: Origin | None = None
+    help: str = ""
+    severity: Severity | None = None
+    who: str = ""
+
+
+def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
+    """Yield a hit for each mistake of one kind."""
+    found = device.conformity
+    if not found.problems:
+        return
+    problems = sorted((p for p in found.problems if p.flaw.kind == kind), key=_place)
+    if kind == "reference" and found.context.fragment and len(device.tables.data) == 1:
+        yield from _elsewhere([problem for problem in problems if _may_lie_elsewhere(device, problem)])
+        problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
+    causes = _references(device, problems) if kind == "reference" else _alike(device, problems)
+    yield from (_hit(device, found, cause) for cause in causes)
+
+
+def _may_lie_elsewhere(device: Device, problem: Problem) -> bool:
+    return _target(problem) not in device.tables.data and not _is_in_brackets(problem)
+
+
+def _is_in_brackets(problem: Problem) -> bool:
+    """Return whether a row is named in the form of before 202111, which no table makes good."""
+    return problem.flaw.value.startswith("[")
+
+
+def _elsewhere(problems: Iterable[Problem]) -> Iterator[Gap]:
+    """Yield what part of a configuration cannot tell: whether rows of tables exist that it does not have."""
+    named: dict[str, int] = {}
+    for problem in problems:
+        named[_target(problem)] = named.get(_target(problem), 0) + 1
+    for target, times in named.items():
+        yield Gap(f"{target}, which rows name, is not in this part of a configuration", times)
+
+
+def _place(problem: Problem) -> tuple[list[tuple[int, str]], str]:
+    """Return what orders problems as people count: Ethernet4 before Ethernet12."""
+    parts = re.findall(r"\d+|\D+", "|".join(problem.path))
+    return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
+
+
+def _alike(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.table, problem.flaw.message), []).append(problem)
+    for (table, message), alike in groups.items():
+        cause = Cause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(alike))
+        yield _at_poll(device, cause) if POLL in message and table == "PFC_WD" else cause
+
+
+def _at_poll(device: Device, cause: Cause) -> Cause:
+    """Return timers below the poll interval: where all rows are, the interval is to blame."""
+    rows = device.tables.data["PFC_WD"]
+    poll = Origin(device.tables.file, ("PFC_WD", "GLOBAL", POLL))
+    if isinstance(rows, dict) and len(cause.problems) == len(rows.keys() - {"GLOBAL"}):
+        return cause._replace(origin=poll)
+    return cause._replace(related=(Related(poll, "the poll interval"),))
+
+
+def _references(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
+    groups: dict[tuple[object, ...], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault(_reference_cause(device, problem), []).append(problem)
+    for alike in groups.values():
+        target = _target(alike[0])
+        if _is_in_brackets(alike[0]):
+            yield _in_brackets(tuple(alike))
+        elif target not in device.tables.data:
+            yield _without_table(device, target, tuple(alike))
+        else:
+            yield _without_rows(device, target, tuple(alike))
+
+
+def _target(problem: Problem) -> str:
+    return problem.flaw.reference[0] if problem.flaw.reference else ""
+
+
+def _reference_cause(device: Device, problem: Problem) -> tuple[object, ...]:
+    target, value = _target(problem), problem.flaw.value
+    if _is_in_brackets(problem):
+        return ("[",)
+    if target not in device.tables.data:
+        return (target,)
+    if target == _PORTS:
+        return (target, problem.table, problem.flaw.message)
+    return (target, problem.table, problem.flaw.message, value)
+
+
+def _named(problems: tuple[Problem, ...]) -> list[str]:
+    return list(dict.fromkeys(problem.flaw.value for problem in problems))
+
+
+def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
+    tables = ", ".join(sorted({problem.table for problem in problems}))
+    count = len(_named(problems))
+    rows = f"{count} row" + ("s" if count > 1 else "")
+    return Cause(
+        f"{tables}: {rows} of {target} {'are' if count > 1 else 'is'} named, and the file has no table {target}",
+        problems,
+        help=f"add {target}, or take these rows away",
+        severity="info" if device.conformity.context.fragment else None,
+        who=_ELSEWHERE if device.conformity.context.fragment else "",
+    )
+
+
+def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
+    """Return what is said of all references in brackets: CFG002 says what the device makes of them."""
+    first = problems[0]
+    plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
+    fields = ", ".join(sorted({problem.flaw.message or "key" for problem in problems}))
+    return Cause(
+        f"{fields}: rows are named in brackets, the form of before 202111",
+        problems,
+        help=f"write {plain!r} instead of {first.flaw.value!r}",
+        severity="info",
+    )
+
+
+def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
+    names, first = _named(problems), problems[0]
+    where = f"{first.flaw.message} names " if first.flaw.message and target != _PORTS else ""
+    rows = device.tables.data.get(target)
+    near = nearest_name(names[0], rows) if isinstance(rows, dict) and len(names) == 1 else None
+    what = f"{names[0]!r}" if len(names) == 1 else f"{len(names)} rows ({listed(names)})"
+    return Cause(
+        f"{where or f'{first.table} names '}{what} of {target}, and {target} has no such row{'s'[: len(names) > 1]}",
+        problems,
+        help=f"did you mean {near!r}?" if near else "",
+    )
+
+
+def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
+    first = cause.problems[0]
+    rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
+    return Hit(
+        origin=cause.origin or Origin(device.tables.file, first.path),
+        message=cause.message,
+        note="; ".join(filter(None, (first.flaw.note, _who_refuses(cause)))),
+        help=cause.help or first.flaw.help,
+        elements=tuple(rows),
+        places=len(rows),
+        data={
+            "table": first.table,
+            "release": found.context.release,
+            "values": list(_named(cause.problems)[:8]),
+        },
+        related=cause.related,
+        severity=cause.severity if first.flaw.sure else "info",
+        confidence=_confidence(found),
+    )
+
+
+def _who_refuses(cause: Cause) -> str:
+    if cause.who:
+        return cause.who
+    if cause.problems[0].flaw.kind == "release":
+        return REFUSED if cause.problems[0].flaw.sure else "the file does not say the release of the device"
+    return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"
+
+
+def _confidence(found: Findings) -> Confidence | None:
+    """Return medium where the models of the device's own release could not be read."""
+    return "medium" if found.context.release not in (None, "master") else None

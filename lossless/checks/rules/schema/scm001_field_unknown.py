@@ -1,0 +1,64 @@
+"""Every field must be one that SONiC's models know.
+
+## What it does
+Every field of the tables that SONiC's schema describes here (QoS maps, queues, schedulers, WRED, buffers, PFC
+watchdog, ports, counters, telemetry) is looked up in the models. A field that no known release has is a warning, with
+the nearest name that exists. `NULL`, which Redis writes into empty rows, is passed over, and so are fields of
+`DEVICE_METADATA`, of which only a part is described. Fields that only another release has are said by SCM008.
+
+## Why it breaks a lossless fabric
+The daemons skip or drop what they do not know: a mistyped `pfc_enabel` leaves PFC off and nothing says so. And the
+file can no longer be loaded by the tools that check it, so the next change has to be made by hand.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enabled": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": "3"
+  }}
+}
+```
+
+## Fix
+Correct the name, or remove the field. Where a daemon reads it although the models do not know it, keep it and suppress
+the finding: `config reload FILE` and patches will refuse the file.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM001",
+    name="field-unknown",
+    severity="warning",
+    summary="Every field must be one that SONiC's models know",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "field")

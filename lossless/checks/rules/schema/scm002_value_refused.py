@@ -1,0 +1,62 @@
+"""Every value must have the type, range and form that SONiC's models ask for.
+
+## What it does
+Compares each value with the type of its field: whole numbers and their range, words of a choice, names, lists and
+forms such as `40m` or `3,4`. Numbers may be JSON numbers; JSON `true` and `false` are not text and are refused, as the
+translation into YANG makes `True` of them. The message names what is allowed.
+
+## Why it breaks a lossless fabric
+What a daemon makes of such a value is its own affair: it may skip the field, drop the row, read half of the number
+or stop. The tools that check refuse the whole file, the good rows with it.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {
+    "mtu": "10000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {
+    "mtu": "9100"
+  }}
+}
+```
+
+## Fix
+Write a value of the range or one of the words that the message names.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM002",
+    name="value-refused",
+    severity="warning",
+    summary="Every value must have the type, range and form that SONiC's models ask for",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "value")

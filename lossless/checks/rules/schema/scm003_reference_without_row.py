@@ -1,0 +1,65 @@
+"""Every row that is named must exist.
+
+## What it does
+Looks up each name of a row in another table: the map, scheduler, profile or pool that a field names, and the port
+that a key names. Names in brackets, the form of before 202111, lead nowhere either. Ports that have no row are one
+finding for each table that names them. In part of a configuration, which has neither `PORT` nor `DEVICE_METADATA`,
+tables that are missing altogether are an info.
+
+## Why it breaks a lossless fabric
+orchagent keeps the row waiting, and with a dangling map of `PORT_QOS_MAP` the whole port waits, PFC with it. The
+tools that check refuse the file.
+
+## Bad
+```json config_db base=leaf
+{
+  "MACSEC_PROFILE": {},
+  "PORT": {"Ethernet4": {
+    "macsec": "strict"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "MACSEC_PROFILE": {"strict": {}},
+  "PORT": {"Ethernet4": {
+    "macsec": "strict"
+  }}
+}
+```
+
+## Fix
+Add the row that is named, or correct the name.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM003",
+    name="reference-without-row",
+    severity="warning",
+    summary="Every row that is named must exist",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "reference")

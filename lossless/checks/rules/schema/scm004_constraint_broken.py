@@ -1,0 +1,63 @@
+"""Fields must agree with each other as SONiC's models demand.
+
+## What it does
+Checks what the models demand between fields: a threshold's maximum not below its minimum, and never without one;
+`pir`, `cbs` and `pbs` of a scheduler only beside what they build on; `percentage` of a pool only without `size` and
+only in the dynamic buffer model; watchdog timers not below the poll interval; `all` alone in a list of speeds;
+thresholds of CRM in order.
+
+## Why it breaks a lossless fabric
+A profile whose maximum lies below its minimum is refused by orchagent as well, and the queue keeps what it had: no
+marking. Other constraints the daemons do not check at all; then the tools that do refuse the file.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {
+    "adv_speeds": "all,100000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT": {"Ethernet4": {
+    "adv_speeds": "all"
+  }}
+}
+```
+
+## Fix
+Change the field that is named, or the one it is compared with.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM004",
+    name="constraint-broken",
+    severity="warning",
+    summary="Fields must agree with each other as SONiC's models demand",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "constraint")

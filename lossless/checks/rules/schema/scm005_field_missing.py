@@ -1,0 +1,60 @@
+"""A row must have the fields that SONiC's models demand.
+
+## What it does
+Looks for the mandatory fields of each row: `lanes` and `speed` of a port, `type` and `mode` of a pool, `size` and
+`pool` of a buffer profile, the parameters of the dynamic buffer model. Ports of a chassis supervisor need no lanes.
+
+## Why it breaks a lossless fabric
+A profile without its pool is never made, and whatever names it waits. The tools that check refuse the file.
+
+## Bad
+```json config_db base=leaf
+{
+  "LOSSLESS_TRAFFIC_PATTERN": {
+    "AZURE": {"mtu": "1024"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "LOSSLESS_TRAFFIC_PATTERN": {
+    "AZURE": {"mtu": "1024", "small_packet_percentage": "100"}
+  }
+}
+```
+
+## Fix
+Add the field that is named.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM005",
+    name="field-missing",
+    severity="warning",
+    summary="A row must have the fields that SONiC's models demand",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "missing")

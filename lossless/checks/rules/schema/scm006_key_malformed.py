@@ -1,0 +1,62 @@
+"""The key of a row must have the parts that its table asks for.
+
+## What it does
+Takes each key apart at `|` and compares the number of parts and their form with the table: `port|3-4` for priority
+groups and queues, `host|asic|port|3` for queues of a VOQ chassis, fixed names such as those of counters. A key that
+joins several ports with commas is refused by the models, although orchagent takes it apart.
+
+## Why it breaks a lossless fabric
+A row under a key that cannot be read is never applied: the group has no headroom, the queue no profile. The tools
+that check refuse the file.
+
+## Bad
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {
+    "QUEUE_WATERMARKS": {"FLEX_COUNTER_STATUS": "enable"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {
+    "QUEUE_WATERMARK": {"FLEX_COUNTER_STATUS": "enable"}
+  }
+}
+```
+
+## Fix
+Write the key as the message asks for it, one row for each port.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM006",
+    name="key-malformed",
+    severity="warning",
+    summary="The key of a row must have the parts that its table asks for",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "key")

@@ -1,0 +1,84 @@
+"""A table that SONiC has no model for is never checked, and stops what checks.
+
+## What it does
+Lists the tables of a file for which no model of SONiC is known, in one finding: misspelt names, tables of another
+program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
+model but nothing to do with a lossless fabric are not judged and not listed.
+
+## Why it breaks a lossless fabric
+Under a misspelt name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.
+`config reload FILE` aborts at a table without a model.
+
+## Bad
+```json config_db base=leaf
+{
+  "TC_TO_DOT1P_MAP": {"AZURE": {"3": "3"}}   // <- here
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "VLAN": {"Vlan100": {"vlanid": "100"}}
+}
+```
+
+## Fix
+Correct the name. Keep what the device really reads, but load it with `config load`, which does not check.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b, tests/files/sample_config_db.json @0008cf7
+- sonic-utilities config/main.py @691b1bb (config reload FILE aborts at a table without a model)
+- sonic-buildimage issues 22084 and 24134 (no model of TC_TO_DOT1P_MAP)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM007",
+    name="table-without-schema",
+    severity="info",
+    summary="A table that SONiC has no model for is never checked, and stops what checks",
+    sources=(
+        "sonic-buildimage src/sonic-yang-models @086b03b",
+        "sonic-utilities config/main.py @691b1bb",
+        "sonic-buildimage issues 22084 and 24134",
+    ),
+    subject="tables",
+    confidence="medium",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield one hit for all tables of a file that no model is known for."""
+    names = device.conformity.unknown_tables
+    if not names:
+        return
+    plural = "s" if len(names) > 1 else ""
+    yield Hit(
+        origin=Origin(device.tables.file, (names[0],), "key"),
+        message=f"no model of SONiC is known for the table{plural} {', '.join(names)}",
+        note="config reload FILE aborts at a table without a model; a boot takes it as it is",
+        help=_help(names),
+        elements=names,
+        places=len(names),
+        data={"tables": list(names)},
+    )
+
+
+def _help(names: tuple[str, ...]) -> str:
+    from lossless.formats.sonic.validate.schema import nearest_name, schema
+
+    known = {*schema().tables, *schema().others}
+    near = {name: found for name in names if (found := nearest_name(name, known))}
+    return "; ".join(f"{name}: did you mean {found}?" for name, found in near.items())

@@ -1,0 +1,65 @@
+"""What is configured must exist in the release of the device.
+
+## What it does
+Where releases are known to differ, compares the file with the release that `VERSIONS|DATABASE|VERSION` tells: a
+field that a later release brought, a range that was changed. Where the release is unknown, or one whose models are not
+described, nothing is wrong that any known release accepts; what only master refuses is an info. Differences are claimed
+only where a source proves them; the note names it.
+
+## Why it breaks a lossless fabric
+A feature that the device does not have is skipped in silence: the watchdog history, the trimming or the speed that
+the file promises is not there. The tools that check refuse the file.
+
+## Bad
+```json config_db base=leaf
+{
+  "VERSIONS": {"DATABASE": {"VERSION": "version_202411_01"}},
+  "PORT": {"Ethernet4": {
+    "fast_linkup": "true"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "VERSIONS": {"DATABASE": {"VERSION": "version_202411_01"}},
+  "PORT": {"Ethernet4": {
+    "dom_polling": "enabled"
+  }}
+}
+```
+
+## Fix
+Remove the field or correct the value, or upgrade the device first.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models @086b03b (release by release: profiles/sonic/schema.json)
+- sonic-utilities config/main.py @691b1bb (what is checked by the models: config reload FILE, patches)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.schema.refusals import SOURCES, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SCM008",
+    name="release-differs",
+    severity="warning",
+    summary="What is configured must exist in the release of the device",
+    sources=SOURCES,
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per mistake, with all rows that make it."""
+    yield from refusals(device, "release")

@@ -1,0 +1,92 @@
+"""Settings that all switches of a role should have alike, read off one device.
+
+A device that says several things of one subject, port by port, says nothing that could be compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.model.fabric.across import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.view import PortSet
+
+MAPS = (
+    "DSCP_TO_TC_MAP",
+    "TC_TO_QUEUE_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+)
+
+
+def settings_of(device: Device) -> tuple[Setting, ...]:
+    """Return what a device says of the settings that its role shares."""
+    by_subject: dict[tuple[str, str], list[Setting]] = {}
+    for setting in _all(device):
+        by_subject.setdefault(setting[:2], []).append(setting)
+    alike = (found for found in by_subject.values() if len({setting.value for setting in found}) == 1)
+    return tuple(found[0] for found in alike)
+
+
+def _all(device: Device) -> Iterator[Setting]:
+    yield from _maps(device)
+    yield from _policies(device)
+    for ports in device.view.lossless_sets:
+        yield from _curves(ports)
+        yield from _shares(ports)
+        yield from _watchdogs(ports)
+
+
+def _maps(device: Device) -> Iterator[Setting]:
+    for table in MAPS:
+        for name, row in device.tables.table(table).items():
+            value = tuple(sorted(row.fields.items()))
+            yield Setting("map", f"{table}|{name}", value, "", device.tables.origin(table, row))
+
+
+def _policies(device: Device) -> Iterator[Setting]:
+    switch = device.switch
+    model, version = switch.qos.buffer_model, switch.qos.database_version
+    metadata = device.tables.row("DEVICE_METADATA", "localhost")
+    yield Setting("policy", "buffer model", model, model, device.tables.origin("DEVICE_METADATA", metadata))
+    if version:
+        origin = device.tables.origin("VERSIONS", device.tables.row("VERSIONS", "DATABASE"), "VERSION")
+        yield Setting("release", "database version", version, version, origin)
+
+
+def _curves(ports: PortSet) -> Iterator[Setting]:
+    for priority in ports.qos.pfc.priorities:
+        queue = ports.qos.queues[priority]
+        if queue is None or queue.wred is None or not ports.speed_bps:
+            continue
+        wred = queue.wred
+        value = wred.green if wred.marks else None
+        low, high = wred.green.min_bytes or 0, wred.green.max_bytes or 0
+        text = f"{format_bytes(low)} to {format_bytes(high)}, {wred.green.probability_percent}%"
+        subject = f"ECN at {format_rate(ports.speed_bps)}"
+        yield Setting("ecn", subject, value, text if value else "no marking", wred.origin)
+
+
+def _shares(ports: PortSet) -> Iterator[Setting]:
+    for priority in ports.qos.pfc.priorities:
+        group = ports.qos.groups[priority]
+        if group is None or group.buffer is None or group.buffer.dynamic_th is None or not ports.speed_bps:
+            continue
+        exponent = group.buffer.dynamic_th
+        subject = f"the alpha of lossless groups at {format_rate(ports.speed_bps)}"
+        text = f"2^{exponent} (dynamic_th {exponent})"
+        yield Setting("alpha", subject, exponent, text, group.buffer.origin)
+
+
+def _watchdogs(ports: PortSet) -> Iterator[Setting]:
+    watchdog = ports.qos.watchdog
+    if watchdog is not None:
+        value = (ports.switch.qos.poll.poll_ms, *watchdog[:3])
+        text = f"detection {watchdog.detection_ms} ms, restoration {watchdog.restoration_ms} ms, {watchdog.action}"
+        yield Setting("policy", "watchdog", value, text, watchdog.origin)

@@ -1,0 +1,209 @@
+"""What decides how a port fared in a run, where that was written, and which rows have a part in it."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import (
+    LinkNeed,
+    Missing,
+    given_headroom,
+    is_nvidia,
+    lends_headroom,
+    link_need,
+    lossless_profile,
+)
+from lossless.checks.rules.buffers.shared import fresh_row, headroom_origin, hollow_help, stale_row
+from lossless.checks.rules.places import below
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes
+from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.view import PortSet
+
+if TYPE_CHECKING:
+    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.analysis.buffers.runs import Headroom, Run, Spot
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, PortQos, Queue, Watchdog
+
+
+UNBOUNDED_TH = 7
+"""The largest ``dynamic_th``, which bounds a queue by nothing but its pool (BUF013)."""
+
+
+class Blamed(NamedTuple):
+    """Where something is decided. ``rows`` have a part in it: an error in one of them is the same cause.
+
+    ``profile`` is the buffer profile behind it. ``vendors_own``: it is what the vendor ships, or more. ``is_pool``: it
+    is the size of the pool.
+    """
+
+    origin: Origin
+    rows: tuple[Origin, ...] = ()
+    profile: BufferProfile | None = None
+    vendors_own: bool = False
+    is_pool: bool = False
+
+
+def headroom(run: Run, spot: Spot) -> Blamed:
+    """Return what decides the headroom of the class at a port: the hardware, where its own rows are the headroom."""
+    ports, profile = _port(run, spot), _profile(run, spot)
+    if ports is None or profile is None:
+        return the_class(run)
+    rows = (
+        profile.origin,
+        *(group.origin for group in ports.qos.groups if group and group.buffer is profile),
+    )
+    if not profile.lossless:
+        return Blamed(profile.origin, rows, profile)
+    if _is_vendors_own(ports, profile) and profile.origin.path[:1] != ("BUFFER_PROFILE",):
+        return Blamed(profile.origin, rows, profile, vendors_own=True)
+    return Blamed(headroom_origin(ports, profile), rows, profile, _is_vendors_own(ports, profile))
+
+
+def headroom_pool(run: Run, spot: Spot) -> Blamed:
+    """Return what decides the shared headroom that a port draws on."""
+    profile = _profile(run, spot)
+    if profile is None or profile.pool is None:
+        return headroom(run, spot)
+    origin = profile.pool.origin
+    return Blamed(origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin, (origin,), profile)
+
+
+def pool(run: Run, spot: Spot) -> Blamed:
+    """Return what decides how much of the buffer groups like that of a port share."""
+    profile = _profile(run, spot)
+    return the_class(run) if profile is None or profile.pool is None else _of_pool(profile)
+
+
+def _of_pool(profile: BufferProfile) -> Blamed:
+    origin = profile.pool.origin if profile.pool is not None else profile.origin
+    at = origin.at("size") if origin.path[:1] == ("BUFFER_POOL",) else origin
+    return Blamed(at, (origin,), profile, is_pool=True)
+
+
+def queue(run: Run, spot: Spot) -> Blamed:
+    """Return what decides how much the queue of the class takes at a port: WRED that drops, else its profile."""
+    found = _queue(run, spot)
+    if found is None:
+        return the_class(run)
+    if found.wred is not None and found.wred.drops:
+        return Blamed(below(found.wred.origin, "ecn"), (found.wred.origin, found.origin))
+    if found.buffer is None:
+        return Blamed(found.origin)
+    if found.buffer.dynamic_th == UNBOUNDED_TH and found.buffer.pool is not None:
+        return _of_pool(found.buffer)
+    declared = run.view is not None and run.view.fabric.declared
+    field = "dynamic_th" if found.buffer.dynamic_th is not None else "static_th"
+    origin = found.buffer.origin if declared else below(found.buffer.origin, field)
+    bound = (found.buffer_origin,) if found.buffer_origin is not None else ()
+    return Blamed(origin, (found.buffer.origin, *bound), found.buffer)
+
+
+def watchdog(run: Run, spot: Spot) -> Blamed:
+    """Return what decides when the watchdog acts on a port: its own row, else the first of its switch."""
+    ports = _port(run, spot)
+    of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
+    watchdogs = (qos.watchdog for qos in (*([ports.qos] if ports else []), *of_switch))
+    found = next(filter(None, watchdogs), None)
+    return the_class(run) if ports is None or found is None else _detection(run, ports.switch, found)
+
+
+def quickest_watchdog(run: Run) -> Blamed:
+    """Return what decides when the first watchdog of a fabric acts."""
+    sets = run.view.lossless_sets if run.view is not None else ()
+    timed = [
+        (found.qos.watchdog.detection_ms or 0, found) for found in sets if found.qos.watchdog is not None
+    ]
+    _, first = min(timed, key=lambda one: one[0], default=(0, None))
+    if first is None or first.qos.watchdog is None:
+        return the_class(run)
+    return _detection(run, first.switch, first.qos.watchdog)
+
+
+def _detection(run: Run, switch: Switch, found: Watchdog) -> Blamed:
+    declared = run.view is not None and run.view.fabric.declared
+    origin = below(found.origin, "detection" if declared else "detection_time")
+    return Blamed(origin, (found.origin, switch.qos.poll.origin))
+
+
+def link(run: Run, spot: Spot) -> Blamed:
+    """Return where the link of a port was declared."""
+    port = run.view.port(*spot) if run.view is not None else None
+    return Blamed(port.origin, (port.origin,)) if port is not None else the_class(run)
+
+
+def the_class(run: Run) -> Blamed:
+    """Return the class that was asked about; of devices, the PFC of the first port that has it on."""
+    view = run.view
+    if view is None:
+        raise ValueError("a run without a fabric has nothing to blame")
+    classes = (one.origin for one in view.fabric.classes.lossless if one.priority == run.priority)
+    ports = (found.qos.pfc.origin for found in view.lossless_sets)
+    return Blamed(next(chain(classes, ports), view.fabric.switches[0].origin))
+
+
+def more_headroom(run: Run, short: Headroom) -> str:
+    """Return what gives a port the headroom that it needs: by its vendor, or by what the run would have used."""
+    ports, profile = _port(run, short.spot), _profile(run, short.spot)
+    if ports is None or profile is None or short.needed_bytes is None:
+        return ""
+    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+        needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
+        return f"{needed}: take a shorter cable, or hardware whose rows give so much"
+    known = link_need(ports)
+    need = known.need if isinstance(known, LinkNeed) else None
+    if need is not None and need.method != "floor" and need.headroom_bytes >= short.needed_bytes:
+        return _as_the_vendor_has_it(ports, profile, need)
+    size = (profile.xon_bytes or 0) + short.needed_bytes
+    holds = is_nvidia(ports.switch) and not (profile.pool and lends_headroom(ports.switch, profile.pool))
+    also = f", and size to {size}" if holds and profile.reserved_bytes < size else ""
+    return f"set xoff to {short.needed_bytes} at least{also}"
+
+
+def _as_the_vendor_has_it(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
+    stale = stale_row(ports, profile)
+    if stale is not None:
+        return fresh_row(ports, stale, need)
+    return hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
+
+
+def _port(run: Run, spot: Spot) -> PortSet | None:
+    port = run.view.port(*spot) if run.view is not None else None
+    if run.view is None or port is None or port.qos is None:
+        return None
+    switch = run.view.switch_by_name[spot.switch]
+    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+
+
+def _profile(run: Run, spot: Spot) -> BufferProfile | None:
+    """Return the profile of the group that the class is counted in, lossy ones included."""
+    ports = _port(run, spot)
+    number = _number(ports.qos if ports else None, run.priority)
+    if ports is None or number is None:
+        return None
+    found = lossless_profile(ports, number)
+    if found is not None and not isinstance(found, Missing):
+        return found
+    group = ports.qos.groups[number]
+    return group.buffer if group is not None else None
+
+
+def _number(qos: PortQos | None, priority: int) -> int | None:
+    number = qos.group_of(priority) if qos is not None else UNREADABLE
+    return None if number == UNREADABLE else number
+
+
+def _queue(run: Run, spot: Spot) -> Queue | None:
+    ports = _port(run, spot)
+    number = ports.qos.queue_of(run.priority) if ports else UNREADABLE
+    return None if ports is None or number == UNREADABLE else ports.qos.queues[number]
+
+
+def _is_vendors_own(ports: PortSet, profile: BufferProfile) -> bool:
+    known = link_need(ports)
+    if isinstance(known, Missing) or known.need is None or known.need.method == "floor":
+        return False
+    return given_headroom(ports.switch, profile) >= known.need.headroom_bytes

@@ -1,0 +1,117 @@
+"""No lossless frame may be lost when traffic is run through the fabric.
+
+## What it does
+With `lint --simulate`, runs the worst incast that the topology allows through a packet-level model of switches, wires
+and NICs, 12 seeds where anything is chance. An error where a lossless frame is dropped, where the PFC watchdog acts on
+congestion that no NIC is at fault for, or where links wait for each other in a circle. No incast closes a circle: where
+shortest paths could, one step of all-to-all is run besides.
+
+One finding for each object that is to blame: the headroom, the pool, the queue's limit or the WRED profile that ran out
+or dropped, the watchdog's timer, the first link of a circle. Where another rule has an error there, this one is silent;
+where one of BUF001, BUF002 or BUF007 only warns of the same headroom, this one takes its place, since a run shows what
+they fear. A queue that may hold half of its pool is not judged: some chips have their buffer in two halves, and pause
+earlier there than the model of one buffer (BUF013).
+
+## Why it breaks a lossless fabric
+RoCE repeats everything after a lost frame, so one drop costs a round trip of every byte in flight, and a job of
+thousands of GPUs waits for it. Closed forms judge one port at a time; what ports that share a pool do to each other
+shows only when all of them are loaded.
+
+## Bad
+```json config_db base=leaf simulate=yes
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "xoff": "30000"   // <- here
+  }},
+  "BUFFER_PROFILE": {
+    "pg_lossless_400000_5m_profile": {"size": "19456", "dynamic_th": "-5"},
+    "pg_lossless_800000_40m_profile": {"size": "38912", "dynamic_th": "-5"}
+  },
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "2000000", "yellow_max_threshold": "2000000", "red_max_threshold": "2000000"
+  }}
+}
+```
+
+```json config_db base=rendered-leaf simulate=yes
+{
+  "BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {
+    "size": "39936",
+    "xoff": "20480"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine simulate=yes
+hardware: {leaf: nvidia-sn3700, nic: connectx-6-dx}
+classes: {rdma: {ecn: off}}
+congestion_control: pfc-only
+topology:
+  leaf_spine: null
+  devices:
+    {l1: {role: leaf}, l2: {role: leaf}, l3: {role: leaf}, l4: {role: leaf}, l5: {role: leaf},
+     h1: {role: host}, h2: {role: host}, h3: {role: host}, h4: {role: host}, h5: {role: host}}
+  links:
+    - a: l1
+      b: l2
+      cable: 30m
+      links: 1 x 10G   # <- here
+    - {a: l2, b: l3, cable: 30m, links: 1 x 10G}
+    - {a: l3, b: l4, cable: 30m, links: 1 x 10G}
+    - {a: l4, b: l5, cable: 30m, links: 1 x 10G}
+    - {a: l5, b: l1, cable: 30m, links: 1 x 10G}
+    - {a: l1, b: h1, cable: 3m, links: 4 x 100G}
+    - {a: l2, b: h2, cable: 3m, links: 4 x 100G}
+    - {a: l3, b: h3, cable: 3m, links: 4 x 100G}
+    - {a: l4, b: h4, cable: 3m, links: 4 x 100G}
+    - {a: l5, b: h5, cable: 3m, links: 4 x 100G}
+```
+
+## Good
+```json config_db base=leaf simulate=yes
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "800000"}},
+  "BUFFER_PROFILE": {
+    "pg_lossless_400000_5m_profile": {"size": "19456", "dynamic_th": "-5"},
+    "pg_lossless_800000_40m_profile": {"size": "38912", "dynamic_th": "-5"}
+  },
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "2000000", "yellow_max_threshold": "2000000", "red_max_threshold": "2000000"
+  }}
+}
+```
+
+## Fix
+Change what the help names: a threshold, or for a circle the links. `lossless simulate` shows the whole run (for a
+circle with `--workload all-to-all`), `lossless sweep` finds a value.
+
+## Sources
+- packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.simulation.outcome import hits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.runs import Ran
+
+RULE = Rule(
+    code="SIM001",
+    name="simulated-unsafe",
+    severity="error",
+    summary="No lossless frame may be lost when traffic is run through the fabric",
+    sources=("packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)",),
+)
+
+
+def check(ran: Ran) -> Iterator[Hit | Gap]:
+    """Yield a hit for each object that makes a run unsafe, or why nothing could be run."""
+    if ran.run.not_run is not None:
+        yield Gap(ran.run.not_run)
+    yield from hits(ran, "unsafe", RULE.severity)

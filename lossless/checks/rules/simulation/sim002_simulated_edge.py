@@ -1,0 +1,65 @@
+"""Runs of traffic should leave more than a frame of headroom.
+
+## What it does
+With `lint --simulate`, warns where a run of the worst incast that the topology allows loses nothing but comes close:
+less than one frame of some headroom or of the shared headroom pool was left, a pause lasted half of what the watchdog
+allows, or frames are lost only if peers take as long to obey PFC as IEEE 802.3 allows. What hangs on a headroom that is
+the vendor's own, or more, is information: rows that vendors ship take peers for quicker than that, and no public source
+says by how much (BUF002). Where another rule says as much of the same object, this one is silent.
+
+## Why it breaks a lossless fabric
+A frame is stored whole or dropped. Below one frame of margin the outcome hangs on how frames happen to fall, and the
+next cable, NIC or firmware decides it.
+
+## Bad
+```json config_db base=leaf simulate=yes
+{
+  "BUFFER_POOL": {"ingress_lossless_pool": {
+    "xoff": "125000"   // <- here
+  }},
+  "BUFFER_PROFILE": {
+    "pg_lossless_400000_5m_profile": {"size": "19456", "dynamic_th": "-5"},
+    "pg_lossless_800000_40m_profile": {"size": "38912", "dynamic_th": "-5"}
+  },
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "green_max_threshold": "2000000", "yellow_max_threshold": "2000000", "red_max_threshold": "2000000"
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf simulate=yes
+{}
+```
+
+## Fix
+Give the threshold that the help names a frame more; `lossless simulate` shows the margins.
+
+## Sources
+- packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.simulation.outcome import hits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.runs import Ran
+
+RULE = Rule(
+    code="SIM002",
+    name="simulated-edge",
+    severity="warning",
+    summary="Runs of traffic should leave more than a frame of headroom",
+    sources=("packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)",),
+)
+
+
+def check(ran: Ran) -> Iterator[Hit | Gap]:
+    """Yield a hit for each object that brings a run to the edge."""
+    yield from hits(ran, "on the edge", RULE.severity)

@@ -1,0 +1,92 @@
+"""The QoS maps as orchagent reads them: which entries are odd, and what each map turns into what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.sonic.reading import is_canonical, read_number
+from lossless.formats.sonic.read.tables import Row
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.device import Device
+
+_PLAIN = {count: frozenset(map(str, range(count))) for count in (8, 16, 64)}
+
+
+class MapKind(NamedTuple):
+    """What a map turns into what, and how many there are of each."""
+
+    source: str
+    sources: int
+    target: str
+    targets: int
+
+
+KINDS = {
+    "DSCP_TO_TC_MAP": MapKind("DSCP", 64, "TC", 16),
+    "DOT1P_TO_TC_MAP": MapKind("802.1p", 8, "TC", 16),
+    "TC_TO_QUEUE_MAP": MapKind("TC", 16, "queue", 8),
+    "TC_TO_PRIORITY_GROUP_MAP": MapKind("TC", 16, "PG", 8),
+    "MAP_PFC_PRIORITY_TO_QUEUE": MapKind("priority", 8, "queue", 8),
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": MapKind("priority", 8, "PG", 8),
+    "TC_TO_DSCP_MAP": MapKind("TC", 16, "DSCP", 64),
+}
+"""TCs count 0 to 15 (sonic-buildimage src/sonic-yang-models, tc_type @086b03b); SONiC's own templates for dual ToR
+use TC 8 (files/build_templates/qos_config.j2 @086b03b)."""
+
+
+class Entry(NamedTuple):
+    """One entry that is not two plain numbers in range. ``source`` and ``target`` None: reading them throws."""
+
+    table: str
+    row: Row
+    source_text: str
+    target_text: str
+    source: int | None
+    target: int | None
+
+    @property
+    def kind(self) -> MapKind:
+        """What its map turns into what."""
+        return KINDS[self.table]
+
+
+def odd_entries(device: Device) -> Iterator[Entry]:
+    """Yield the entries of all QoS maps that are not written as a number in range to a number in range."""
+    for table, kind in KINDS.items():
+        for row in _rows(device, table):
+            fields = row.fields
+            if not _is_plain(fields, kind):
+                for source_text, target_text in fields.items():
+                    entry = _entry(table, row, source_text, target_text)
+                    if _is_odd(entry):
+                        yield entry
+
+
+def _rows(device: Device, table: str) -> Iterator[Row]:
+    if table != "TC_TO_DSCP_MAP":
+        yield from device.tables.table(table).values()
+        return
+    # This table is not read into the model.
+    maps = device.tables.data.get(table)
+    for name, fields in maps.items() if isinstance(maps, dict) else ():
+        if isinstance(fields, dict):
+            yield Row(name, {str(index): str(target) for index, target in fields.items()})
+
+
+def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:
+    return _PLAIN[kind.sources] >= fields.keys() and _PLAIN[kind.targets].issuperset(fields.values())
+
+
+def _entry(table: str, row: Row, source_text: str, target_text: str) -> Entry:
+    return Entry(table, row, source_text, target_text, read_number(source_text), read_number(target_text))
+
+
+def _is_odd(entry: Entry) -> bool:
+    if entry.source_text == "NULL":  # how the database writes a row without fields
+        return False
+    in_range = entry.source in range(entry.kind.sources) and entry.target in range(entry.kind.targets)
+    return not in_range or not is_canonical(entry.source_text) or not is_canonical(entry.target_text)

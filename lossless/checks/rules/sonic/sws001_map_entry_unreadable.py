@@ -1,0 +1,90 @@
+"""Every entry of a QoS map must be a number that maps to a number.
+
+## What it does
+Looks through the QoS maps of a deployed device for entries that orchagent cannot read as numbers: empty ones
+and words.
+
+## Why it breaks a lossless fabric
+orchagent throws while it reads such an entry. Releases that do not catch that stop, and take the forwarding of
+the whole switch with them; those that do never get past the row. Either way the map does not exist, and every
+port that names it waits for it with all it has: its other maps and PFC. Only a map of 802.1p skips the entry.
+The schema accepts an empty value.
+
+## Bad
+```json config_db base=leaf
+{
+  "TC_TO_QUEUE_MAP": {"AZURE": {
+    "7": ""   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "TC_TO_QUEUE_MAP": {"AZURE": {
+    "7": "7"
+  }}
+}
+```
+
+## Fix
+Write the number, or leave the entry out.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d (stoi on both sides of every entry; only 802.1p and TC to DSCP catch)
+- sonic-swss orchagent/orch.cpp @015527d (drain catches and keeps the row)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.maps import Entry, odd_entries
+from lossless.checks.rules.sonic.reading import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="SWS001",
+    name="map-entry-unreadable",
+    severity="error",
+    summary="Every entry of a QoS map must be a number that maps to a number",
+    sources=("sonic-swss orchagent/qosorch.cpp @bcd579d", "sonic-swss orchagent/orch.cpp @015527d"),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per map and unreadable text."""
+    found: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in odd_entries(device):
+        if entry.source is None or entry.target is None:
+            text = entry.source_text if entry.source is None else entry.target_text
+            found.setdefault((entry.table, entry.row.key, text), []).append(entry)
+    for (_, _, text), entries in found.items():
+        yield _hit(device, text, entries)
+
+
+def _hit(device: Device, text: str, entries: list[Entry]) -> Hit:
+    table, row = entries[0].table, entries[0].row
+    sources = tuple(entry.source_text for entry in entries)
+    says = (
+        f"maps {listed(sources)} to {text!r}"
+        if entries[0].source is not None
+        else f"has an entry for {text!r}"
+    )
+    skipped = table == "DOT1P_TO_TC_MAP"
+    outcome = "it skips the entry" if skipped else "the map never exists, and its ports get none of their QoS"
+    return Hit(
+        origin=device.tables.origin(table, row, sources[0]),
+        message=f"{table} {row.key} {says}, which orchagent cannot read as a number: {outcome}",
+        help="write the number, or leave the entry out",
+        places=len(entries),
+        data={"table": table, "map": row.key, "entries": list(sources)},
+        severity="warning" if skipped else None,
+    )

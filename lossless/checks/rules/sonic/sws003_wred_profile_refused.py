@@ -1,0 +1,184 @@
+"""A WRED profile must be one that orchagent takes whole.
+
+## What it does
+Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row
+or throw: a field it does not know, a flag other than `true` and `false`, an `ecn` mode it does not know, a number
+it cannot read or above 2,147,483,647, a minimum above its maximum or without one. A probability above 100 is
+left to the chip's driver, and a warning. What other rules would say of the curve does not hold then, and is left out.
+
+## Why it breaks a lossless fabric
+One such field and nothing of the profile is applied: no marking on any queue that names it, and the queue's
+scheduler waits with it, because the whole `QUEUE` row does. The schema accepts a minimum without a maximum and
+thresholds of any size. What orchagent throws on ends it in releases that do not catch, and blocks every later
+WRED profile in those that do.
+
+## Bad
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "yellow_max_threshold": "500000"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "red_max_threshold": "5000000000"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {
+    "yellow_min_threshold": "819200",
+    "yellow_max_threshold": "3276800"
+  }}
+}
+```
+
+## Fix
+Write both thresholds of a colour, the flags as `true` or `false`, and nothing that orchagent does not know.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d (WredMapHandler: stoi, convertBool, ecn_map.at, minimum and maximum)
+- sonic-swss orchagent/orch.cpp @015527d (a row whose reference is not there is tried again for ever)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="SWS003",
+    name="wred-profile-refused",
+    severity="error",
+    summary="A WRED profile must be one that orchagent takes whole",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/orch.cpp @015527d",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b",
+    ),
+    subject="tables",
+)
+
+_COLOURS = ("green", "yellow", "red")
+_FLAGS = tuple(f"wred_{colour}_enable" for colour in _COLOURS)
+_NUMBERS = tuple(
+    f"{colour}_{name}"
+    for colour in _COLOURS
+    for name in ("min_threshold", "max_threshold", "drop_probability")
+)
+_FIELDS = frozenset({*_FLAGS, *_NUMBERS, "ecn"})
+_MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
+_LOST = "no queue that names it marks anything"
+_UNTRUE = ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012")
+"""What is said of the curve of a profile that is not applied does not hold."""
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per field for which orchagent refuses the profile."""
+    for row in device.tables.table("WRED_PROFILE").values():
+        yield from _unknown(device, row)
+        yield from _words(device, row)
+        yield from _numbers(device, row)
+        for colour in _COLOURS:
+            yield from _order(device, row, colour)
+
+
+def _unknown(device: Device, row: Row) -> Iterator[Hit]:
+    for field in row.fields.keys() - _FIELDS - {"NULL"}:
+        yield _hit(
+            device,
+            row,
+            field,
+            f"has a field {field!r}, and orchagent refuses a profile with a field it does not know: {_LOST}",
+            f"remove {field}",
+        )
+
+
+def _words(device: Device, row: Row) -> Iterator[Hit]:
+    odd = [field for field in _FLAGS if row.fields.get(field, "false") not in ("true", "false")]
+    mode = row.fields.get("ecn", "ecn_none")
+    if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
+        odd.append("ecn")
+    for field in odd:
+        if field == "ecn":
+            says, help_ = "which orchagent throws on", "write ecn_all, or ecn_ and the colours to mark"
+        else:
+            says, help_ = "and orchagent refuses the profile for it", "write true or false, in lower case"
+        text = row.fields[field]
+        yield _hit(device, row, field, f"sets {field} to {text!r}, {says}: {_LOST}", help_)
+
+
+def _numbers(device: Device, row: Row) -> Iterator[Hit]:
+    for field in _NUMBERS:
+        text = row.fields.get(field)
+        if text is None:
+            continue
+        number = read_number(text)
+        if number is None:
+            yield _hit(
+                device,
+                row,
+                field,
+                f"sets {field} to {text!r}, which orchagent throws on: it reads whole "
+                f"numbers up to 2,147,483,647; {_LOST}",
+                "write a whole number of bytes or percent",
+            )
+        elif field.endswith("probability") and not 0 <= number <= 100:
+            yield _hit(
+                device,
+                row,
+                field,
+                f"sets {field} to {number} %, which the chip's driver refuses: {_LOST}",
+                "write 0 to 100",
+                severity="warning",
+            )
+
+
+def _order(device: Device, row: Row, colour: str) -> Iterator[Hit]:
+    low_name, high_name = f"{colour}_min_threshold", f"{colour}_max_threshold"
+    low = read_number(row.fields.get(low_name, "0"))
+    high = read_number(row.fields.get(high_name, "0"))
+    if low is None or high is None or low <= high:
+        return
+    if high_name in row.fields:
+        says = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"
+        field, help_ = high_name, f"write {high_name} of at least {low}, or lower {low_name}"
+    else:
+        says = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
+        field, help_ = low_name, f"write {high_name} of at least {low}"
+    yield _hit(device, row, field, f"{says}: orchagent refuses the whole profile, and {_LOST}", help_)
+
+
+def _hit(
+    device: Device,
+    row: Row,
+    field: str,
+    says: str,
+    help_: str,
+    *,
+    severity: Severity | None = None,
+) -> Hit:
+    return Hit(
+        origin=device.tables.origin("WRED_PROFILE", row, field),
+        message=f"{row.key} {says}",
+        help=help_,
+        data={"field": field, "value": row.fields.get(field)},
+        severity=severity,
+        supersedes=_UNTRUE,
+    )

@@ -1,0 +1,123 @@
+"""A scheduler must be one that orchagent takes whole.
+
+## What it does
+Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or
+throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, a field it
+does not know, a number it cannot read. `priority` is a warning, since older releases ignore it; so is a weight
+outside 1 to 100, which orchagent cuts to eight bits and hands on.
+
+## Why it breaks a lossless fabric
+Every `QUEUE` row that names the scheduler waits for it for ever, and the queue's WRED profile waits in the same
+row: no share of the bandwidth and no marking. The schema accepts `priority`.
+
+## Bad
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "type": "dwrr"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "weight": "0"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "SCHEDULER": {"scheduler.1": {
+    "type": "DWRR",
+    "weight": "15"
+  }}
+}
+```
+
+## Fix
+Write the type in upper case, a weight from 1 to 100, and nothing that orchagent does not know.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d (handleSchedulerTable), @03a2683 (priority still ignored)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-scheduler.yang @086b03b (weight 1 to 100)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="SWS004",
+    name="scheduler-refused",
+    severity="error",
+    summary="A scheduler must be one that orchagent takes whole",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-scheduler.yang @086b03b",
+    ),
+    subject="tables",
+)
+
+_WORDS = {"type": ("DWRR", "WRR", "STRICT"), "meter_type": ("bytes", "packets")}
+_RATES = frozenset({"cir", "cbs", "pir", "pbs"})
+_REFUSED = "orchagent refuses the row, and every queue that names it waits"
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per field for which orchagent refuses the scheduler."""
+    for row in device.tables.table("SCHEDULER").values():
+        for field, text in row.fields.items():
+            yield from _field(device, row, field, text)
+
+
+def _field(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
+    if field in _WORDS:
+        if text not in _WORDS[field]:
+            yield _hit(device, row, field, f"has {field} {text!r}: {_REFUSED}", f"write {_or(_WORDS[field])}")
+    elif field in _RATES or field == "weight":
+        yield from _number(device, row, field, text)
+    elif field == "priority":
+        says = "has a priority, which orchagent does not know: releases that do not ignore it refuse the row"
+        yield _hit(device, row, field, says, "remove priority", "warning")
+    elif field != "NULL":
+        yield _hit(device, row, field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
+
+
+def _number(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
+    number = read_number(text, INT_MAX if field == "weight" else UINT64_MAX)
+    if number is None:
+        says = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
+        yield _hit(device, row, field, says, "write a whole number")
+    elif field == "weight" and not 1 <= number <= 100:
+        cut = f", cut to {number % 256}" if not 0 <= number <= 255 else ""
+        says = f"has a weight of {number}{cut}, and a weight is 1 to 100"
+        yield _hit(device, row, field, says, "write a weight from 1 to 100", "warning")
+
+
+def _hit(
+    device: Device, row: Row, field: str, says: str, help_: str, severity: Severity | None = None
+) -> Hit:
+    return Hit(
+        origin=device.tables.origin("SCHEDULER", row, field),
+        message=f"{row.key} {says}",
+        help=help_,
+        data={"field": field, "value": row.fields[field]},
+        severity=severity,
+    )
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return ", ".join(words[:-1]) + f" or {words[-1]}"

@@ -1,0 +1,155 @@
+"""A PFC_WD row must be one that orchagent takes.
+
+## What it does
+Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other
+than `drop`, `forward` and `alert`, a field it does not know, a timer it cannot read, a PortChannel instead of a
+port. `forward` on a Cisco 8000 is a warning, because the file does not say the chip for certain. Timers out of
+range and a missing detection time are said by WD003.
+
+## Why it breaks a lossless fabric
+The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a
+watchdog: one broken NIC can pause it for ever.
+
+## Bad
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "action": "Drop"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "PortChannel1": {"detection_time": "800", "restoration_time": "800"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "action": "drop",
+    "restoration_time": "800"
+  }}
+}
+```
+
+## Fix
+Write the action in lower case, timers as whole milliseconds, and one row for each physical port.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (createEntry)
+- sonic-swss-common common/converter.h @07a03cb (to_uint throws on anything behind the digits)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (pfc_stat_history)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import gathered, known
+from lossless.checks.rules.sonic.timers import TIMERS, read_timer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="SWS005",
+    name="watchdog-row-refused",
+    severity="error",
+    summary="A PFC_WD row must be one that orchagent takes",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
+        "sonic-swss-common common/converter.h @07a03cb",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
+    ),
+    subject="tables",
+)
+
+_ACTIONS = frozenset({"drop", "forward", "alert"})
+_FIELDS = frozenset({*TIMERS, "action", "pfc_stat_history", "NULL"})
+_DROPPED = "orchagent drops the row, and the port has no watchdog"
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per reason for which orchagent drops rows."""
+    yield from gathered(_hits(device))
+
+
+def _hits(device: Device) -> Iterator[Hit]:
+    cisco = device.metadata.get("hwsku", "").startswith("Cisco-8")
+    for key, row in device.tables.table("PFC_WD").items():
+        if key == "GLOBAL":
+            continue
+        if key.startswith("PortChannel") or "," in key:
+            yield _no_port(device, row)
+            continue
+        action = row.fields.get("action", "drop")
+        if action not in _ACTIONS:
+            yield _hit(
+                device,
+                row,
+                "action",
+                f"action {action!r} is none that orchagent knows: {_DROPPED}",
+                "write drop, forward or alert, in lower case",
+            )
+        elif cisco and action == "forward":
+            yield _hit(
+                device,
+                row,
+                "action",
+                f"a Cisco 8000 has no action forward: {_DROPPED}",
+                "write drop or alert",
+                "warning",
+            )
+        yield from _odd_fields(device, row)
+
+
+def _odd_fields(device: Device, row: Row) -> Iterator[Hit]:
+    for field in row.fields.keys() - _FIELDS:
+        yield _hit(device, row, field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
+    for field in TIMERS:
+        text = row.fields.get(field)
+        # WD003 speaks of numbers out of range, negative ones among them.
+        if text is not None and read_timer(text) is None and text[:1] != "-":
+            yield _hit(
+                device,
+                row,
+                field,
+                f"{field} {text!r} is no whole number: {_DROPPED}",
+                "write whole milliseconds",
+            )
+
+
+def _no_port(device: Device, row: Row) -> Hit:
+    what = "several ports in one key" if "," in row.key else "a PortChannel"
+    return Hit(
+        origin=device.tables.origin("PFC_WD", row),
+        message=f"{row.key} is {what}, and the watchdog takes one physical port a row: orchagent drops it",
+        help="write one row for each port",
+    )
+
+
+def _hit(
+    device: Device, row: Row, field: str, says: str, help_: str, severity: Severity | None = None
+) -> Hit:
+    # WD003 sees a row without a detection time here, and says so of the whole row.
+    unread = field == "detection_time"
+    origin = device.tables.origin("PFC_WD", row)
+    return Hit(
+        origin=origin.key() if unread else origin.at(field),
+        message=says,
+        help=help_,
+        elements=(known(device, row.key),),
+        data={"field": field, "value": row.fields[field]},
+        severity=severity,
+        supersedes=("WD003",) if unread else (),
+    )

@@ -1,0 +1,127 @@
+"""The key of a queue or group row must name a port and numbers that the port has.
+
+## What it does
+Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a
+range whose first number is below its second. Groups above 7 do not exist. Queues above 15 are a warning of medium
+confidence, because the file does not say how many the chip has.
+
+## Why it breaks a lossless fabric
+orchagent drops the row with a line in its log, and throws where there is no number at all. A queue keeps its
+default scheduler and marks nothing, a group has no headroom. A `BUFFER_PG` or `BUFFER_QUEUE` row that is there at
+boot and is never applied costs more: the port waits for it and is not brought up, and until all ports are ready
+orchagent applies no QoS at all. The schema takes any text for a queue, and `4-3` and `5-5` for a group.
+
+## Bad
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet0|5-5": {"scheduler": "scheduler.0"}   // <- here
+  }
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PG": {
+    "Ethernet0|5-4": {"profile": "ingress_lossy_profile"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PG": {
+    "Ethernet0|4-5": {"profile": "ingress_lossy_profile"}
+  }
+}
+```
+
+## Fix
+Write one number, or the lower number, a hyphen and the higher one.
+
+## Sources
+- sonic-swss orchagent/orch.cpp @015527d (parseIndexRange), orchagent/bufferorch.cpp @51de623 (isPortReady)
+- sonic-swss orchagent/portsorch.cpp @00190d7 (a port that is not ready is not configured further)
+- sonic-buildimage src/sonic-yang-models @086b03b (BUFFER_QUEUE takes queues 0 to 15, BUFFER_PG groups 0 to 7)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import gathered, known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Keys, Row
+
+RULE = Rule(
+    code="SWS006",
+    name="index-refused",
+    severity="error",
+    summary="The key of a queue or group row must name a port and numbers that the port has",
+    sources=(
+        "sonic-swss orchagent/orch.cpp @015527d",
+        "sonic-swss orchagent/bufferorch.cpp @51de623",
+        "sonic-swss orchagent/portsorch.cpp @00190d7",
+        "sonic-buildimage src/sonic-yang-models @086b03b",
+    ),
+    subject="tables",
+)
+
+_LAST = {"BUFFER_PG": 7, "QUEUE": 15, "BUFFER_QUEUE": 15}
+_WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per odd index of each table."""
+    for table, keys in device.tables.keys.items():
+        if keys.malformed:
+            yield from gathered(_malformed(device, table, keys))
+        last = _LAST[table]
+        if any(numbers is not None and numbers[-1] > last for numbers in keys.ranges.values()):
+            yield from gathered(_too_high(device, table, keys))
+
+
+def _malformed(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+    for row in {id(row): row for row in keys.malformed}.values():
+        port, bar, index = row.key.rpartition("|")
+        if not bar or not port or port.count("|") not in (0, 2):
+            says = f"{row.key!r} is not a port and a {_WHAT[table]}: orchagent drops the row"
+        elif not any(part.isdecimal() for part in index.split("-")):
+            says = f"{index!r} is no {_WHAT[table]}: orchagent throws on it, and applies nothing of the row"
+        else:
+            says = f"{index!r} is no range from a lower to a higher {_WHAT[table]}: orchagent drops the row"
+        yield _hit(device, table, row, port, f"{table} {says}")
+
+
+def _too_high(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+    last, what = _LAST[table], _WHAT[table]
+    high = {text for text, numbers in keys.ranges.items() if numbers is not None and numbers[-1] > last}
+    for row in device.tables.table(table).values():
+        port, _, index = row.key.rpartition("|")
+        if index in high and port != "CPU":
+            says = (
+                f"{table} names {what} {index}, and ports have {what}s 0 to {last}: orchagent drops the row"
+            )
+            hit = _hit(device, table, row, port, says)
+            guess = what == "queue"
+            yield hit._replace(severity="warning" if guess else None, confidence="medium" if guess else None)
+
+
+def _hit(device: Device, table: str, row: Row, port: str, says: str) -> Hit:
+    waits = table != "QUEUE"
+    return Hit(
+        origin=device.tables.origin(table, row),
+        message=says,
+        note="at boot the port waits for the row, and orchagent applies no QoS before all ports are ready"
+        if waits
+        else "",
+        help="write one number, or a lower number, a hyphen and a higher one",
+        elements=tuple(known(device, name) for name in port.rpartition("|")[2].split(",") if name),
+        data={"table": table, "key": row.key},
+    )

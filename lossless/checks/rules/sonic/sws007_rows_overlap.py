@@ -1,0 +1,158 @@
+"""Each queue, group and port must be written by one row.
+
+## What it does
+Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of
+a port, and for ports that stand in a joined `PORT_QOS_MAP` key and have a row of their own. Queue rows that set
+different fields, or the same to the same value, are left alone.
+
+## Why it breaks a lossless fabric
+`config load` removes nothing, so an old row `Ethernet0|3-4` stays beside a new `Ethernet0|3`. orchagent applies
+both, and which of them counts depends on the order in which they come. When one is removed, the queue or the group
+loses its profile though the other row still names one. Groups in two rows are counted twice when the dynamic
+model shares out the buffer.
+
+## Bad
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet0|2-4": {"scheduler": "scheduler.0"}   // <- here
+  }
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PG": {
+    "Ethernet0|3-4": {"profile": "pg_lossless_400000_5m_profile"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "QUEUE": {
+    "Ethernet0|0-1": {"scheduler": "scheduler.0"}
+  }
+}
+```
+
+## Fix
+Keep one of the two rows, or make their numbers disjoint.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623 (each row is applied by itself)
+- sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a (rows are assumed not to overlap)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.sonic.reading import gathered, known, own_rows
+from lossless.formats.sonic.read.tables import Overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Keys, Row
+
+RULE = Rule(
+    code="SWS007",
+    name="rows-overlap",
+    severity="warning",
+    summary="Each queue, group and port must be written by one row",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/bufferorch.cpp @51de623",
+        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
+    ),
+    subject="tables",
+)
+_SHOWN = 3
+"""Rows beside a joined one that a finding points at; its message names them all."""
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per row that reaches into others, added up over ports."""
+    for table, keys in device.tables.keys.items():
+        if keys.overlaps:
+            yield from gathered(_overlaps(device, table, keys))
+    if device.tables.joined:
+        yield from gathered(_joined(device))
+
+
+def _overlaps(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+    """Yield a hit per row that is the wider of two, with all that it overlaps."""
+    found: dict[tuple[str, str], list[Overlap]] = {}
+    for overlap in keys.overlaps:
+        rows = sorted((overlap.later, overlap.earlier), key=lambda row: _width(keys, row), reverse=True)
+        if table != "QUEUE" or _differing(*rows):
+            wider = Overlap(overlap.port, overlap.numbers, rows[1], rows[0])
+            found.setdefault((overlap.port, rows[0].key), []).append(wider)
+    for overlaps in found.values():
+        yield _hit(device, table, overlaps)
+
+
+def _width(keys: Keys, row: Row) -> int:
+    return len(keys.ranges.get(_index(row)) or ())
+
+
+def _index(row: Row) -> str:
+    return row.key.rpartition("|")[2]
+
+
+def _hit(device: Device, table: str, overlaps: list[Overlap]) -> Hit:
+    wider = overlaps[0].later
+    what = "group" if table == "BUFFER_PG" else "queue"
+    numbers = sorted({number for overlap in overlaps for number in overlap.numbers})
+    others = list(dict.fromkeys(_index(overlap.earlier) for overlap in overlaps))
+    differing = list(
+        dict.fromkeys(text for overlap in overlaps for text in _differing(wider, overlap.earlier))
+    )
+    return Hit(
+        origin=device.tables.origin(table, wider),
+        message=f"{table} row {_index(wider)!r} writes {what} {', '.join(map(str, numbers))}, as "
+        f"row {', '.join(map(repr, others))} does{_says(differing)}",
+        help="keep one of the rows, or make their numbers disjoint",
+        elements=(known(device, overlaps[0].port),),
+        data={"numbers": [*numbers], "rows": [_index(wider), *others]},
+        related=beside(
+            device.tables.origin(table, wider),
+            *((device.tables.origin(table, o.earlier), f"row {_index(o.earlier)!r}") for o in overlaps),
+        ),
+    )
+
+
+def _differing(one: Row, other: Row) -> list[str]:
+    shared = sorted(one.fields.keys() & other.fields.keys())
+    return [
+        f"{field} {one.fields[field]} and {other.fields[field]}"
+        for field in shared
+        if one.fields[field] != other.fields[field]
+    ]
+
+
+def _says(differing: list[str]) -> str:
+    return f", and they disagree: {'; '.join(differing)}" if differing else ""
+
+
+def _joined(device: Device) -> Iterator[Hit]:
+    for table, row in device.tables.joined:
+        own = own_rows(device, table, row)
+        if own:
+            ports = [key.partition("|")[0] for key in own]
+            yield Hit(
+                origin=device.tables.origin(table, row),
+                message=f"{table} writes {', '.join(own)} by a row of their own and by {row.key!r} as well",
+                help="keep one row for each port",
+                elements=tuple(known(device, port) for port in ports),
+                data={"rows": ", ".join(own)},
+                related=beside(
+                    device.tables.origin(table, row),
+                    *((device.tables.origin(table).at(key), "a row of its own") for key in own[:_SHOWN]),
+                ),
+            )

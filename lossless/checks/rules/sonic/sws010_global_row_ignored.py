@@ -1,0 +1,123 @@
+"""The rows for the whole switch must hold only what counts for the whole switch.
+
+## What it does
+Looks at `PORT_QOS_MAP|global` and `PFC_WD|GLOBAL` of a deployed device. The first counts for `dscp_to_tc_map` alone,
+the second for `POLL_INTERVAL` and `BIG_RED_SWITCH`. Other fields, the wrong case of the key and a poll interval
+that is no number are reported. `pfc_enable` there is an error where no port has PFC of its own.
+
+## Why it breaks a lossless fabric
+orchagent ignores the other fields with a warning in its log, and takes `GLOBAL` or `global` in the wrong case for
+a port that does not exist. Who reads `pfc_enable` there believes that the whole switch pauses; no port does.
+
+## Bad
+```json config_db base=leaf
+{
+  "PFC_WD": {"GLOBAL": {
+    "action": "drop"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"global": {
+    "pfc_enable": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"global": {
+    "dscp_to_tc_map": "AZURE"
+  }}
+}
+```
+
+## Fix
+Move the field to the rows of the ports.
+
+## Sources
+- sonic-swss orchagent/qosorch.cpp @bcd579d (handleGlobalQosMap), orchagent/pfcwdorch.cpp @0408e94 (createEntry)
+- sonic-buildimage src/sonic-yang-models @086b03b (`global` in PORT_QOS_MAP, `GLOBAL` in PFC_WD)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.formats.sonic.read.tables import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="SWS010",
+    name="global-row-ignored",
+    severity="warning",
+    summary="The rows for the whole switch must hold only what counts for the whole switch",
+    sources=(
+        "sonic-swss orchagent/qosorch.cpp @bcd579d",
+        "sonic-swss orchagent/pfcwdorch.cpp @0408e94",
+        "sonic-buildimage src/sonic-yang-models @086b03b",
+    ),
+    subject="tables",
+)
+
+_COUNTS = {
+    ("PORT_QOS_MAP", "global"): frozenset({"dscp_to_tc_map", "NULL"}),
+    ("PFC_WD", "GLOBAL"): frozenset({"POLL_INTERVAL", "BIG_RED_SWITCH", "NULL"}),
+}
+_WRONG_CASE = {"PORT_QOS_MAP": ("GLOBAL", "Global"), "PFC_WD": ("global", "Global")}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per field that does nothing, and per row under the wrong key."""
+    tables = device.tables
+    for (table, key), counting in _COUNTS.items():
+        row = tables.row(table, key)
+        for field in sorted(row.fields.keys() - counting) if row else ():
+            yield _ignored(device, table, row, field)  # type: ignore[arg-type]
+        for wrong in _WRONG_CASE[table]:
+            misnamed = tables.row(table, wrong)
+            if misnamed is not None:
+                yield _misnamed(device, table, misnamed, key)
+    yield from _poll(device)
+
+
+def _ignored(device: Device, table: str, row: Row, field: str) -> Hit:
+    severity: Severity | None = None
+    if field == "pfc_enable" and not device.view.lossless_sets:
+        severity = "error"
+    return Hit(
+        origin=device.tables.origin(table, row, field),
+        message=f"{field} in {table}|{row.key} does nothing: orchagent reads it from the rows of ports only",
+        help=f"move {field} to the rows of the ports",
+        severity=severity,
+    )
+
+
+def _misnamed(device: Device, table: str, row: Row, key: str) -> Hit:
+    return Hit(
+        origin=device.tables.origin(table, row),
+        message=f"{table}|{row.key} is no row for the whole switch, and orchagent knows no port of that name",
+        help=f"name the row {key!r}",
+    )
+
+
+def _poll(device: Device) -> Iterator[Hit]:
+    row = device.tables.row("PFC_WD", "GLOBAL")
+    text = row.fields.get("POLL_INTERVAL", "0") if row else "0"
+    if row and whole_number(text) is None:
+        yield Hit(
+            origin=device.tables.origin("PFC_WD", row, "POLL_INTERVAL"),
+            message=f"POLL_INTERVAL {text!r} is no number of milliseconds, and the watchdog polls by it",
+            help="write whole milliseconds, such as 200",
+            severity="error",
+        )

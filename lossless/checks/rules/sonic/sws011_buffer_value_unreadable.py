@@ -1,0 +1,106 @@
+"""Sizes and words of buffer pools and profiles must be what orchagent can read.
+
+## What it does
+Reads the numbers of `BUFFER_POOL` and `BUFFER_PROFILE` rows of a deployed device as orchagent does, and the pools'
+`type` and `mode`. Text without a number makes it throw, an unknown word makes it drop the row, and a negative size
+becomes one near 2^64.
+
+## Why it breaks a lossless fabric
+Without the pool no profile on it is applied, without the profile no group and no queue that names it. Ports that
+wait for a group at boot are not brought up.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {"egress_lossy_pool": {
+    "type": "Egress"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {"egress_lossy_pool": {
+    "size": "78000000",
+    "type": "egress"
+  }}
+}
+```
+
+## Fix
+Write sizes as whole bytes, and the words in lower case.
+
+## Sources
+- sonic-swss orchagent/bufferorch.cpp @51de623 (stoul, stol; unknown type or mode drops the row)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+
+RULE = Rule(
+    code="SWS011",
+    name="buffer-value-unreadable",
+    severity="error",
+    summary="Sizes and words of buffer pools and profiles must be what orchagent can read",
+    sources=("sonic-swss orchagent/bufferorch.cpp @51de623",),
+    subject="tables",
+)
+
+_SIZES = {
+    "BUFFER_POOL": ("size", "xoff"),
+    "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
+}
+_WORDS = {"type": ("ingress", "egress", "both"), "mode": ("dynamic", "static")}
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per value that orchagent cannot read."""
+    for table, fields in _SIZES.items():
+        for row in device.tables.table(table).values():
+            for field in fields:
+                if field in row.fields:
+                    yield from _size(device, table, row, field)
+    for row in device.tables.table("BUFFER_POOL").values():
+        for field, words in _WORDS.items():
+            if row.fields.get(field, words[0]) not in words:
+                yield _word(device, row, field, words)
+
+
+def _size(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
+    text = row.fields[field]
+    number = read_number(text, UINT64_MAX)
+    if number is None:
+        outcome = "which orchagent throws on: the row is never applied, and nothing that names it"
+    elif number < 0 and field != "dynamic_th":
+        outcome = f"which orchagent reads as {number % 2**64:,}"
+    else:
+        return
+    yield Hit(
+        origin=device.tables.origin(table, row, field),
+        message=f"{row.key} has {field} {text!r}, {outcome}",
+        help="write a whole number of bytes"
+        if field != "dynamic_th"
+        else "write a whole number from -8 to 7",
+        data={"field": field, "value": text},
+    )
+
+
+def _word(device: Device, row: Row, field: str, words: tuple[str, ...]) -> Hit:
+    text = row.fields[field]
+    return Hit(
+        origin=device.tables.origin("BUFFER_POOL", row, field),
+        message=f"{row.key} has {field} {text!r}: orchagent drops the pool, and nothing on it is applied",
+        help=f"write {' or '.join(words)}",
+        data={"field": field, "value": text},
+    )

@@ -1,0 +1,119 @@
+"""The pool of lossless groups must be named ingress_lossless_pool.
+
+## What it does
+Looks for a deployed device with PFC whose `BUFFER_POOL` has no `ingress_lossless_pool`, where buffermgrd has to make
+a lossless group: that is an error. An ingress pool under another name from which no profile draws is a warning: it
+takes buffer that nothing uses. The usual second pool, `ingress_lossy_pool`, and zero pools are left alone.
+
+## Why it breaks a lossless fabric
+buffermgrd has the name built in. It asks that pool for its mode before it makes the headroom profile of a speed and
+a cable, and waits for ever where the pool is not there: PFC is on, and no group has headroom. A renamed pool is
+accepted by the schema.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {
+    "ingress_rdma_pool": {"type": "ingress", "mode": "dynamic", "size": "1000000"}   // <- here
+  }
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_POOL": {
+    "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "78000000"}
+  }
+}
+```
+
+## Fix
+Name the pool `ingress_lossless_pool`, and let the profiles that drew from the other name draw from it.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (INGRESS_LOSSLESS_PG_POOL_NAME), cfgmgr/buffermgrdyn.cpp @0160f0a
+- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b (161 shipped pool sets: none has such a pool)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.view import PortSet
+
+RULE = Rule(
+    code="SWS012",
+    name="lossless-pool-renamed",
+    severity="error",
+    summary="The pool of lossless groups must be named ingress_lossless_pool",
+    sources=(
+        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
+        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
+        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
+    ),
+    subject="tables",
+)
+
+_USUAL = frozenset({LOSSLESS_INGRESS, "ingress_lossy_pool"})
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where the pool is missing, and one per ingress pool that nothing draws from."""
+    pools = device.tables.table("BUFFER_POOL")
+    if not pools:
+        return
+    if LOSSLESS_INGRESS not in pools:
+        sets = [ports for ports in device.view.lossless_sets if _needs_pool(ports)]
+        if sets:
+            yield _missing(device, sets)
+            return
+    others = [name for name in pools if name not in _USUAL and "zero" not in name]
+    drawn = (
+        {row.reference("pool") for row in device.tables.table("BUFFER_PROFILE").values()} if others else ()
+    )
+    for name in others:
+        if pools[name].fields.get("type") == "ingress" and name not in drawn:
+            yield _idle(device, name)
+
+
+def _needs_pool(ports: PortSet) -> bool:
+    """Return whether buffermgrd has to make a profile for a group, and not just to name one in the file."""
+    groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
+    return any(
+        group is not None
+        and group.generated
+        and (group.buffer is None or group.buffer.origin.path[:1] != ("BUFFER_PROFILE",))
+        for group in groups
+    )
+
+
+def _missing(device: Device, sets: list[PortSet]) -> Hit:
+    return Hit(
+        origin=device.tables.origin("BUFFER_POOL").key(),
+        message=f"there is no pool {LOSSLESS_INGRESS}, the only one buffermgrd makes lossless groups in: "
+        "PFC is on, and no group has headroom",
+        help=f"name the ingress pool of lossless traffic {LOSSLESS_INGRESS}",
+        elements=tuple(name for ports in sets for name in ports.elements),
+        places=sum(ports.places for ports in sets),
+    )
+
+
+def _idle(device: Device, name: str) -> Hit:
+    row = device.tables.table("BUFFER_POOL")[name]
+    size = row.fields.get("size")
+    return Hit(
+        origin=device.tables.origin("BUFFER_POOL", row),
+        message=f"no profile draws from the ingress pool {name}{f' of {size} B' if size else ''}: buffermgrd "
+        f"makes lossless groups in {LOSSLESS_INGRESS} only",
+        help=f"remove the pool, or let it be {LOSSLESS_INGRESS}",
+        data={"size": size},
+        severity="warning",
+    )

@@ -1,0 +1,161 @@
+"""A buffer profile must have one threshold, of the kind of its pool.
+
+## What it does
+Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the
+other kind than the pool's `mode`, a `dynamic_th` outside -8 to 7. In the dynamic model a wrong kind is an error. In
+the traditional model it is a warning on NVIDIA switches and left alone elsewhere, where 41 of SONiC's own buffer
+templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold.
+
+## Why it breaks a lossless fabric
+The dynamic model drops a profile whose threshold is not of its pool's kind, and every group and queue that names it
+waits. In the traditional model orchagent hands over whatever is there: with both, the one it happens to read last
+counts, without any, the chip's driver is asked for a profile without a threshold mode, which it must have.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossy_profile": {
+    "static_th": "1000000"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossy_profile": {
+    "dynamic_th": "8"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PROFILE": {"egress_lossy_profile": {
+    "dynamic_th": "3"
+  }}
+}
+```
+
+## Fix
+Keep the threshold of the pool's kind: `dynamic_th` from -8 to 7 in a dynamic pool, `static_th` in bytes in a static
+one.
+
+## Sources
+- sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a (handleBufferProfileTable), orchagent/bufferorch.cpp @51de623
+- sonic-net/sonic-swss issue 2438 (threshold kind and pool mode)
+- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: 0 of 72 uses on Mellanox mix the kinds, 41 elsewhere do
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b (-8 to 7)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+    from lossless.ground.basics.findings import Severity
+
+RULE = Rule(
+    code="SWS013",
+    name="threshold-contradicts-pool",
+    severity="warning",
+    summary="A buffer profile must have one threshold, of the kind of its pool",
+    sources=(
+        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
+        "sonic-swss orchagent/bufferorch.cpp @51de623",
+        "sonic-net/sonic-swss issue 2438",
+        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b",
+    ),
+    subject="tables",
+)
+
+_KINDS = ("dynamic_th", "static_th")
+_EXPONENTS = range(-8, 7 + 1)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
+    for row in device.tables.table("BUFFER_PROFILE").values():
+        found = [kind for kind in _KINDS if kind in row.fields]
+        if len(found) == 2:
+            yield _both(device, row)
+        elif found:
+            yield from _kind(device, row, found[0])
+            yield from _exponent(device, row)
+        elif row.fields.get("headroom_type") != "dynamic" and row.fields:
+            yield _none(device, row)
+
+
+def _dynamic(device: Device) -> bool:
+    return device.switch.qos.buffer_model == "dynamic"
+
+
+def _mode(device: Device, row: Row) -> str:
+    pool = device.tables.row("BUFFER_POOL", row.reference("pool"))
+    return pool.fields.get("mode", "") if pool else ""
+
+
+def _both(device: Device, row: Row) -> Hit:
+    mode = _mode(device, row)
+    wrong = "dynamic_th" if mode == "static" else "static_th"
+    outcome = (
+        "the dynamic model drops the profile" if _dynamic(device) else "the one orchagent reads last counts"
+    )
+    return _hit(device, row, wrong, f"has both dynamic_th and static_th: {outcome}", f"remove {wrong}")
+
+
+def _kind(device: Device, row: Row, kind: str) -> Iterator[Hit]:
+    mode = _mode(device, row)
+    if mode not in ("dynamic", "static") or kind == f"{mode}_th":
+        return
+    if not _dynamic(device) and not _is_nvidia(device):
+        return
+    says = f"has {kind}, and its pool {row.reference('pool')} is {mode}"
+    if _dynamic(device):
+        says += ": the dynamic model drops the profile, and what names it waits"
+    yield _hit(device, row, kind, says, f"write {mode}_th instead")
+
+
+def _is_nvidia(device: Device) -> bool:
+    profile = device.switch.profile
+    if profile is not None:
+        return profile.vendor == "NVIDIA"
+    return any(name in device.metadata.get("platform", "") for name in ("mlnx", "nvidia"))
+
+
+def _exponent(device: Device, row: Row) -> Iterator[Hit]:
+    number = read_number(row.fields.get("dynamic_th", "0"), UINT64_MAX)
+    if number is not None and number not in _EXPONENTS:
+        says = (
+            f"has dynamic_th {number}, and alpha is 2^-8 to 2^7: the chip's driver refuses it or cuts it off"
+        )
+        hit = _hit(device, row, "dynamic_th", says, "write -8 to 7")
+        yield hit._replace(severity="warning")
+
+
+def _none(device: Device, row: Row) -> Hit:
+    mode = _mode(device, row)
+    name = f"{mode}_th" if mode in ("dynamic", "static") else "dynamic_th or static_th"
+    hit = _hit(
+        device, row, "size", "has no threshold, and a profile must have a threshold mode", f"add {name}"
+    )
+    return hit._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
+
+
+def _hit(device: Device, row: Row, field: str, says: str, help_: str) -> Hit:
+    severity: Severity | None = "error" if _dynamic(device) else None
+    return Hit(
+        origin=device.tables.origin("BUFFER_PROFILE", row, field),
+        message=f"{row.key} {says}",
+        help=help_,
+        data={"pool": row.reference("pool"), "value": row.fields.get(field)},
+        severity=severity,
+    )

@@ -1,0 +1,152 @@
+"""What a deployed device says that others can contradict, gathered while its file is at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import raw_rows
+from lossless.checks.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
+from lossless.checks.rules.settings import settings_of
+from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
+from lossless.checks.rules.watchdog.rows import dead_ms
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.across import LinkEnd, Priorities, Summary
+from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import PortSet
+
+    Targets = tuple[int | None, ...]
+
+
+class _OnTheWire(NamedTuple):
+    """What ports that share a QoS do on the wire: see :class:`~lossless.model.fabric.across.LinkEnd`."""
+
+    remapped: tuple[int, ...] = ()
+    uncovered: tuple[int, ...] = ()
+    sent: Priorities = ()
+    paused: Priorities = ()
+    dead_ms: int | None = None
+    marking: tuple[int, ...] = ()
+
+
+_SILENT = _OnTheWire()
+
+
+def summary_of(device: Device) -> Summary:
+    """Return the summary of a device."""
+    switch, wire = device.switch, _on_the_wire(device)
+    lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
+    return Summary(
+        name=switch.name,
+        role=_role(device),
+        hwsku=switch.hwsku_name if isinstance(switch.hwsku_name, str) else None,
+        file=device.tables.file,
+        ends=tuple(_end(device, port, wire.get(id(port.qos), _SILENT), lossless) for port in switch.ports),
+        settings=settings_of(device),
+        intended=device.intended is not None,
+        origin=device.tables.origin("DEVICE_METADATA"),
+        beyond=_beyond(device),
+        asn=whole_number(device.metadata.get("bgp_asn", "")),
+        bounce=tunnel,
+        moved=tunnel is not None and not kept_priorities(device),
+    )
+
+
+def _beyond(device: Device) -> tuple[tuple[str, str], ...]:
+    """Return the types of neighbors, by name, as they are written."""
+    rows = raw_rows(device, "DEVICE_NEIGHBOR_METADATA")
+    return tuple((name, kind) for name, row in rows if isinstance(kind := row.get("type"), str))
+
+
+def _role(device: Device) -> str | None:
+    """Return the type of a device, with its subtype: a DualToR has maps of its own by design."""
+    role, subtype = device.switch.role, device.metadata.get("subtype")
+    return f"{role} {subtype}" if role and subtype else role
+
+
+def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:
+    """Return what ports do on the wire, by the identity of their QoS."""
+    sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
+    entering = _entering(device.view.lossless_sets)
+    return {
+        id(ports.qos): _OnTheWire(
+            remapped=tuple(sorted(remapped(ports.qos))),
+            uncovered=uncovered(sets, ports),
+            sent=_priorities(ports.qos, entering, sent_priority),
+            paused=()
+            if ports.qos.trust_dot1p
+            else _priorities(ports.qos, _targets(ports.qos), paused_priority),
+            dead_ms=dead_ms(ports.qos.watchdog, poll_ms) if ports.qos.watchdog else None,
+            marking=_marking(ports.qos),
+        )
+        for ports in sets
+    }
+
+
+def _marking(qos: PortQos) -> tuple[int, ...]:
+    """Return the priorities with PFC whose queue marks."""
+    queues = ((priority, qos.queues[qos.queue_of(priority)]) for priority in qos.pfc.priorities)
+    return tuple(priority for priority, queue in queues if queue and queue.wred and queue.wred.marks)
+
+
+def _entering(sets: tuple[PortSet, ...]) -> Targets:
+    """Return the TC of each DSCP as ports with PFC take it in; unreadable where they do not agree."""
+    maps = {id(p.qos.dscp_to_tc): _targets(p.qos) for p in sets if not p.qos.trust_dot1p}.values()
+    agreed: Targets = ()
+    for targets in maps:
+        both = zip(agreed, targets, strict=True) if agreed else zip(targets, targets, strict=True)
+        agreed = tuple([one if one == other else UNREADABLE for one, other in both])
+    return agreed
+
+
+def _targets(qos: PortQos) -> Targets:
+    return qos.dscp_to_tc.targets if qos.dscp_to_tc else (None,) * len(DSCPS)
+
+
+def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int | None]) -> Priorities:
+    """Return the priority of each DSCP that has one, by its TC; one without an entry has TC 0."""
+    if not qos.pfc.priorities:
+        return ()
+    wanted: dict[int | None, int] = {tc: p for tc in PRIORITIES if (p := of(qos, tc)) is not None}
+    if 0 in wanted:
+        wanted[None] = wanted[0]
+    return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
+
+
+def _end(device: Device, port: Port, wire: _OnTheWire, lossless: bool) -> LinkEnd:
+    row = device.tables.row("PORT", port.name)
+    fields = row.fields if row else {}
+    return LinkEnd(
+        switch=device.switch.name,
+        port=port.name,
+        alias=fields.get("alias"),
+        file=device.tables.file,
+        neighbor=port.neighbor,
+        up=port.admin_up,
+        speed_bps=port.speed_bps,
+        mtu_bytes=port.mtu_bytes,
+        fec=fields.get("fec"),
+        autoneg=fields.get("autoneg") in ("on", "1"),
+        cable_m=port.cable.configured_m,
+        cable_row=str(port.cable.origin.path[1]) if port.cable.configured_m else "",
+        pfc=port.qos.pfc.priorities if port.qos else None,
+        pfc_path=(port.qos.pfc.origin if port.qos else port.origin).path,
+        remapped=wire.remapped,
+        uncovered=wire.uncovered,
+        lossless=lossless,
+        sent=wire.sent,
+        paused=wire.paused,
+        dead_ms=wire.dead_ms,
+        marking=wire.marking,
+        dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
+        detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
+        # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).
+        macsec_pfc=fields.get("pfc_encryption_mode", "bypass") if fields.get("macsec") else None,
+    )

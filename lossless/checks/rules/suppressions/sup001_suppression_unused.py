@@ -1,0 +1,102 @@
+"""A suppression must keep something back.
+
+## What it does
+Reports a suppression that no finding answers to, or a rule in it that none does: a comment
+`# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. Only where a run can
+tell: all rules that are named have run, and for an entry all files below its folder were judged together.
+
+## Why it breaks a lossless fabric
+What it was written for is mended. It still keeps back the next finding at that place, which nobody has accepted: a
+headroom that somebody halves next year is then as invisible as the one that was agreed on.
+
+## Bad
+```yaml intent base=none
+lossless: v1
+fabric: base
+transport: rocev2
+classes:
+  # lossless: ignore[WD001] -- the watchdog comes with the next release
+  rdma:   # <- here
+    {dscp: 26, priority: 3, lossless: true, bandwidth: 50%, ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}}
+  cnp: {dscp: 48, priority: 6, scheduling: strict}
+  default: {dscp: rest, priority: 0, bandwidth: 50%}
+pfc:
+  watchdog: {poll: 600ms, detection: 1200ms, restoration: 1200ms, action: drop}
+congestion_control:
+  dcqcn: {cnp_interval: 4us}
+hardware: {leaf: nvidia-sn5600, spine: nvidia-sn5600, nic: connectx-7}
+topology:
+  leaf_spine:
+    {leaves: 2, spines: 2, hosts_per_leaf: 4, host_links: 2 x 400G, uplinks: 2 x 800G, cables: {host: 3m, uplink: 30m}}
+networks:
+  storage: {on: separate}
+```
+
+## Good
+```yaml intent base=none
+lossless: v1
+fabric: base
+transport: rocev2
+classes:
+  # lossless: ignore[WD001] -- the watchdog comes with the next release
+  rdma: {dscp: 26, priority: 3, lossless: true, bandwidth: 50%, ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}}
+  cnp: {dscp: 48, priority: 6, scheduling: strict}
+  default: {dscp: rest, priority: 0, bandwidth: 50%}
+congestion_control:
+  dcqcn: {cnp_interval: 4us}
+hardware: {leaf: nvidia-sn5600, spine: nvidia-sn5600, nic: connectx-7}
+topology:
+  leaf_spine:
+    {leaves: 2, spines: 2, hosts_per_leaf: 4, host_links: 2 x 400G, uplinks: 2 x 800G, cables: {host: 3m, uplink: 30m}}
+networks:
+  storage: {on: separate}
+```
+
+## Fix
+Remove the suppression, or the rule from it.
+
+## Sources
+- astral-sh/ruff crates/ruff_linter/src/rules/ruff/rules/unused_noqa.rs @03f5fa2 (a directive that matches nothing
+  should be removed)
+- arithmetic: what keeps back nothing now can only keep back what comes later
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.kept import Idle, Kept
+
+RULE = Rule(
+    code="SUP001",
+    name="suppression-unused",
+    severity="warning",
+    summary="A suppression must keep something back",
+    sources=(
+        "astral-sh/ruff crates/ruff_linter/src/rules/ruff/rules/unused_noqa.rs @03f5fa2",
+        "arithmetic: what keeps back nothing now can only keep back what comes later",
+    ),
+    subject="suppressions",
+)
+
+
+def check(kept: Kept) -> Iterator[Hit | Gap]:
+    """Yield a hit per suppression with a rule that nothing answers to."""
+    for idle in kept.idle:
+        rules = ", ".join(idle.rules)
+        yield Hit(
+            origin=idle.origin,
+            message=f"no finding of {rules} is kept back by this suppression",
+            note=f"its reason: {idle.reason}",
+            help=_help(idle, rules),
+            data={"rules": list(idle.rules)},
+        )
+
+
+def _help(idle: Idle, rules: str) -> str:
+    return "remove it" if idle.is_whole else f"take {rules} out of it"

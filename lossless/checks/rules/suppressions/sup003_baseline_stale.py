@@ -1,0 +1,70 @@
+"""A baseline must not list what is mended.
+
+## What it does
+Reports the entries of a baseline that are not found any more, in one finding for each baseline. Only where a run can
+tell: the file of the entry was judged with its rule, for rules that compare files all files below the baseline's folder
+were judged together; or that file is gone.
+
+## Why it breaks a lossless fabric
+An entry that is left behind keeps back the same mistake when it is made again. A baseline may only shrink.
+
+## Bad
+```json baseline base=none beside=leaf-spine.yaml
+{"version": 1, "findings": [
+{"file": "gone.json", "object": "PORT|Ethernet0|mtu", "code": "LNK002", "count": 1}   // <- here
+]}
+```
+
+## Good
+```json baseline base=none beside=leaf-spine.yaml
+{"version": 1, "findings": []}
+```
+
+## Fix
+`lossless baseline --prune` removes them, and nothing else.
+
+## Sources
+- eslint/eslint docs/src/use/suppressions.md @0d0d5f1 (suppressions that do not occur any more are an error, and pruned)
+- arithmetic: entries less findings, by file, object and code
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.kept import Kept, Stale
+
+RULE = Rule(
+    code="SUP003",
+    name="baseline-stale",
+    severity="warning",
+    summary="A baseline must not list what is mended",
+    sources=(
+        "eslint/eslint docs/src/use/suppressions.md @0d0d5f1",
+        "arithmetic: entries less findings, by file, object and code",
+    ),
+    subject="suppressions",
+)
+
+
+def check(kept: Kept) -> Iterator[Hit | Gap]:
+    """Yield a hit per baseline with entries that are not found any more, at the first of them."""
+    by_baseline: dict[str, list[Stale]] = {}
+    for stale in kept.stale:
+        by_baseline.setdefault(stale.origin.file, []).append(stale)
+    for entries in by_baseline.values():
+        times = sum(entry.times for entry in entries)
+        verb = "is not found any more" if times == 1 else "are not found any more"
+        yield Hit(
+            origin=entries[0].origin,
+            message=f"{times} finding{'' if times == 1 else 's'} of this baseline {verb}",
+            help="lossless baseline --prune removes what is mended",
+            elements=tuple(f"{entry.file} {entry.object} {entry.code}" for entry in entries),
+            places=len(entries),
+            data={"findings": times},
+        )

@@ -1,0 +1,127 @@
+"""Pauses must be counted, and collected often enough to be seen.
+
+## What it does
+On a switch with PFC, looks at the counter groups that show pauses (`PORT`) and what queues hold and drop
+(`QUEUE`): one that is switched off, or polled less than every 10 s. A group without a row is switched on by the
+device itself. In an intent, judges `telemetry: off` and an `interval` above 10 s; where nothing is said, nothing is.
+
+## Why it breaks a lossless fabric
+A fabric that pauses does not fail, it slows down: no link is down and nothing is dropped. Pauses last milliseconds
+to seconds, and samples 30 s apart show none of it but a job that hangs now and then.
+
+## Bad
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PORT": {
+    "FLEX_COUNTER_STATUS": "disable"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PORT": {
+    "POLL_INTERVAL": "30000"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+telemetry: off   # <- here
+```
+
+```yaml intent base=leaf-spine
+telemetry:
+  interval: 30s   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PORT": {"POLL_INTERVAL": "1000"}, "QUEUE": {"POLL_INTERVAL": "10000"}}
+}
+```
+
+```yaml intent base=leaf-spine
+telemetry: {interval: 10s}
+```
+
+## Fix
+`counterpoll port enable` and `counterpoll port interval 1000`; collect at least every 10 s.
+
+## Sources
+- sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b (switches the groups on at boot)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.2 (pause counters of every port are collected)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+    from lossless.formats.sonic.read.tables import Row
+
+RULE = Rule(
+    code="TEL001",
+    name="pauses-unseen",
+    severity="warning",
+    summary="Pauses must be counted, and collected often enough to be seen",
+    sources=(
+        "sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.2",
+    ),
+)
+SLOWEST_MS = 10_000
+"""SONiC's own interval for QUEUE, the slower of the two groups."""
+_SHOWS = {"PORT": "pauses sent and received", "QUEUE": "what queues drop"}
+
+
+def check(subject: View | Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per counter group, or policy of an intent, that leaves pauses unseen."""
+    if isinstance(subject, View):
+        yield from _declared(subject)
+    elif subject.view.lossless_sets:
+        for group, row in subject.tables.table("FLEX_COUNTER_TABLE").items():
+            if group in _SHOWS:
+                yield from _deployed(subject, group, row)
+
+
+def _declared(view: View) -> Iterator[Hit]:
+    telemetry = view.fabric.telemetry
+    if telemetry is None or not view.fabric.classes.lossless:
+        return
+    if not telemetry.on:
+        message = "nobody watches pauses: a fabric that pauses slows down and shows nothing else"
+        yield Hit(telemetry.origin, message, help="collect pause and watchdog counters at least every 10 s")
+    elif telemetry.interval_ms is not None and telemetry.interval_ms > SLOWEST_MS:
+        yield Hit(
+            origin=telemetry.origin.at("interval"),
+            message=f"counters are collected every {telemetry.interval_ms / 1000:g} s; storms come and go between",
+            help=f"collect at least every {SLOWEST_MS // 1000} s",
+            data={"interval_ms": telemetry.interval_ms, "slowest_ms": SLOWEST_MS},
+        )
+
+
+def _deployed(device: Device, group: str, row: Row) -> Iterator[Hit]:
+    tables, shows = device.tables, _SHOWS[group]
+    if row.fields.get("FLEX_COUNTER_STATUS") == "disable":
+        yield Hit(
+            origin=tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
+            message=f"counter group {group} is off: {shows} are not counted",
+            help=f"set FLEX_COUNTER_TABLE|{group}|FLEX_COUNTER_STATUS to enable",
+        )
+        return
+    interval_ms = tables.number("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL")
+    if interval_ms is not None and interval_ms > SLOWEST_MS:
+        yield Hit(
+            origin=tables.origin("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL"),
+            message=f"counter group {group} is polled every {interval_ms / 1000:g} s; {shows} come and go between",
+            help=f"set POLL_INTERVAL to at most {SLOWEST_MS} ms; SONiC's own is 1000 for PORT",
+            data={"interval_ms": interval_ms, "slowest_ms": SLOWEST_MS},
+        )

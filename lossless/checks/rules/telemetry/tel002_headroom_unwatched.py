@@ -1,0 +1,68 @@
+"""The watermark of headroom must be read: it is the only sign of loss that is near.
+
+## What it does
+On a switch with PFC, looks for the counter group `PG_WATERMARK` switched off. Without a row the device switches it
+on itself.
+
+## Why it breaks a lossless fabric
+Headroom that fills up to 90 % drops nothing and looks like headroom that is never touched. The watermark of each
+priority group tells them apart; once packets are dropped it is too late, and only the drop counters say so.
+
+## Bad
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PG_WATERMARK": {
+    "FLEX_COUNTER_STATUS": "disable"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PG_WATERMARK": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "60000"}}
+}
+```
+
+## Fix
+`counterpoll watermark enable`
+
+## Sources
+- sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b (switches the group on at boot)
+- sonic-net/SONiC doc/qos/dynamically-headroom-calculation.md (headroom and its watermark)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="TEL002",
+    name="headroom-unwatched",
+    severity="warning",
+    summary="The watermark of headroom must be read: it is the only sign of loss that is near",
+    sources=(
+        "sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b",
+        "sonic-net/SONiC doc/qos/dynamically-headroom-calculation.md",
+    ),
+    subject="tables",
+)
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where the watermarks of priority groups are off."""
+    row = device.tables.row("FLEX_COUNTER_TABLE", "PG_WATERMARK")
+    if row is None or row.fields.get("FLEX_COUNTER_STATUS") != "disable" or not device.view.lossless_sets:
+        return
+    yield Hit(
+        origin=device.tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
+        message="counter group PG_WATERMARK is off: nothing shows how near headroom is to loss",
+        help="set FLEX_COUNTER_TABLE|PG_WATERMARK|FLEX_COUNTER_STATUS to enable",
+    )

@@ -1,0 +1,64 @@
+"""Somebody must be told when a watchdog acts or pauses pile up.
+
+## What it does
+Where an intent lists the alerts of its telemetry, looks for the two that a lossless fabric needs: `watchdog`, of
+every storm that is detected, and `pauses`, of ports that are paused for too much of the time. No list is not
+judged.
+
+## Why it breaks a lossless fabric
+A watchdog ends one storm and says so in a log. Without an alert the same NIC storms again every few minutes, and
+each time a queue of healthy traffic is dropped; one server of a large operator sent 2,000 pauses a second, unseen.
+
+## Bad
+```yaml intent base=leaf-spine
+telemetry:
+  alerts: [pauses]   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+telemetry: {alerts: [watchdog, pauses]}
+```
+
+## Fix
+Alert on detected storms, and on the share of time that a port is paused.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 and 6.2 (a pause storm nobody was told of)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TEL003",
+    name="storms-unannounced",
+    severity="warning",
+    summary="Somebody must be told when a watchdog acts or pauses pile up",
+    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 and 6.2",),
+    subject="intent",
+)
+NEEDED = {"watchdog": "a watchdog acts", "pauses": "ports are paused for long"}
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit where the listed alerts leave one out that a lossless fabric needs."""
+    telemetry = view.fabric.telemetry
+    if telemetry is None or telemetry.alerts is None or not view.fabric.classes.lossless:
+        return
+    missing = [alert for alert in NEEDED if alert not in telemetry.alerts]
+    if missing:
+        yield Hit(
+            origin=telemetry.origin.at("alerts"),
+            message=f"nobody is told when {' or '.join(NEEDED[alert] for alert in missing)}",
+            help=f"add {', '.join(missing)} to telemetry.alerts, and alert on it",
+            data={"missing": list(missing)},
+        )

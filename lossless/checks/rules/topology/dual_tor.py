@@ -1,0 +1,38 @@
+"""What a deployed dual ToR does with packets it cannot deliver: it sends them through a tunnel to its peer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.attachment import raw_rows
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.device import Device
+    from lossless.model.fabric.qos import TunnelMaps
+
+
+def tunnel_to_peer(device: Device) -> Origin | None:
+    """Return where the tunnel of a dual ToR with PFC is written, None where there is none."""
+    if device.metadata.get("subtype") != "DualToR" or not device.view.lossless_sets:
+        return None
+    names = [name for name, _ in raw_rows(device, "TUNNEL")]
+    # muxorch makes a tunnel to a peer that is named, and no other.
+    if not names or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
+        return None
+    return Origin(device.tables.file, ("TUNNEL", names[0]))
+
+
+def kept_priorities(device: Device) -> list[int]:
+    """Return the priorities with PFC that a tunnel leaves as they are."""
+    paused = {p for ports in device.view.lossless_sets for p in ports.qos.pfc.priorities}
+    return sorted(p for p in paused if _stays(device.switch.qos.tunnel, p, paused))
+
+
+def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
+    """Return whether a priority has no second one: those that are second themselves have none, and need none."""
+    queues = tunnel.tc_to_queue if tunnel is not None else None
+    if queues is None:
+        return True
+    second = {queues.targets[p] for p in paused if p < len(queues.targets) and queues.targets[p] != p}
+    return queues.targets[priority] in (priority, None) and priority not in second

@@ -1,0 +1,28 @@
+"""Speeds of ports that nobody has written down: what a profile that knows only some modes cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.capacity import may_take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.model import Switch
+
+
+def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[Gap]:
+    """Yield the speeds asked of a kind of switch that its profile does not know, and that it may take nevertheless."""
+    if switch.profile is None:
+        return
+    for speed_bps in dict.fromkeys(demand.speed_bps for demand in switch.demand):
+        if may_take(switch.profile, speed_bps):
+            known = ", ".join(map(format_rate, switch.profile.speeds_bps))
+            rate = format_rate(speed_bps)
+            yield Gap(
+                f"whether a port of {switch.profile.name} takes {rate}: only {known} are known of it",
+                len(names),
+            )

@@ -1,0 +1,84 @@
+"""A leaf must not have less uplink than host bandwidth, unless the intent says so.
+
+## What it does
+Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
+their ratio with the `oversubscription` that the intent accepts (1 where it says nothing). In a fabric of pods it
+does so for each spine as well: its links to leaves against those to super-spines.
+
+## Why it breaks a lossless fabric
+On an oversubscribed leaf the uplinks are a standing point of congestion. PFC keeps the queue from overflowing by
+pausing every host below it, so one busy uplink slows servers that do not even use it. Collectives across leaves
+run at the uplink's share, whatever the NICs could do.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 2 x 400G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 2 x 400G
+    oversubscription: 2
+```
+
+## Fix
+Add uplinks until the ratio is 1:1, or state `oversubscription` where the ratio is meant.
+
+## Sources
+- arithmetic: the sum of link rates, one way
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered
+from lossless.ground.basics.units import format_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Capacity
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TOP001",
+    name="oversubscription-undeclared",
+    severity="error",
+    summary="A leaf must not have less uplink than host bandwidth, unless the intent says so",
+    sources=("arithmetic: the sum of link rates, one way",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of leaf or spine whose oversubscription exceeds what is declared."""
+    yield from gathered(
+        _hit(capacity)
+        for capacity in view.fabric.capacities
+        if capacity.down_bps > capacity.up_bps * capacity.accepted
+    )
+
+
+def _hit(capacity: Capacity) -> Hit:
+    ratio = capacity.down_bps / capacity.up_bps
+    below = "hosts" if capacity.role == "leaf" else "links to leaves"
+    declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
+    return Hit(
+        origin=capacity.origin.key(),
+        message=(
+            f"{capacity.role} uplinks carry {format_capacity(capacity.up_bps)} for "
+            f"{format_capacity(capacity.down_bps)} of {below}, {ratio:g}:1{declared}"
+        ),
+        note=capacity.note,
+        help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "
+        f"to accept it, state oversubscription: {math.ceil(ratio * 100) / 100:g}",
+        elements=capacity.leaves,
+        places=len(capacity.leaves),
+        data={"ratio": round(ratio, 3), "down_bps": capacity.down_bps, "up_bps": capacity.up_bps},
+    )

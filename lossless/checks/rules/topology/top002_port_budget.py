@@ -1,0 +1,185 @@
+"""A switch must have the ports that the fabric asks of it.
+
+## What it does
+Counts, for each kind of switch, the front-panel ports that its links fill, split as far as they can be, and
+compares them with what the switch has. Service ports of a single lane take the links of their own speed and
+are not counted. A speed that no port takes counts as many ports as it would fill at the fastest speed (TOP003
+says that it does not exist). Where the sum fits and links still find no port, that is reported too: a port
+named in the intent does not exist at that speed, or what the HWSKU has at that speed is used up.
+
+## Why it breaks a lossless fabric
+The fabric cannot be cabled. What gives way on site is the uplinks, and the oversubscription nobody declared
+becomes a standing point of congestion that PFC spreads to every host below it.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 32 x 800G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    uplinks: 30 x 800G
+```
+
+## Fix
+Fewer links or hosts per leaf, more leaves, or a switch or HWSKU with more ports.
+
+## Sources
+- sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b (breakout modes, by way of the profile)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.topology.speeds import unknown_speeds
+from lossless.ground.basics.findings import Related
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.capacity import cages_needed, cages_per_port, fabric_cages, ports_per_cage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import Port, PortDemand, Switch
+    from lossless.model.fabric.view import View
+    from lossless.model.hardware.model import SwitchProfile
+
+RULE = Rule(
+    code="TOP002",
+    name="port-budget",
+    severity="error",
+    summary="A switch must have the ports that the fabric asks of it",
+    sources=("sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b",),
+)
+
+
+class SpeedDemand(NamedTuple):
+    """The ports of one speed that a switch is asked for, and how many cages they fill."""
+
+    speed_bps: int
+    ports: int
+    cages: int
+    origin: Origin
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of switch that lacks ports."""
+    for switch, names in view.alike:
+        if switch.demand and switch.profile is None:
+            yield Gap("no hardware profile describes the switch", len(names))
+        yield from unknown_speeds(switch, names)
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
+    for switch, names in view.alike:
+        if not switch.demand or switch.profile is None or any(unknown_speeds(switch, names)):
+            continue
+        demands = _by_speed(switch.demand, switch.profile)
+        missing = sum(d.cages for d in demands) - len(fabric_cages(switch.profile))
+        if missing > 0:
+            yield _excess(switch.profile, demands, missing, names)
+        else:
+            yield from _unplaced(switch, switch.profile, names)
+
+
+def _by_speed(demand: Sequence[PortDemand], profile: SwitchProfile) -> list[SpeedDemand]:
+    """Add demands of one speed up: a split port serves hosts and switches alike."""
+    found: dict[int, SpeedDemand] = {}
+    for asked in demand:
+        before = found.get(asked.speed_bps)
+        ports = asked.ports + (before.ports if before else 0)
+        cages = cages_needed(profile, ports, asked.speed_bps)
+        origin = before.origin if before else asked.origin
+        found[asked.speed_bps] = SpeedDemand(asked.speed_bps, ports, cages, origin)
+    return list(found.values())
+
+
+def _excess(
+    profile: SwitchProfile, demands: Sequence[SpeedDemand], missing: int, names: tuple[str, ...]
+) -> Hit:
+    has = len(fabric_cages(profile))
+    needs = has + missing
+    asked = " + ".join(f"{d.ports} x {format_rate(d.speed_bps)}" for d in demands)
+    blamed = _first_beyond(demands, has)
+    return Hit(
+        origin=blamed.origin,
+        message=f"{asked} need {needs} ports of {profile.name}, which has {has}: {missing} more needed",
+        note="; ".join(_spoken(profile, demand) for demand in demands),
+        help="fewer links or hosts per switch, more switches, or a switch with more ports",
+        elements=names,
+        places=len(names),
+        data={"needed": needs, "available": has, "missing": missing},
+        related=tuple(
+            Related(d.origin, f"{d.ports} x {format_rate(d.speed_bps)}")
+            for d in demands
+            if d.origin != blamed.origin
+        ),
+    )
+
+
+def _first_beyond(demands: Sequence[SpeedDemand], has: int) -> SpeedDemand:
+    """Return the demand with which the switch runs out of ports."""
+    total = 0
+    for demand in demands:
+        total += demand.cages
+        if total > has:
+            return demand
+    return demands[-1]
+
+
+def _spoken(profile: SwitchProfile, demand: SpeedDemand) -> str:
+    rate = format_rate(demand.speed_bps)
+    each = ports_per_cage(profile, demand.speed_bps)
+    if each:
+        return f"{demand.ports} x {rate} at {each} a port fill {demand.cages}"
+    count = cages_per_port(profile, demand.speed_bps)
+    fastest = format_rate(max(profile.speeds_bps))
+    counted = f"count as {count} x {fastest} each and fill {demand.cages}"
+    return f"{demand.ports} x {rate}, which no port takes, {counted}"
+
+
+def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) -> Iterator[Hit]:
+    groups: dict[tuple[Origin, int], list[Port]] = {}
+    for port in switch.ports:
+        # A speed that no port takes is TOP003's.
+        if not port.placed and port.speed_bps and ports_per_cage(profile, port.speed_bps):
+            groups.setdefault((port.origin, port.speed_bps), []).append(port)
+    for (origin, speed_bps), ports in groups.items():
+        hit = _unplaced_hit(switch, profile, names, origin, speed_bps, len(ports))
+        # A port that was asked for by name is shown by that name.
+        named = tuple(f"{name}:{port.name}" for name in names[:5] for port in ports)
+        yield hit._replace(elements=named) if "links" in origin.path else hit
+
+
+def _unplaced_hit(
+    switch: Switch, profile: SwitchProfile, names: tuple[str, ...], origin: Origin, speed_bps: int, count: int
+) -> Hit:
+    rate, hwsku = format_rate(speed_bps), switch.hwsku.name if switch.hwsku else "unknown"
+    placed = sum(port.placed and port.speed_bps == speed_bps for port in switch.ports)
+    listed = "links" in origin.path
+    named = (
+        "a port that a link names must exist at that speed beside the others that are named; "
+        if listed
+        else ""
+    )
+    noun = "link finds" if count == 1 else "links find"
+    return Hit(
+        origin=origin,
+        message=f"{count} {rate} {noun} no port on {profile.name} with HWSKU {hwsku}, though ports are left",
+        note=f"{named}{placed} other {rate} {'link has' if placed == 1 else 'links have'} one; "
+        "what is left cannot be combined into more",
+        help=f"choose a HWSKU whose port table has more {rate} ports"
+        + (f", or name ports that exist at {rate}" if listed else ""),
+        elements=names,
+        places=len(names) * count,
+        data={"unplaced": count, "placed": placed, "speed_bps": speed_bps, "hwsku": hwsku},
+    )

@@ -1,0 +1,148 @@
+"""Both ends of a link must have ports of its speed.
+
+## What it does
+Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'
+network adapter has the rate of the links to them. Of some switches only some modes of the ports are known: whether they
+take a speed below their fastest that is not among these is counted as not judged.
+
+## Why it breaks a lossless fabric
+The link cannot be built as planned. Run at the speed both ends do have, it carries half or less of what the
+oversubscription was computed for, and the missing bandwidth becomes congestion.
+
+## Bad
+```yaml intent base=leaf-spine
+hardware: {leaf: nvidia-sn5600, spine: nvidia-sn4700}
+topology:
+  leaf_spine:
+    uplinks: 2 x 800G   # <- here
+```
+
+```yaml intent base=leaf-spine
+hardware: {nic: connectx-6-dx}
+topology:
+  leaf_spine:
+    host_links: 2 x 400G   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hardware: {leaf: nvidia-sn5600, spine: nvidia-sn4700}
+topology:
+  leaf_spine:
+    uplinks: 4 x 400G
+```
+
+## Fix
+Use links of a speed that both ends have, or hardware that has the speed.
+
+## Sources
+- sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b (breakout modes, by way of the profile)
+- the network adapter's product page, by way of its profile
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.topology.speeds import unknown_speeds
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.capacity import may_take, ports_per_cage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import PortDemand
+    from lossless.model.fabric.view import View
+    from lossless.model.hardware.model import NicProfile, SwitchProfile
+
+RULE = Rule(
+    code="TOP003",
+    name="port-speed-missing",
+    severity="error",
+    summary="Both ends of a link must have ports of its speed",
+    sources=(
+        "sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b",
+        "the network adapter's product page, by way of its profile",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per speed that a kind of switch, or the network adapter of the hosts, does not have."""
+    for switch, names in view.alike:
+        if switch.demand and switch.profile is None:
+            yield Gap("no hardware profile describes the switch", len(names))
+        yield from unknown_speeds(switch, names)
+    for host, names in view.host_kinds:
+        if host.nic is None:
+            yield Gap("no hardware profile describes the network adapter", len(names))
+    # Where links are listed, each of many lines may ask for the same speed.
+    yield from gathered(_hits(view))
+
+
+def _hits(view: View) -> Iterator[Hit]:
+    for switch, names in view.alike:
+        for demand in switch.demand:
+            profile = switch.profile
+            if profile is None or may_take(profile, demand.speed_bps):
+                continue
+            if not ports_per_cage(profile, demand.speed_bps):
+                yield _switch_hit(profile, demand, names)
+    for host, names in view.host_kinds:
+        yield from _adapter(view, host, names)
+
+
+def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ...]) -> Hit:
+    rate, fastest_bps = format_rate(demand.speed_bps), max(profile.speeds_bps)
+    modes = dict.fromkeys(mode.text for cage in profile.cages for mode in cage.modes)
+    return Hit(
+        origin=demand.origin,
+        message=f"no port of {profile.name} takes {rate}; {_spoken(profile.speeds_bps, demand.speed_bps)}",
+        note=f"its ports can be {', '.join(modes)}",
+        help=f"use links of a speed it has, or a switch with {rate} ports",
+        elements=names,
+        places=len(names) * demand.ports,
+        data={"speed_bps": demand.speed_bps, "fastest_bps": fastest_bps, "profile": profile.name},
+    )
+
+
+def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]:
+    if host.nic is None or not isinstance(host.rate_bps, int) or not host.rate_bps:
+        return
+    if host.rate_bps not in host.nic.rates_bps:
+        for origin, hosts in _by_line(view, host.rate_bps, names).items():
+            yield _adapter_hit(host.nic, host.rate_bps, origin, tuple(hosts))
+
+
+def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
+    """Return the hosts by where their links are written."""
+    found: dict[Origin, list[str]] = {}
+    for name in names:
+        links = (link for link in view.links_of.get(name, ()) if link.to_host and link.speed_bps == rate_bps)
+        ports = (view.port(link.a, link.a_port) for link in links)
+        for origin in dict.fromkeys(port.origin for port in ports if port):
+            found.setdefault(origin, []).append(name)
+    return found
+
+
+def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Hit:
+    return Hit(
+        origin=origin,
+        message=f"{nic.name} has no port of {format_rate(rate_bps)}; {_spoken(nic.rates_bps, rate_bps)}",
+        note=f"its rates are {', '.join(map(format_rate, sorted(nic.rates_bps)))}",
+        help=f"use host links of a rate it has, or an adapter with {format_rate(rate_bps)}",
+        elements=hosts,
+        places=len(hosts),
+        data={"rate_bps": rate_bps, "fastest_bps": max(nic.rates_bps), "nic": nic.name},
+    )
+
+
+def _spoken(speeds_bps: Sequence[int], asked_bps: int) -> str:
+    fastest_bps = max(speeds_bps)
+    if asked_bps > fastest_bps:
+        return f"its fastest is {format_rate(fastest_bps)}"
+    return f"it has {', '.join(map(format_rate, sorted(speeds_bps)))}"

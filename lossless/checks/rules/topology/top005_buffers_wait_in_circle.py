@@ -1,0 +1,178 @@
+"""Buffers must not be able to wait for each other in a circle.
+
+## What it does
+Works out which way packets go between all switches with hosts, and so which ingress buffer of which priority waits
+for which other. Then it looks for a circle: with switches that `bounce`, without what is out of service, and after
+all other failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated), of
+which it looks at every kind or, where they are too many, at 300 drawn at random. The smallest circle is shown link by
+link. Bounces of dual ToRs count in their second priority.
+Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
+torus, nothing is judged. Devices that are configured elsewhere (`outside`) send and take packets; how they forward is
+not known, and where that could close a circle it is counted as not judged.
+
+Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the type of
+each switch (ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the same priority. Where who is joined
+to whom or the type of a switch is not known, nothing is judged.
+
+## Why it breaks a lossless fabric
+A switch that pauses waits until the next one takes what it holds. If those that wait form a circle and their queues
+are full, each waits for itself: nothing moves, on these links and soon on all that lead there, and nothing moves again
+when the load is gone. Only the watchdog ends it, by dropping what was to be lossless.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    leaves: 4
+  routing:
+    bounce:
+      - leaf1   # <- here
+      - leaf3
+```
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    leaves: 4
+  routing:
+    policy: shortest-path   # <- here
+failures:
+  out_of_service: [[leaf1, spine1], [leaf2, spine2]]
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    leaves: 4
+    dual_tor: on
+```
+
+## Fix
+Route up and then down. Where packets must bounce, give them a priority of their own on the way back, as dual ToRs do.
+
+## Sources
+- S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (a circle of
+  buffers is necessary for a deadlock, and not sufficient)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (one that did stand still)
+- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (two ToRs that bounce, and the second priority)
+- arithmetic: where 1 % of all cases close a circle, 300 drawn at random show none with probability 0.99^300, 5 %
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.dependencies import judge
+from lossless.analysis.routing.failures import DRAWN
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, roleless
+from lossless.checks.rules.topology.waiting import (
+    UNSTATED,
+    after,
+    buffers,
+    circle_in_words,
+    ports_in_words,
+    priorities,
+    routed,
+)
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.analysis.routing.dependencies import Hop
+    from lossless.analysis.routing.failures import Seen
+    from lossless.checks.rules.topology.deployed import Deployed
+    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.routing import Named, Routing
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TOP005",
+    name="buffers-wait-in-circle",
+    severity="error",
+    summary="Buffers must not be able to wait for each other in a circle",
+    sources=(
+        "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
+        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit for the smallest circle, after as few failures as it takes."""
+    found, routing = routed(view), view.fabric.routing
+    if found is None:
+        return
+    if found.unknown:
+        yield Gap(UNSTATED)
+    elif found.outcome.circle and routing:
+        yield _hit(view, routing, found.outcome.circle)
+    elif beyond := found.beyond:
+        yield Gap(beyond)
+    elif found.outcome.drawn:
+        yield Gap(
+            f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
+            f"most {3 * 100 / DRAWN:g} in 100 do"
+        )
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
+    found = deployed(devices)
+    if found is None:
+        return
+    if not found.joined:
+        yield Gap(UNJOINED)
+    elif found.roleless:
+        yield Gap(roleless(found.roleless))
+    else:
+        verdict = judge(found.wires, found.question)
+        if verdict.circle:
+            yield _deployed_hit(found, verdict.circle)
+        elif verdict.lost:
+            yield Gap(nowhere(*verdict.lost))
+
+
+def _deployed_hit(found: Deployed, circle: Sequence[Hop]) -> Hit:
+    up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
+    places = [place for name in up if (place := found.devices[name].bounce) is not None]
+    return Hit(
+        origin=places[0],
+        message=f"buffers wait for each other in a circle of {len(circle)} links: {circle_in_words(circle)}",
+        note=ports_in_words(circle),
+        help="enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
+        elements=buffers(circle),
+        places=len(circle),
+        data={"links": [f"{hop.from_port} {hop.to_port}" for hop in circle], "failed": []},
+        related=tuple(Related(place, "it bounces too") for place in places[1:]),
+        confidence="medium",
+        supersedes=("TOP006",),
+    )
+
+
+def _hit(view: View, routing: Routing, seen: Seen) -> Hit:
+    circle = seen.verdict.circle
+    up = {hop.near for hop in circle if hop.up_again}
+    blamed = [one for one in routing.bounce if one.names[0] in up]
+    return Hit(
+        origin=blamed[0].origin if blamed else routing.origin.at("policy"),
+        message=f"{after(seen.failed)}buffers wait for each other in a circle of {len(circle)} links, in "
+        f"{priorities(view)}: {circle_in_words(circle)}",
+        note=ports_in_words(circle),
+        help=_help(blamed),
+        elements=buffers(circle),
+        places=len(circle),
+        data={
+            "links": [f"{hop.from_port} {hop.to_port}" for hop in circle],
+            "failed": [*map(str, seen.failed)],
+        },
+        related=tuple(Related(one.origin, "it bounces too") for one in blamed[1:]),
+    )
+
+
+def _help(blamed: list[Named]) -> str:
+    if not blamed:
+        return "policy: up-down; or keep lossless classes off routes that go up again"
+    return "send bounced packets back in a priority of their own, as dual ToRs do, or drop them"

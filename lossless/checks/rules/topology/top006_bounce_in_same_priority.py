@@ -1,0 +1,106 @@
+"""What bounces must not come back in the priority it came in.
+
+## What it does
+In an intent, looks for switches that `bounce`: they send up again, in the same priority, what came to them from
+above. Two of them close a circle, which TOP005 shows; one alone is reported here. On a deployed device it looks for
+dual ToRs (`DEVICE_METADATA` with subtype DualToR) with PFC and a tunnel to their `PEER_SWITCH` whose maps leave a
+lossless class in its queue, or that has no maps.
+
+## Why it breaks a lossless fabric
+Between a spine and two leaves that bounce, packets that go down wait for packets that go up, and those for packets
+that go down. Both ToRs of a pair bounce, so a pair is enough. When servers below both of them pause at once, the
+pauses between spine and ToRs never end. In a second priority packets that come back wait for nothing that goes down.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  routing:
+    bounce:
+      - leaf1   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    dual_tor: on
+```
+
+## Fix
+Send bounced packets back in a second priority: SONiC has 2 for 3 and 6 for 4 (`tunnel_qos_remap`).
+
+## Sources
+- sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (the deadlock of two ToRs, and the remapping)
+- sonic-buildimage issue 10608 (the same)
+- sonic-swss orchagent/muxorch.cpp @02958e2 (a tunnel to the peer gets the TC to queue map of
+  its row, and is made for a `PEER_SWITCH`)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
+from lossless.checks.rules.topology.waiting import joined, priorities, routed
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="TOP006",
+    name="bounce-in-same-priority",
+    severity="warning",
+    summary="What bounces must not come back in the priority it came in",
+    sources=(
+        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
+        "sonic-buildimage issue 10608",
+        "sonic-swss orchagent/muxorch.cpp @02958e2",
+    ),
+    confidence="medium",
+)
+
+
+def check(subject: View | Device) -> Iterator[Hit | Gap]:
+    """Yield a hit per switch of an intent that bounces alone, and for a dual ToR that remaps nothing."""
+    if isinstance(subject, View):
+        yield from _declared(subject)
+    else:
+        yield from _deployed(subject)
+
+
+def _declared(view: View) -> Iterator[Hit]:
+    found, routing = routed(view), view.fabric.routing
+    if found is None or routing is None or found.outcome.circle:
+        return
+    beyond = found.beyond if routing.bounce else ""
+    for one in routing.bounce:
+        if not found.pauses_above(one.names[0]):
+            continue
+        yield Hit(
+            origin=one.origin,
+            message=f"{one.names[0]} sends up again what came from above, in the same {priorities(view)}",
+            note=beyond or "no circle closes yet; a second switch that does so closes one",
+            help="send bounced packets back in a priority of their own, as dual ToRs do, or drop them",
+            elements=one.names,
+            data={"switch": one.names[0]},
+            confidence="high",
+        )
+
+
+def _deployed(device: Device) -> Iterator[Hit]:
+    tunnel = tunnel_to_peer(device)
+    kept = kept_priorities(device) if tunnel is not None else []
+    if tunnel is not None and kept:
+        spoken = joined([str(p) for p in kept])
+        yield Hit(
+            origin=tunnel,
+            message=f"what a dual ToR sends back through its tunnel stays in priority {spoken}",
+            note="its peer does so too: between them and a spine, pauses can wait for each other for ever",
+            help="enable tunnel_qos_remap: 3 comes back in 2, and 4 in 6",
+            elements=(device.switch.name,),
+            data={"priorities": list(kept)},
+        )

@@ -1,0 +1,95 @@
+"""A leaf must not forget a port before it forgets the address behind it.
+
+## What it does
+Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, compares
+how long they know the port of a MAC address with how long they know the MAC address of an IP address. A host that has
+died is forgotten by port first if that time is the shorter, and all that is sent to it is flooded, upwards too. Then
+it works out what waits for what where every leaf does so, and shows the circle. A deployed device has the ARP timeout
+in no table, so only intents are judged; CLS013 judges the VLANs of devices.
+
+## Why it breaks a lossless fabric
+Packets for a dead server went to every port of its leaf, to the uplinks among them. They waited there for packets on
+their way up, and those, at another leaf with a dead server, for packets on their way down. A cluster under test
+stood still for good that way, with an ARP timeout of 4 hours and a MAC address table that forgot after 5 minutes.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  bridging:
+    arp_timeout: 14400s
+    mac_aging: 300s   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  bridging:
+    unknown_unicast: drop
+    arp_timeout: 14400s
+    mac_aging: 300s
+```
+
+## Fix
+Drop lossless packets whose port is not known; or keep ports longer than addresses.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (the deadlock, the timeouts and the cure)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.topology.waiting import (
+    buffers,
+    circle_in_words,
+    flooded,
+    ports_in_words,
+    priorities,
+    routed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.routing.dependencies import Hop
+    from lossless.model.fabric.routing import Bridging
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TOP007",
+    name="mac-forgotten-before-arp",
+    severity="error",
+    summary="A leaf must not forget a port before it forgets the address behind it",
+    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit where timers let leaves flood, and flooding closes a circle."""
+    bridging, found = view.fabric.bridging, routed(view)
+    if found is None or bridging is None or not bridging.floods:
+        return
+    if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
+        yield Gap("an intent does not say how long leaves know MAC addresses and their ports")
+    elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
+        flood = flooded(found)
+        if flood.circle:
+            yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.circle)
+        elif beyond := flood.beyond:
+            yield Gap(beyond)
+
+
+def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple[Hop, ...]) -> Hit:
+    return Hit(
+        origin=bridging.origin.at("mac_aging"),
+        message=f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "
+        f"{arp_ms / 1000:g} s; what they flood in between closes a circle of buffers in {priorities(view)}: "
+        f"{circle_in_words(circle)}",
+        note=ports_in_words(circle),
+        help=f"unknown_unicast: drop; or a mac_aging of at least {arp_ms / 1000:g}s",
+        elements=buffers(circle),
+        places=len(circle),
+        data={"mac_aging_ms": mac_ms, "arp_timeout_ms": arp_ms},
+    )

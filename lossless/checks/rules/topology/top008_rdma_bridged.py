@@ -1,0 +1,88 @@
+"""Lossless classes should be routed at the leaves, where nothing is flooded.
+
+## What it does
+Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, works out
+what waits for what while every leaf floods, and reports the circle that this can close. Where timers make it happen
+with the first dead host, TOP007 says so instead. Routed ports flood nothing, and are not judged; CLS013 judges the
+VLANs of deployed devices.
+
+## Why it breaks a lossless fabric
+A switch that has forgotten a port sends the packet to all others of the VLAN, up as well as down. Whatever routing
+promises, flooded packets go up after they came down, in the lossless class. It takes a dead host, a table that is full
+or one that is cleared, and no timer excludes all of these.
+
+## Bad
+```yaml intent base=leaf-spine
+topology:
+  bridging:   # <- here
+    arp_timeout: 300s
+    mac_aging: 600s
+```
+
+## Good
+```yaml intent base=leaf-spine
+topology:
+  bridging:
+    unknown_unicast: drop
+```
+
+## Fix
+Route at the leaves: leave `bridging` out. Or drop unknown unicast of lossless classes.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.topology.waiting import (
+    buffers,
+    circle_in_words,
+    flooded,
+    ports_in_words,
+    priorities,
+    routed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.routing import Bridging
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TOP008",
+    name="rdma-bridged",
+    severity="warning",
+    summary="Lossless classes should be routed at the leaves, where nothing is flooded",
+    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit where leaves flood lossless packets, unless their timers are to blame."""
+    bridging, found = view.fabric.bridging, routed(view)
+    if found is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
+        return
+    flood = flooded(found)
+    if circle := flood.circle:
+        yield Hit(
+            origin=bridging.origin.key(),
+            message="leaves flood packets whose port they do not know, which can close a circle of buffers in "
+            f"{priorities(view)}: {circle_in_words(circle)}",
+            note=ports_in_words(circle),
+            help="unknown_unicast: drop; or route at the leaves and leave bridging out",
+            elements=buffers(circle),
+            places=len(circle),
+        )
+    elif beyond := flood.beyond:
+        yield Gap(beyond)
+
+
+def _forgets_too_soon(bridging: Bridging) -> bool:
+    """Return whether a silent host's port is forgotten before its address, which TOP007 reports."""
+    arp_ms, mac_ms = bridging.arp_timeout_ms, bridging.mac_aging_ms
+    return arp_ms is not None and mac_ms is not None and mac_ms < arp_ms

@@ -1,0 +1,239 @@
+"""What an intent says of its GPUs must agree with its hosts and their links.
+
+## What it does
+Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with what the
+hosts have together; the bandwidth per GPU with what the links of a host have for each; the RDMA NICs of a host with its
+links, of which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of
+which a domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
+generation. With `rails`,
+hosts that share a leaf must reach the same leaves, and more than one where the fabric has more. What the `cluster` does
+not state is not judged.
+
+## Why it breaks a lossless fabric
+The bandwidth per GPU is what oversubscription, buffers and the time of a step are computed from. One NIC for two GPUs
+where one for each was meant halves it, and a cable in the leaf of another rail sends what was one hop through the
+spines, where it meets the traffic of all others.
+
+## Bad
+```yaml intent base=leaf-spine
+cluster:
+  gpus_per_host: 8
+  gpus: 256   # <- here
+```
+
+```yaml intent base=leaf-spine
+cluster:
+  gpus_per_host: 8
+  bandwidth_per_gpu: 400G   # <- here
+```
+
+```yaml intent base=leaf-spine
+cluster:
+  gpus_per_host: 8
+  nics_per_host: 8   # <- here
+```
+
+```yaml intent base=leaf-spine
+cluster:
+  gpus_per_host: 8
+  nvlink:
+    generation: 5
+    domain: 36   # <- here
+```
+
+```yaml intent base=leaf-spine
+cluster:
+  gpus_per_host: 8
+  rails: 2   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+cluster: {gpus_per_host: 8, gpus: 64, nics_per_host: 2, bandwidth_per_gpu: 100G, nvlink: {generation: 4, domain: 8}}
+```
+
+```yaml intent base=leaf-spine
+cluster: {gpus_per_host: 4, nvlink: {generation: 5, domain: 32}}
+```
+
+## Fix
+Correct whichever of the two is wrong: the `cluster`, or the topology.
+
+## Sources
+- arithmetic: hosts times GPUs, links by NIC, hosts by domain
+- docs.nvidia.com, Mission Control manual, nvlinkinfo (576 GPUs in one NVLink 5 domain)
+- tomshardware.com, release of UALink 200G 1.0 (1,024 accelerators in one pod)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.units import format_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.cluster import Cluster, ScaleUp
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="TOP014",
+    name="cluster-contradicted",
+    severity="warning",
+    summary="What an intent says of its GPUs must agree with its hosts and their links",
+    sources=(
+        "arithmetic: hosts times GPUs, links by NIC, hosts by domain",
+        "docs.nvidia.com, Mission Control manual, nvlinkinfo",
+        "tomshardware.com, release of UALink 200G 1.0",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per statement of the cluster that the hosts contradict."""
+    cluster = view.fabric.cluster
+    if cluster is None or not view.fabric.hosts:
+        return
+    yield from _total(cluster, len(view.fabric.hosts))
+    yield from _bandwidth(cluster, view)
+    yield from _nics(cluster, view)
+    if cluster.scale_up is not None:
+        yield from _domain(cluster, cluster.scale_up, len(view.fabric.hosts) * cluster.gpus_per_host)
+    if cluster.rails is not None and cluster.rails > 1:
+        yield from _rails(cluster, cluster.rails, view)
+
+
+def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
+    found = hosts * cluster.gpus_per_host
+    if cluster.gpus is not None and cluster.gpus != found:
+        yield Hit(
+            origin=cluster.origin.at("gpus"),
+            message=f"{hosts:,} hosts with {cluster.gpus_per_host} GPUs each have {found:,}, not {cluster.gpus:,}",
+            help="correct gpus, gpus_per_host or the number of hosts; what has no GPUs, as storage, can be outside",
+            data={"gpus": found, "stated": cluster.gpus, "hosts": hosts},
+        )
+
+
+def _bandwidth(cluster: Cluster, view: View) -> Iterator[Hit]:
+    stated, by_rate = cluster.bandwidth_bps, dict[int, list[str]]()
+    if stated is None:
+        return
+    for host in view.fabric.hosts:
+        rate_bps = sum(link.speed_bps for link in view.links_of.get(host.name, ()))
+        by_rate.setdefault(rate_bps, []).append(host.name)
+    for rate_bps, hosts in by_rate.items():
+        if rate_bps < stated * cluster.gpus_per_host:
+            yield _bandwidth_hit(cluster, stated, rate_bps, hosts)
+
+
+def _bandwidth_hit(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence[str]) -> Hit:
+    each = rate_bps // cluster.gpus_per_host
+    return Hit(
+        origin=cluster.origin.at("bandwidth_per_gpu"),
+        message=f"{format_capacity(rate_bps)} per host are {format_capacity(each)} for each of its "
+        f"{cluster.gpus_per_host} GPUs, not {format_capacity(stated)}",
+        help=f"links of {format_capacity(stated * cluster.gpus_per_host)} per host; or state what there is",
+        elements=tuple(hosts),
+        places=len(hosts),
+        data={"per_gpu_bps": each, "stated_bps": stated},
+    )
+
+
+def _nics(cluster: Cluster, view: View) -> Iterator[Hit]:
+    stated, by_links = cluster.nics_per_host, dict[int, list[str]]()
+    if stated is None:
+        return
+    for host in view.fabric.hosts:
+        by_links.setdefault(len(view.links_of.get(host.name, ())), []).append(host.name)
+    for links, hosts in by_links.items():
+        if not links or links % stated:
+            yield _nics_hit(cluster, stated, links, hosts)
+
+
+def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -> Hit:
+    short = links < stated
+    why = f"{stated - links} of them have none" if short else "they do not get equally many"
+    return Hit(
+        origin=cluster.origin.at("nics_per_host"),
+        message=f"a host has {links} {'link' if links == 1 else 'links'} for {stated} NICs: {why}",
+        note=f"{cluster.gpus_per_host} GPUs share the {links}" if links else "",
+        help=f"{stated} links per host, or as many for each NIC; or correct nics_per_host",
+        elements=tuple(hosts),
+        places=len(hosts),
+        data={"links": links, "nics": stated},
+    )
+
+
+def _domain(cluster: Cluster, joined: ScaleUp, gpus: int) -> Iterator[Hit]:
+    domain, own = joined.domain_gpus, cluster.gpus_per_host
+    message, filling = None, False
+    if domain > joined.most_gpus:
+        message = f"{joined.name} joins at most {joined.most_gpus:,} GPUs, not {domain:,}"
+    elif domain % own and own % domain:
+        message = f"a domain of {domain} GPUs is no whole number of hosts with {own} each"
+    elif domain > gpus:
+        message = f"a domain of {domain} GPUs is larger than all hosts together, which have {gpus:,}"
+        filling = True  # a rack that is not full yet looks the same
+    if message is not None:
+        yield Hit(
+            origin=joined.origin.at("domain"),
+            message=message,
+            help="correct domain or gpus_per_host",
+            data={"domain": domain, "gpus_per_host": own, "gpus": gpus, "most": joined.most_gpus},
+            severity="info" if filling else None,
+        )
+
+
+def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Hit]:
+    """Yield where hosts that share a leaf reach different ones, or each only one of several."""
+    leaves_of = {host.name: _leaves(view, host.name) for host in view.fabric.hosts}
+    first_at: dict[str, tuple[str, frozenset[str]]] = {}
+    odd: dict[tuple[str, str, str], list[str]] = {}
+    for host, leaves in leaves_of.items():
+        for leaf in sorted(leaves):
+            first, expected = first_at.setdefault(leaf, (host, leaves))
+            if expected != leaves:
+                missing, instead = min(expected - leaves, default=""), min(leaves - expected, default="")
+                odd.setdefault((first, missing, instead), []).append(host)
+                break
+    for (first, missing, instead), hosts in odd.items():
+        yield _crossed(cluster, first, missing, instead, hosts)
+    told = {host for hosts in odd.values() for host in hosts}
+    single = tuple(host for host, leaves in leaves_of.items() if len(leaves) == 1 and host not in told)
+    if single and len(first_at) > 1:
+        yield _one_leaf(cluster, rails, single, len(leaves_of))
+
+
+def _leaves(view: View, host: str) -> frozenset[str]:
+    return frozenset(link.a.partition(":")[0] for link in view.links_of.get(host, ()))
+
+
+def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: list[str]) -> Hit:
+    differs = f"goes to {instead} instead of {missing}" if missing else f"goes to {instead} besides"
+    if not instead:
+        differs = f"does not reach {missing}"
+    return Hit(
+        origin=cluster.origin.at("rails"),
+        message=f"{hosts[0]} shares a leaf with {first}, but {differs}",
+        note="the NICs of one rail must be on one leaf",
+        help="move the cable; leave rails out where none are meant",
+        elements=tuple(hosts),
+        places=len(hosts),
+        data={"missing": missing, "instead": instead},
+    )
+
+
+def _one_leaf(cluster: Cluster, rails: int, hosts: tuple[str, ...], of: int) -> Hit:
+    return Hit(
+        origin=cluster.origin.at("rails"),
+        message=f"{rails} rails are stated, and {'every host is' if len(hosts) == of else f'{hosts[0]} is'} "
+        "on one leaf with all its NICs",
+        note="a rail is a leaf, or several, that one NIC of every host is connected to",
+        help="connect the NICs of a host to different leaves, or leave rails out",
+        elements=hosts,
+        places=len(hosts),
+        data={"rails": rails},
+    )

@@ -1,0 +1,125 @@
+"""What the watchdog rules share: the limits of orchagent, and watchdogs by what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.mend import key, port_rows
+from lossless.checks.rules.places import below, elements, places
+from lossless.formats.sonic.to_model.devices import DEFAULT_POLL_MS
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Edit, Origin
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import Watchdog
+    from lossless.model.fabric.view import PortSet, View
+
+DETECTION_MS = range(100, 5000 + 1)
+RESTORATION_MS = range(100, 60000 + 1)
+"""What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
+POLL_MS = range(100, 1000 + 1)
+"""What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
+_STEP_MS = 200
+_STEP_PORTS = 32
+_INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
+
+
+class Rows(NamedTuple):
+    """Watchdogs of one kind of switch that say the same. ``watchdog`` is the first of them."""
+
+    switch: Switch
+    watchdog: Watchdog
+    declared: bool
+    sets: tuple[PortSet, ...]
+
+    @property
+    def poll_ms(self) -> int:
+        """The poll interval that is in force: orchagent has its own where none is configured."""
+        configured = self.switch.qos.poll.poll_ms
+        return DEFAULT_POLL_MS if configured is None else configured
+
+    @property
+    def accepted(self) -> bool:
+        """Whether orchagent accepts the row; what it drops is no watchdog, and its timers mean nothing."""
+        detection_ms, restoration_ms = self.watchdog.detection_ms, self.watchdog.restoration_ms
+        restored = restoration_ms is None or restoration_ms in RESTORATION_MS
+        return detection_ms in DETECTION_MS and restored
+
+    @property
+    def polled_in_range(self) -> bool:
+        """Whether the poll interval is one that the switch's model accepts."""
+        return self.poll_ms in POLL_MS
+
+    def at(self, field: str) -> Origin:
+        """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
+        return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
+
+    def mended(self, field: str, value_ms: int) -> tuple[Edit, ...]:
+        """Return edits that give all these watchdogs another time, as their door writes it."""
+        if self.declared:
+            return key(self.at(field), f"{value_ms}ms")
+        return port_rows(self.sets, self.watchdog.origin, field, str(value_ms))
+
+    @property
+    def poll_origin(self) -> Origin:
+        """Where the poll interval was written."""
+        poll = self.switch.qos.poll
+        if self.declared:
+            return below(self.watchdog.origin, "poll")
+        return poll.origin if poll.poll_ms is None else poll.origin.at("POLL_INTERVAL")
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name."""
+        return elements(self.sets)
+
+    @property
+    def places(self) -> int:
+        """On how many ports."""
+        return places(self.sets)
+
+
+def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
+    """Return for how long a storm leaves a queue dead for a sender, None where the watchdog does not act.
+
+    Detection and one poll, and with action drop restoration: action forward delivers again after detection.
+    """
+    detection_ms, restoration_ms = watchdog.detection_ms, watchdog.restoration_ms
+    restored = restoration_ms is None or restoration_ms in RESTORATION_MS
+    if detection_ms not in DETECTION_MS or not restored or watchdog.action == "alert":
+        return None
+    dropping_ms = (restoration_ms or 0) if watchdog.action == "drop" else 0
+    return (detection_ms or 0) + (DEFAULT_POLL_MS if poll_ms is None else poll_ms) + dropping_ms
+
+
+def watched(view: View) -> Iterator[Rows]:
+    """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
+    groups: dict[tuple[object, ...], list[PortSet]] = {}
+    for ports in view.lossless_sets:
+        watchdog = ports.qos.watchdog
+        if watchdog is not None:
+            groups.setdefault((id(ports.switch), *watchdog[:3]), []).append(ports)
+    for sets in groups.values():
+        first = sets[0].qos.watchdog
+        if first is not None:
+            yield Rows(sets[0].switch, first, view.fabric.door != "config_db", tuple(sets))
+
+
+def default_poll_ms(ports: int) -> int:
+    """Return the poll interval that ``pfcwd start_default`` sets for as many ports.
+
+    200 ms x max(1, (ports - 1) // 32 + 1), 1,000 ms at most. Ports are all of a switch in older releases
+    (sonic-utilities pfcwd/main.py @691b1bb), in later ones those with PFC that are in use (@015521a).
+    """
+    return min(POLL_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
+
+
+def by_switch(found: Iterable[Rows]) -> list[list[Rows]]:
+    """Return watchdogs in one list for each kind of switch."""
+    switches: dict[int, list[Rows]] = {}
+    for rows in found:
+        switches.setdefault(id(rows.switch), []).append(rows)
+    return [*switches.values()]

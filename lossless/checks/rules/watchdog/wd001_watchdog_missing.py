@@ -1,0 +1,134 @@
+"""Every port with PFC needs the PFC watchdog.
+
+## What it does
+Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
+error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
+any row draws one warning; a fragment without PORT rows, which never holds them, draws none. Where some PFC
+ports have a row and others have none, those others are an error.
+
+## Why it breaks a lossless fabric
+A NIC that is stuck pauses its switch port for ever. The pause spreads hop by hop until the whole fabric stands
+still, and the job hangs rather than fails. Only the watchdog ends it.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog: off   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet4": null
+  },
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": "3"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog: {poll: 600ms, detection: 1200ms, restoration: 1200ms}
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet4": {"action": "drop", "detection_time": "400", "restoration_time": "400"}
+  }
+}
+```
+
+## Fix
+Declare `pfc.watchdog` in the intent; on a switch, `pfcwd start_default` writes a row for every port.
+`default_pfcwd_status` alone starts nothing after `config reload`: without rows no watchdog runs.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 and 6.2
+- sonic-utilities pfcwd/main.py @691b1bb
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="WD001",
+    name="watchdog-missing",
+    severity="error",
+    summary="Every port with PFC needs the PFC watchdog",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 and 6.2",
+        "sonic-utilities pfcwd/main.py @691b1bb",
+    ),
+)
+_WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per cause of PFC ports without a watchdog."""
+    sets_of: dict[int, list[PortSet]] = {}
+    for ports in view.lossless_sets:
+        sets_of.setdefault(id(ports.switch), []).append(ports)
+    for sets in sets_of.values():
+        missing = [ports for ports in sets if ports.qos.watchdog is None]
+        if not missing:
+            continue
+        if view.fabric.declared:
+            yield from map(_undeclared, missing)
+        elif len(missing) < len(sets):
+            yield from map(_port_without_row, missing)
+        elif _is_fragment(missing):
+            yield Gap("a fragment without PORT rows: the watchdog may stand elsewhere", places(missing))
+        else:
+            yield _device_without_rows(missing)
+
+
+def _undeclared(ports: PortSet) -> Hit:
+    return Hit(
+        origin=ports.switch.qos.poll.origin,
+        message="PFC is on and no watchdog is declared",
+        note=_WHY,
+        help="declare pfc.watchdog, for example {poll: 600ms, detection: 1200ms, restoration: 1200ms}",
+        elements=ports.elements,
+        places=ports.places,
+    )
+
+
+def _port_without_row(ports: PortSet) -> Hit:
+    return Hit(
+        origin=ports.qos.pfc.origin,
+        message="PFC is on and the port has no PFC_WD row, though other ports of the switch have one",
+        note=_WHY,
+        help=f"pfcwd start on {ports.ports[0].name}, or add its row to PFC_WD",
+        elements=ports.elements,
+        places=ports.places,
+    )
+
+
+def _is_fragment(sets: Sequence[PortSet]) -> bool:
+    """Return whether the ports come from a qos.json or buffers.json, which never holds the watchdog's rows."""
+    return all(port.admin_up is UNKNOWN for ports in sets for port in ports.ports)
+
+
+def _device_without_rows(sets: Sequence[PortSet]) -> Hit:
+    return Hit(
+        origin=sets[0].qos.pfc.origin,
+        message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",
+        note="pfcwd start_default writes the rows on the running switch; this file does not have them",
+        help="save the configuration after pfcwd start_default",
+        elements=elements(sets),
+        places=places(sets),
+        severity="warning",
+    )

@@ -1,0 +1,163 @@
+"""The watchdog must watch every priority that has PFC.
+
+## What it does
+Compares `pfcwd_sw_enable` with `pfc_enable` on each port with a `PFC_WD` row: the watchdog takes what it
+watches from the first, never from the second. A mask that is missing, empty or leaves a priority out is an
+error. Priorities 2 and 6 may be left out: tunnel remapping adds them to `pfc_enable` alone. So may a priority
+whose traffic has no headroom; there PFC itself is the mistake. A port without a `PFC_WD` row is WD001's,
+except on a switch that has none yet while other ports have a mask. Before database version 3_0_5 the device
+fills the mask in itself; a file without a version is judged as it stands.
+
+## Why it breaks a lossless fabric
+With an empty mask the watchdog never starts: orchagent finds no lossless TC, tries again for ever, and
+`pfcwd show config` still prints the port as if it were watched. A NIC that is stuck then pauses the port for
+ever, and the pause spreads until the fabric stands still.
+
+## Bad
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfcwd_sw_enable": ""   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet8": {
+    "pfc_enable": "3",   // <- here
+    "pfcwd_sw_enable": null
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PORT_QOS_MAP": {"Ethernet4": {
+    "pfc_enable": "3",
+    "pfcwd_sw_enable": "3"
+  }}
+}
+```
+
+## Fix
+Set `pfcwd_sw_enable` to the priorities of `pfc_enable`. The watchdog reads the mask when it starts, so run
+`pfcwd stop` and `pfcwd start` on the port afterwards.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (no lossless TC: the row is tried again)
+- sonic-utilities scripts/db_migrator.py @691b1bb (version 3_0_4 to 3_0_5 fills the mask in)
+- sonic-buildimage files/build_templates/qos_config.j2 @086b03b (tunnel remapping)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.mend import port_rows
+from lossless.checks.rules.places import counted_lossy, elements, places
+from lossless.ground.basics.findings import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="WD002",
+    name="watchdog-mask-empty",
+    severity="error",
+    summary="The watchdog must watch every priority that has PFC",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
+        "sonic-utilities scripts/db_migrator.py @691b1bb",
+        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    fixable="unsafe",
+)
+_FILLED_IN_BEFORE = (3, 0, 5)
+_REMAPPED = (2, 6)
+"""What tunnel remapping adds to pfc_enable and, by design, not to the watchdog mask."""
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per switch and kind of mask that leaves priorities with PFC unwatched."""
+    groups: dict[tuple[object, ...], list[PortSet]] = {}
+    for ports in _to_be_watched(view):
+        if unwatched(ports.qos) and not _filled_in(ports.switch.qos.database_version):
+            mask = ports.qos.watchdog_mask
+            key = (id(ports.switch), ports.qos.pfc.priorities, None if mask is None else mask.priorities)
+            groups.setdefault(key, []).append(ports)
+    yield from (_hit(sets) for sets in groups.values())
+
+
+def _to_be_watched(view: View) -> Iterator[PortSet]:
+    """Yield ports that have a watchdog, or will have one once the switch gets its rows."""
+    started = {id(ports.switch) for ports in view.lossless_sets if ports.qos.watchdog}
+    masked = {id(ports.switch) for ports in view.lossless_sets if _mask(ports.qos)}
+    for ports in view.lossless_sets:
+        switch = id(ports.switch)
+        if ports.qos.watchdog or (switch in masked and switch not in started):
+            yield ports
+
+
+def _mask(qos: PortQos) -> tuple[int, ...]:
+    return qos.watchdog_mask.priorities if qos.watchdog_mask else ()
+
+
+def unwatched(qos: PortQos) -> tuple[int, ...]:
+    """Return the priorities with PFC that the watchdog leaves out and should not."""
+    mask = _mask(qos)
+    left_out = (p for p in qos.pfc.priorities if p not in mask)
+    return tuple(p for p in left_out if not mask or (p not in _REMAPPED and not counted_lossy(qos, p)))
+
+
+def _to_watch(qos: PortQos) -> tuple[int, ...]:
+    """Return the mask as it should be; of an empty one, without what tunnel remapping adds to others."""
+    mask, left_out = _mask(qos), unwatched(qos)
+    if not mask and set(_REMAPPED) < set(left_out):
+        return tuple(p for p in left_out if p not in _REMAPPED)
+    return tuple(sorted({*mask, *left_out}))
+
+
+def _filled_in(version: str | None) -> bool:
+    """Return whether the device fills the mask in when it starts: databases older than 3_0_5."""
+    numbers = tuple(int(part) for part in (version or "").split("_") if part.isdecimal())
+    return bool(numbers) and numbers < _FILLED_IN_BEFORE
+
+
+def _hit(sets: list[PortSet]) -> Hit:
+    qos, version = sets[0].qos, sets[0].switch.qos.database_version
+    mask, left_out = qos.watchdog_mask, unwatched(qos)
+    on = _list(qos.pfc.priorities)
+    if mask is None:
+        found = "pfcwd_sw_enable is missing: the watchdog never starts"
+    elif not mask.priorities:
+        found = "pfcwd_sw_enable is empty: the watchdog never starts"
+    else:
+        found = f"the watchdog watches {_list(mask.priorities)} and leaves out {_list(left_out)}"
+    return Hit(
+        origin=qos.pfc.origin if mask is None else mask.origin,
+        message=f"PFC is on for {on}, and {found}",
+        note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"
+        + ("" if version else "; a config reload would fill it in where the file really has no VERSIONS"),
+        help=f'set "pfcwd_sw_enable": "{",".join(map(str, _to_watch(qos)))}" and restart the watchdog',
+        elements=elements(sets),
+        places=places(sets),
+        data={"pfc": list(qos.pfc.priorities), "watched": list(_mask(qos)), "unwatched": list(left_out)},
+        confidence=None if version else "medium",
+        fix=port_rows(
+            sets,
+            Origin(qos.pfc.origin.file, qos.pfc.origin.path[:-1]),
+            "pfcwd_sw_enable",
+            ",".join(map(str, _to_watch(qos))),
+        ),
+    )
+
+
+def _list(priorities: tuple[int, ...]) -> str:
+    noun = "priority" if len(priorities) == 1 else "priorities"
+    return f"{noun} {', '.join(map(str, priorities))}"

@@ -1,0 +1,159 @@
+"""Watchdog timers must lie in the ranges that the switch accepts.
+
+## What it does
+Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)
+of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval
+of up to 3,000 ms is a warning, because Dell Enterprise SONiC accepts it and the file does not say who reads
+it; it is an error where a timer lies below it. Timers that this rule refuses are not judged by WD004, WD005,
+WD006 and WD008.
+
+## Why it breaks a lossless fabric
+orchagent drops the whole row when one of its timers is out of range or the detection time is missing. The
+port then has PFC and no watchdog, and only the log says so. A poll interval out of range makes the switch
+refuse the whole file when it checks it.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    detection: 6000ms   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "90000"   // <- here
+  }}
+}
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet4": {   // <- here
+      "detection_time": null
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    detection: 4800ms
+    restoration: 4800ms
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "detection_time": "1200",
+    "restoration_time": "1200"
+  }}
+}
+```
+
+## Fix
+Bring the timer into the range.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.h and pfcwdorch.cpp @e6b0c5b (limits; a row that breaks them is dropped)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (POLL_INTERVAL)
+- dellemc.enterprise_sonic 2.5.1, module sonic_qos_pfc (poll up to 3,000 ms)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import DETECTION_MS, POLL_MS, RESTORATION_MS, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD003",
+    name="watchdog-timer-range",
+    severity="error",
+    summary="Watchdog timers must lie in the ranges that the switch accepts",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.h and pfcwdorch.cpp @e6b0c5b",
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
+        "dellemc.enterprise_sonic 2.5.1, module sonic_qos_pfc",
+    ),
+    fixable="unsafe",
+)
+_DELL_POLL_MS = range(100, 3000 + 1)
+_DROPPED = "orchagent drops the whole row, and the port has no watchdog"
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per timer out of range, and per switch whose poll interval is."""
+    switches: dict[int, list[Rows]] = {}
+    for rows in watched(view):
+        switches.setdefault(id(rows.switch), []).append(rows)
+        yield from _timers(rows)
+    for found in switches.values():
+        if not found[0].polled_in_range:
+            yield _poll(found)
+
+
+def _timers(rows: Rows) -> Iterator[Hit]:
+    detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
+    if detection_ms is None:
+        yield _without_detection(rows)
+    elif detection_ms not in DETECTION_MS:
+        yield _timer(rows, "detection_time", detection_ms, DETECTION_MS)
+    if restoration_ms is not None and restoration_ms not in RESTORATION_MS:
+        yield _timer(rows, "restoration_time", restoration_ms, RESTORATION_MS)
+
+
+def _without_detection(rows: Rows) -> Hit:
+    return Hit(
+        origin=rows.watchdog.origin.key(),
+        message=f"the watchdog has no detection time: {_DROPPED}",
+        help="set detection_time, for example to twice the poll interval",
+        elements=rows.elements,
+        places=rows.places,
+    )
+
+
+def _timer(rows: Rows, field: str, value_ms: int, accepted: range) -> Hit:
+    name = field.partition("_")[0]
+    nearest_ms = min(max(value_ms, accepted[0]), accepted[-1])
+    return Hit(
+        origin=rows.at(field),
+        message=f"{name} of {value_ms:,} ms is outside {_span(accepted)}: {_DROPPED}",
+        help=f"set {name} to {nearest_ms} ms, the nearest that is accepted",
+        elements=rows.elements,
+        places=rows.places,
+        data={f"{name}_ms": value_ms, "minimum_ms": accepted[0], "maximum_ms": accepted[-1]},
+        fix=rows.mended(field, nearest_ms),
+    )
+
+
+def _poll(found: Sequence[Rows]) -> Hit:
+    poll_ms, declared = found[0].poll_ms, found[0].declared
+    above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in found)
+    unsure = not declared and poll_ms in _DELL_POLL_MS and not above
+    return Hit(
+        origin=found[0].poll_origin,
+        message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_MS)}",
+        note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
+        + ("; detection is shorter than the poll interval" if above else ""),
+        help=f"set it to {min(max(poll_ms, POLL_MS[0]), POLL_MS[-1])} ms, the nearest that is accepted",
+        elements=tuple(name for rows in found for name in rows.elements),
+        places=sum(rows.places for rows in found),
+        data={"poll_ms": poll_ms, "minimum_ms": POLL_MS[0], "maximum_ms": POLL_MS[-1]},
+        severity="warning" if unsure else None,
+        confidence="medium" if unsure else None,
+    )
+
+
+def _span(accepted: range) -> str:
+    return f"{accepted[0]} to {accepted[-1]:,} ms"

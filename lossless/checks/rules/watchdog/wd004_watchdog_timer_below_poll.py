@@ -1,0 +1,131 @@
+"""Watchdog timers must not be shorter than the poll interval.
+
+## What it does
+Compares detection and restoration of each watchdog with the poll interval of its switch, 100 ms where none is
+configured. Where every watchdog of a switch is below it, the poll interval is blamed. A poll interval that is
+itself out of range is WD003's.
+
+## Why it breaks a lossless fabric
+The watchdog sees a queue only when it polls. With a detection time below the poll interval a single look
+decides: a queue that happens to be paused at that moment is taken for a storm and its packets are dropped.
+SONiC's model refuses such a file, but `pfcwd start` lets it through, so it lives on switches until a reload.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    detection: 400ms   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "detection_time": "200"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    poll: 400ms
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "detection_time": "400"
+  }}
+}
+```
+
+## Fix
+Raise the timer to the poll interval or, better, to twice of it; or poll more often.
+
+## Sources
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (the must of both timers)
+- sonic-swss orchagent/orchdaemon.cpp @e6b0c5b (PFC_WD_POLL_MSECS, 100 ms)
+- sonic-buildimage issue 27865, sonic-utilities issue 4520
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import watched
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD004",
+    name="watchdog-timer-below-poll",
+    severity="error",
+    summary="Watchdog timers must not be shorter than the poll interval",
+    sources=(
+        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
+        "sonic-swss orchagent/orchdaemon.cpp @e6b0c5b",
+        "sonic-buildimage issue 27865, sonic-utilities issue 4520",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog below the poll interval, or one per switch where all of them are."""
+    switches: dict[int, list[Rows]] = {}
+    for rows in watched(view):
+        if rows.accepted and rows.polled_in_range:
+            switches.setdefault(id(rows.switch), []).append(rows)
+    for found in switches.values():
+        below = [rows for rows in found if below_poll(rows)]
+        if below and len(below) == len(found) and not view.fabric.declared:
+            yield _poll_hit(below)
+        else:
+            yield from map(_row_hit, below)
+
+
+def below_poll(rows: Rows) -> tuple[str, ...]:
+    """Return the timers that are shorter than the poll interval."""
+    timers = {
+        "detection_time": rows.watchdog.detection_ms,
+        "restoration_time": rows.watchdog.restoration_ms,
+    }
+    return tuple(name for name, value in timers.items() if value is not None and value < rows.poll_ms)
+
+
+def _poll_hit(found: Sequence[Rows]) -> Hit:
+    hit = _row_hit(min(found, key=lambda rows: rows.watchdog.detection_ms or 0))
+    return hit._replace(
+        origin=found[0].poll_origin,
+        elements=tuple(name for rows in found for name in rows.elements),
+        places=sum(rows.places for rows in found),
+        related=(),
+    )
+
+
+def _row_hit(rows: Rows) -> Hit:
+    below = below_poll(rows)
+    values = {
+        "detection": rows.watchdog.detection_ms,
+        "restoration": rows.watchdog.restoration_ms,
+    }
+    short = [f"{name} of {values[name]} ms" for name in (field.partition("_")[0] for field in below)]
+    return Hit(
+        origin=rows.at(below[0]),
+        message=f"{' and '.join(short)} {'are' if len(short) > 1 else 'is'} shorter than "
+        f"the poll interval of {rows.poll_ms} ms",
+        note="a queue is looked at once per poll: a shorter detection lets one look decide, "
+        "a shorter restoration waits for the next poll anyway",
+        help=f"raise {' and '.join(f.partition('_')[0] for f in below)} to {2 * rows.poll_ms} ms, two polls; "
+        f"{rows.poll_ms} ms is the least",
+        elements=rows.elements,
+        places=rows.places,
+        data={**{f"{name}_ms": value for name, value in values.items()}, "poll_ms": rows.poll_ms},
+        related=(Related(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
+    )

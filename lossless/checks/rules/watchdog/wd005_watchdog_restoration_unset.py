@@ -1,0 +1,101 @@
+"""A watchdog that acts must also restore.
+
+## What it does
+Looks for a restoration time on each watchdog whose action is drop or forward. Action alert changes nothing on
+the queue and so restores nothing.
+
+## Why it breaks a lossless fabric
+Without a restoration time the queue stays as the storm left it until an operator restarts the watchdog. With
+action drop every RDMA packet through that queue is lost from then on: an error. With action forward the queue
+ignores pauses, and packets are lost only where the other end cannot take them: a warning.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    restoration: null   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "Ethernet4": {   // <- here
+      "restoration_time": null
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    restoration: 2400ms
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "1600"
+  }}
+}
+```
+
+## Fix
+Set a restoration time; `pfcwd start` gives twice the detection time where none is named.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b (an empty time never restores)
+- sonic-utilities pfcwd/main.py @691b1bb (twice the detection time)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD005",
+    name="watchdog-restoration-unset",
+    severity="error",
+    summary="A watchdog that acts must also restore",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b",
+        "sonic-utilities pfcwd/main.py @691b1bb",
+    ),
+    fixable="unsafe",
+)
+_AFTER = {
+    "drop": "drops its packets until an operator acts",
+    "forward": "ignores pauses until an operator acts",
+}
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog that acts and never restores."""
+    for rows in watched(view):
+        if rows.accepted and rows.watchdog.restoration_ms is None and rows.watchdog.action in _AFTER:
+            yield _hit(rows)
+
+
+def _hit(rows: Rows) -> Hit:
+    action, detection_ms = rows.watchdog.action, rows.watchdog.detection_ms or 0
+    return Hit(
+        origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),
+        message=f"no restoration time is set: a queue that stormed once {_AFTER[action]}",
+        note="without one, the plugin that restores queues passes this one over",
+        help=f"set restoration to {2 * detection_ms} ms, twice the detection time",
+        elements=rows.elements,
+        places=rows.places,
+        data={"action": action, "detection_ms": detection_ms},
+        severity="warning" if action == "forward" else None,
+        fix=rows.mended("restoration_time", 2 * detection_ms),
+    )

@@ -1,0 +1,89 @@
+"""A queue should not be restored faster than a storm is detected.
+
+## What it does
+Compares restoration with detection on each watchdog that acts. A restoration below the poll interval is
+WD004's.
+
+## Why it breaks a lossless fabric
+A NIC that keeps storming is let in again sooner than it is shut out. Each time the queue holds its paused
+packets and the pause spreads upstream once more; the peer toggles the queue for as long as it is ill.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    restoration: 800ms   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "400"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    restoration: 1200ms
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "restoration_time": "800"
+  }}
+}
+```
+
+## Fix
+Make restoration at least as long as detection; `pfcwd start` takes twice the detection time.
+
+## Sources
+- sonic-utilities pfcwd/main.py @691b1bb
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD006",
+    name="watchdog-restores-too-soon",
+    severity="warning",
+    summary="A queue should not be restored faster than a storm is detected",
+    sources=("sonic-utilities pfcwd/main.py @691b1bb",),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog that restores faster than it detects."""
+    for rows in watched(view):
+        detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
+        if detection_ms is None or restoration_ms is None or rows.watchdog.action == "alert":
+            continue
+        if rows.accepted and rows.poll_ms <= restoration_ms < detection_ms:
+            yield _hit(rows, detection_ms, restoration_ms)
+
+
+def _hit(rows: Rows, detection_ms: int, restoration_ms: int) -> Hit:
+    return Hit(
+        origin=rows.at("restoration_time"),
+        message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",
+        note="a peer that keeps storming is let in again sooner than it is shut out",
+        help=f"set restoration to {2 * detection_ms} ms, twice the detection time; at least {detection_ms}",
+        elements=rows.elements,
+        places=rows.places,
+        data={"restoration_ms": restoration_ms, "detection_ms": detection_ms},
+    )

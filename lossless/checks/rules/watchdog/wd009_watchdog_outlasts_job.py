@@ -1,0 +1,86 @@
+"""A stormed queue must be back before the job gives up.
+
+## What it does
+Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
+compares it with `hosts.job_timeout`, the time after which a job or a storage client that hangs ends itself. Where
+none is stated, nothing is judged; the transport's patience is WD008's.
+
+## Why it breaks a lossless fabric
+A watchdog that acts after the job has given up saves nothing: the job restarts from its checkpoint, meets the
+same storm, and gives up again.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  job_timeout: 2s   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {job_timeout: 600s}
+```
+
+## Fix
+Shorten detection and restoration, or give the job more time.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (detection in whole polls, restoration behind it)
+- arithmetic: the queue is dead for detection + poll + restoration
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import watched
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD009",
+    name="watchdog-outlasts-job",
+    severity="error",
+    summary="A stormed queue must be back before the job gives up",
+    sources=("sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog and kind of host whose jobs give up first."""
+    hurried = [
+        (host, timeout_ms, names)
+        for host, names in view.host_kinds
+        if isinstance(timeout_ms := host.jobs.timeout_ms, int)
+    ]
+    for rows in watched(view) if hurried else ():
+        if not rows.accepted or rows.watchdog.action == "alert":
+            continue
+        for host, timeout_ms, names in hurried:
+            yield from _judge(rows, host, timeout_ms, names)
+
+
+def _judge(rows: Rows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Iterator[Hit]:
+    detection_ms = rows.watchdog.detection_ms or 0
+    restoration_ms = (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
+    dead_ms = detection_ms + rows.poll_ms + restoration_ms
+    if timeout_ms > dead_ms:
+        return
+    restoring = f" + restoration {restoration_ms}" if restoration_ms else ""
+    yield Hit(
+        origin=host.at("job_timeout"),
+        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is back after {dead_ms / 1000:g} s",
+        note=f"detection {detection_ms} + poll {rows.poll_ms}{restoring} = {dead_ms} ms",
+        help=f"give jobs more than {dead_ms} ms, or shorten the watchdog's times",
+        elements=names,
+        places=len(names),
+        data={"job_timeout_ms": timeout_ms, "dead_ms": dead_ms},
+        related=(Related(rows.watchdog.origin, "the watchdog"),),
+    )

@@ -1,0 +1,117 @@
+"""Detection should be a whole number of polls, two at least.
+
+## What it does
+Divides the detection time of each watchdog by the poll interval of its switch, and says after what time a storm is
+really seen where the first is no multiple of the second. In an intent it says so too where both are equal; SONiC's
+own defaults are, so a deployed switch is left alone there. A detection time below the poll interval is WD004's.
+
+## Why it breaks a lossless fabric
+The watchdog counts in polls. With 1,000 ms of poll, a detection of 1,200 ms takes two polls, and as a storm never
+begins on time for the first, a queue stands still for up to 3 s: whoever reckons with 1.2 s promises too much to
+hosts and jobs. With one poll of detection, one look decides, and on chips that look only at both ends of the
+interval a healthy pause can pass for a storm.
+
+## Bad
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "detection_time": "500"   // <- here
+  }}
+}
+```
+
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    detection: 600ms   # <- here
+```
+
+## Good
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {"detection_time": "800"}}
+}
+```
+
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    poll: 400ms
+```
+
+## Fix
+Make detection two polls or more, and a whole number of them.
+
+## Sources
+- sonic-swss orchagent/pfc_detect_mellanox.lua @9040c8e, pfc_detect_broadcom.lua @0cb8610 (time left, poll by poll)
+- sonic-mgmt issue 26045 and pull request 27657 (detection plus one poll at worst; no margin where both are equal)
+- sonic-buildimage issue 3964 (measured times exceed the configured ones)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.watchdog.rows import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD010",
+    name="watchdog-detection-between-polls",
+    severity="info",
+    summary="Detection should be a whole number of polls, two at least",
+    sources=(
+        "sonic-swss orchagent/pfc_detect_mellanox.lua @9040c8e, pfc_detect_broadcom.lua @0cb8610",
+        "sonic-mgmt issue 26045 and pull request 27657",
+        "sonic-buildimage issue 3964",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog whose storms are seen later than it says, or at one look."""
+    for rows in watched(view):
+        detection_ms, poll_ms = rows.watchdog.detection_ms, rows.poll_ms
+        if detection_ms is None or not rows.accepted or not rows.polled_in_range or detection_ms < poll_ms:
+            continue
+        if detection_ms % poll_ms:
+            yield _between(rows, detection_ms)
+        elif rows.declared and detection_ms == poll_ms:
+            yield _one_look(rows, detection_ms)
+
+
+def _between(rows: Rows, detection_ms: int) -> Hit:
+    poll_ms = rows.poll_ms
+    looks = -(-detection_ms // poll_ms)
+    first_ms, last_ms = looks * poll_ms, (looks + 1) * poll_ms
+    return Hit(
+        origin=rows.at("detection_time"),
+        message=f"a storm is seen after {first_ms:,} to {last_ms:,} ms, not after {detection_ms:,}",
+        note=f"{detection_ms} / {poll_ms} ms makes {looks} polls, and a storm that begins between two waits "
+        "for one more",
+        help=f"make detection a whole number of polls, {first_ms} ms, or poll more often",
+        elements=rows.elements,
+        places=rows.places,
+        data={"detection_ms": detection_ms, "poll_ms": poll_ms, "seen_ms": first_ms, "at_latest_ms": last_ms},
+        related=beside(rows.at("detection_time"), (rows.poll_origin, f"polled every {poll_ms} ms")),
+    )
+
+
+def _one_look(rows: Rows, detection_ms: int) -> Hit:
+    return Hit(
+        origin=rows.at("detection_time"),
+        message=f"detection is one poll of {detection_ms} ms: one look decides that a queue storms",
+        note="some releases ask for two looks that agree, others act on the first",
+        help=f"{2 * detection_ms} ms make it two polls",
+        elements=rows.elements,
+        places=rows.places,
+        data={"detection_ms": detection_ms, "poll_ms": rows.poll_ms},
+        related=beside(rows.at("detection_time"), (rows.poll_origin, "the poll interval")),
+    )

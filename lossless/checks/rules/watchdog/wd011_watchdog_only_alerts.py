@@ -1,0 +1,82 @@
+"""A watchdog must act, not only report.
+
+## What it does
+Looks for the action `alert` on ports with PFC. `drop` and `forward` are both decisions; which of them fits is the
+operator's to say.
+
+## Why it breaks a lossless fabric
+With `alert` the watchdog writes a line in the log and leaves the queue as it is. A NIC that is stuck then pauses
+its port for as long as it likes, and the pause spreads through the fabric as if there were no watchdog.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    action: alert   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {
+    "action": "alert"   // <- here
+  }}
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    action: forward
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {"Ethernet4": {"action": "drop"}}
+}
+```
+
+## Fix
+Set the action to `drop`, SONiC's default: stop the watchdog on the port first, then start it again.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (alert has no handler that touches the queue; drop is the default)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (a storm ends when somebody ends it)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.watchdog.rows import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD011",
+    name="watchdog-only-alerts",
+    severity="warning",
+    summary="A watchdog must act, not only report",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per watchdog that only reports."""
+    for rows in watched(view):
+        if rows.accepted and rows.watchdog.action == "alert":
+            yield Hit(
+                origin=rows.at("action"),
+                message="the watchdog only alerts: nothing ends a storm",
+                note="a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric",
+                help="set the action to drop, SONiC's default, or to forward",
+                elements=rows.elements,
+                places=rows.places,
+            )

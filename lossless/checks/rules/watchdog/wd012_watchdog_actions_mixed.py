@@ -1,0 +1,116 @@
+"""On a Broadcom chip all watchdogs of a switch should take the same action.
+
+## What it does
+Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other
+chips each port has an action of its own. Where the chip is not known, a mixture is not judged. That a Cisco 8000
+knows no `forward` is said by SWS005.
+
+## Why it breaks a lossless fabric
+Where the chip recovers from deadlocks itself, its packet action holds for the whole switch. orchagent takes it from
+the first row and refuses the rows that ask for another one: those ports have PFC and no watchdog, and
+`pfcwd show config` shows them all the same. Whether a switch recovers so depends on its chip settings, which no
+configuration file shows.
+
+## Bad
+```json config_db base=azure
+{
+  "PFC_WD": {"Ethernet4": {
+    "action": "forward"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=azure
+{
+  "PFC_WD": {
+    "Ethernet0": {"action": "forward"},
+    "Ethernet4": {"action": "forward"},
+    "Ethernet8": {"action": "forward"}
+  }
+}
+```
+
+## Fix
+Give all ports of the switch one action. Stop the watchdog everywhere before it is changed.
+
+## Sources
+- sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (PFC DLR: one packet action for the switch, another is refused)
+- sonic-swss pull requests 2316 and 2807 (recovery by DLR_INIT on Broadcom)
+- sonic-buildimage issues 26359 and 23623 (an action changed under a running watchdog does not drop)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import beside
+from lossless.checks.rules.watchdog.rows import by_switch, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD012",
+    name="watchdog-actions-mixed",
+    severity="warning",
+    summary="On a Broadcom chip all watchdogs of a switch should take the same action",
+    sources=(
+        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
+        "sonic-swss pull requests 2316 and 2807",
+        "sonic-buildimage issues 26359 and 23623",
+    ),
+    confidence="medium",
+)
+_BROADCOM = ("Tomahawk", "Trident", "Jericho")
+_ACTIONS = ("drop", "forward", "alert")
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per action that is not the usual one of its switch."""
+    for found in by_switch(rows for rows in watched(view) if rows.accepted):
+        actions = {rows.watchdog.action for rows in found}.intersection(_ACTIONS)
+        if len(actions) < 2:
+            continue
+        switch = found[0].switch
+        if switch.profile is None:
+            yield Gap("the chip is not known, and some take one watchdog action for the whole switch")
+        elif _is_broadcom(switch):
+            yield from _odd_ones(found)
+
+
+def _is_broadcom(switch: Switch) -> bool:
+    return switch.profile is not None and switch.profile.asic.name.startswith(_BROADCOM)
+
+
+def _odd_ones(found: Sequence[Rows]) -> Iterator[Hit]:
+    by_action: dict[str, list[Rows]] = {}
+    for rows in found:
+        by_action.setdefault(rows.watchdog.action, []).append(rows)
+    usual, *others = sorted(by_action, key=lambda action: -_ports(by_action[action]))
+    for action in others:
+        yield _hit(by_action[action], by_action[usual])
+
+
+def _ports(alike: Sequence[Rows]) -> int:
+    return sum(rows.places for rows in alike)
+
+
+def _hit(odd: Sequence[Rows], others: Sequence[Rows]) -> Hit:
+    action, usual = odd[0].watchdog.action, others[0].watchdog.action
+    ports = _ports(others)
+    return Hit(
+        origin=odd[0].at("action"),
+        message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
+        note="where the chip recovers by itself (DLR), orchagent refuses every row whose action is not the first one's",
+        help=f"set the action to {usual} on all ports, or to {action}",
+        elements=tuple(name for rows in odd for name in rows.elements),
+        places=_ports(odd),
+        data={"action": action, "usual": usual, "usual_ports": ports},
+        related=beside(odd[0].at("action"), (others[0].at("action"), f"action {usual}")),
+    )

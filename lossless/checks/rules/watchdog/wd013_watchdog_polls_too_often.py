@@ -1,0 +1,107 @@
+"""The watchdog should not poll more often than SONiC does for as many ports.
+
+## What it does
+Compares the poll interval, 100 ms where none is configured, with what `pfcwd start_default` would set: 200 ms for
+every 32 ports begun, 1,000 ms at most. Ports are those with PFC that are not down: older releases count all ports
+and ask for more, never for less. An interval out of range is WD003's.
+
+## Why it breaks a lossless fabric
+Each poll reads the counters of every watched queue and port, which takes longer the more there are. Where that takes
+longer than the interval, polls come late and at odd distances, and what is counted as one interval was two: storms
+are seen late, and on some chips a healthy pause passes for a storm.
+
+## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    poll: 100ms   # <- here
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "GLOBAL": {
+      "POLL_INTERVAL": "100"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    poll: 200ms
+```
+
+```json config_db base=leaf
+{
+  "PFC_WD": {
+    "GLOBAL": {"POLL_INTERVAL": "200"}
+  }
+}
+```
+
+## Fix
+`pfcwd interval` sets it; detection and restoration must not be shorter.
+
+## Sources
+- sonic-utilities pfcwd/main.py @691b1bb, @015521a (start_default; the later one counts ports with PFC only)
+- sonic-swss orchagent/orchdaemon.cpp @e6b0c5b (100 ms without a GLOBAL row)
+- sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610 (collection decides whether an interval can be kept)
+- sonic-swss pull request 3036 (late polls mistaken for a storm)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.watchdog.rows import by_switch, default_poll_ms, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.view import PortSet, View
+
+RULE = Rule(
+    code="WD013",
+    name="watchdog-polls-too-often",
+    severity="warning",
+    summary="The watchdog should not poll more often than SONiC does for as many ports",
+    sources=(
+        "sonic-utilities pfcwd/main.py @691b1bb, @015521a",
+        "sonic-swss orchagent/orchdaemon.cpp @e6b0c5b",
+        "sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610",
+        "sonic-swss pull request 3036",
+    ),
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of switch that polls more often than SONiC would."""
+    for found in by_switch(watched(view)):
+        switch = found[0].switch
+        if found[0].polled_in_range and found[0].poll_ms < default_poll_ms(len(switch.ports)):
+            sets = [ports for ports in view.lossless_sets if ports.switch is switch]
+            yield from _judge(found[0], sets)
+
+
+def _judge(rows: Rows, sets: list[PortSet]) -> Iterator[Hit]:
+    ports = sum(len(alike.ports) for alike in sets)
+    poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
+    if poll_ms >= needed_ms:
+        return
+    unset = rows.switch.qos.poll.poll_ms is None
+    yield Hit(
+        origin=rows.poll_origin,
+        message=f"the watchdog polls every {poll_ms} ms{', as none is set' if unset else ''}; "
+        f"SONiC polls {ports} ports with PFC every {needed_ms} ms",
+        note="200 ms for every 32 ports begun, 1,000 ms at most",
+        help=f"set the poll interval to {needed_ms} ms, and detection and restoration to no less",
+        elements=elements(sets),
+        places=places(sets),
+        data={"poll_ms": poll_ms, "needed_ms": needed_ms, "ports": ports},
+    )

@@ -1,0 +1,127 @@
+"""A NIC with a stuck receiver should stop pausing its switch before the switch acts on it.
+
+## What it does
+Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC
+gives up pausing, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
+`auto`, the default, is 100 ms with mlx5; what a NIC is left with if nobody sets it is 8 s. A NIC of which no
+profile says that it can is not judged.
+
+## Why it breaks a lossless fabric
+A receiver that is stuck pauses for ever. Where the NIC ends that itself, one host drops its own packets. Where it
+does not, the pause spreads through the fabric for as long as the watchdog takes, and then the switch drops the
+whole queue to that host, for healthy queue pairs as well.
+
+## Bad
+```yaml intent base=leaf-spine
+hosts:
+  pfc_prevention: off   # <- here
+```
+
+```yaml intent base=leaf-spine
+hosts:
+  pfc_prevention: 8s   # <- here
+```
+
+## Good
+```yaml intent base=leaf-spine
+hosts: {pfc_prevention: 1200ms}
+```
+
+## Fix
+Leave `pfc_prevention` out, or make it no longer than the watchdog's detection.
+
+## Sources
+- Linux commit 2afa609f (mlx5: pfc-prevention-tout, 80 to 8000 ms, 8000 by default, auto is 100)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 (a watchdog in the NIC and one in the switch)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.hosts.attached import attached_hosts
+from lossless.checks.rules.unread import unread
+from lossless.checks.rules.watchdog.rows import watched
+from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import View
+
+RULE = Rule(
+    code="WD015",
+    name="nic-storms-too-long",
+    severity="warning",
+    summary="A NIC with a stuck receiver should stop pausing its switch before the switch acts on it",
+    sources=(
+        "Linux commit 2afa609f",
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3",
+    ),
+    subject="intent",
+)
+
+
+def check(view: View) -> Iterator[Hit | Gap]:
+    """Yield a hit per kind of host whose NIC pauses for longer than its switch watches."""
+    acting = [rows for rows in watched(view) if rows.accepted and rows.watchdog.action != "alert"]
+    for host, names in view.host_kinds:
+        if not host.pfc_priorities:
+            continue
+        if host.stall_ms is UNKNOWN or host.pfc_priorities is UNKNOWN:
+            yield unread("when its NICs end a pause storm of their own", names)
+        elif host.stall_ms is None:
+            yield Gap(f"no profile says when {host.nic_name} ends a pause storm of its own", len(names))
+        elif host.stall_ms == 0:
+            yield _hit(host, 0, names, "the NICs never stop pausing for a receiver that is stuck")
+        else:
+            yield from _outlasting(host, host.stall_ms, acting, names)
+
+
+def attached(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per host whose NIC pauses for longer than the switch port it hangs on watches."""
+    for link in attached_hosts(devices):
+        stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
+        acting = link.switch.dead_ms is not None and detection_ms is not None
+        if isinstance(stall_ms, int) and acting and stall_ms > (detection_ms or 0):
+            where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
+            yield _hit(
+                link.host,
+                stall_ms,
+                (link.name,),
+                f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms",
+                Related(where, "the watchdog of the port it hangs on"),
+            )
+
+
+def _outlasting(
+    host: HostQos, stall_ms: int, acting: Sequence[Rows], names: tuple[str, ...]
+) -> Iterator[Hit]:
+    first = min(acting, key=lambda rows: rows.watchdog.detection_ms or 0, default=None)
+    detection_ms = first.watchdog.detection_ms if first else None
+    if first is None or detection_ms is None or stall_ms <= detection_ms:
+        return
+    message = f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms"
+    yield _hit(
+        host, stall_ms, names, message, Related(first.at("detection_time"), "the watchdog's detection")
+    )
+
+
+def _hit(host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: Related) -> Hit:
+    return Hit(
+        origin=host.at("pfc_prevention"),
+        message=message,
+        note="until then the pause spreads upstream, to hosts that have nothing to do with it",
+        help="leave hosts.pfc_prevention out (100 ms), or make it no longer than detection"
+        if host.door == "intent"
+        else "ethtool --set-tunable IF pfc-prevention-tout 100",
+        elements=names,
+        places=len(names),
+        data={"stall_ms": stall_ms},
+        related=related,
+    )

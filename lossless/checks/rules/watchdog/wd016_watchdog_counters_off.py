@@ -1,0 +1,75 @@
+"""The counters that the watchdog looks at must be polled.
+
+## What it does
+Looks for `FLEX_COUNTER_STATUS` `disable` in `FLEX_COUNTER_TABLE|PFCWD` of a deployed switch with watchdogs. Without
+that row the device switches the group on itself.
+
+## Why it breaks a lossless fabric
+The watchdog is a script that runs whenever these counters are read. Where they are not read, every row of `PFC_WD`
+is in place, `pfcwd show config` looks right, and no storm is ever seen.
+
+## Bad
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PFCWD": {
+    "FLEX_COUNTER_STATUS": "disable"   // <- here
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "FLEX_COUNTER_TABLE": {"PFCWD": {"FLEX_COUNTER_STATUS": "enable"}}
+}
+```
+
+## Fix
+`pfcwd counter_poll enable`, then save the configuration.
+
+## Sources
+- sonic-swss orchagent/flexcounterorch.cpp @005cc73 (the status goes to the counter group of the watchdog)
+- sonic-utilities pfcwd/main.py @015521a (counter_poll writes the field)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.places import elements, places
+from lossless.ground.basics.findings import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.device import Device
+
+RULE = Rule(
+    code="WD016",
+    name="watchdog-counters-off",
+    severity="error",
+    summary="The counters that the watchdog looks at must be polled",
+    sources=("sonic-swss orchagent/flexcounterorch.cpp @005cc73", "sonic-utilities pfcwd/main.py @015521a"),
+    subject="tables",
+    fixable="unsafe",
+)
+_FIELD = "FLEX_COUNTER_STATUS"
+
+
+def check(device: Device) -> Iterator[Hit | Gap]:
+    """Yield a hit where watchdogs are configured and blind."""
+    row = device.tables.row("FLEX_COUNTER_TABLE", "PFCWD")
+    if row is None or row.fields.get(_FIELD) != "disable":
+        return
+    blind = [ports for ports in device.view.lossless_sets if ports.qos.watchdog is not None]
+    if blind:
+        yield Hit(
+            origin=device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD),
+            message="the watchdog's counters are not polled: it never sees a storm",
+            note="its rows are in place, and pfcwd show config shows them",
+            help="pfcwd counter_poll enable, and save the configuration",
+            elements=elements(blind),
+            places=places(blind),
+            fix=(Edit(device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD), "set", "enable"),),
+        )

@@ -1,0 +1,128 @@
+"""The tier next to the hosts should act on a storm before the tier above it.
+
+## What it does
+Compares the detection time of two linked switches of different tiers (`DEVICE_METADATA` `type`), the longest on the
+ports of the lower one that lead to hosts with that of the upper one on the link between them. It informs where the
+upper one is the shorter. Equal times are as SONiC sets them.
+
+## Why it breaks a lossless fabric
+A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the spine loses
+patience first, it drops the whole lossless class towards that leaf, for all hosts below it, while the leaf would
+have cut off the one port. SONiC's own times do so by themselves: they grow with the ports of a switch, and a leaf
+may have more of them than its spines.
+
+## Bad
+```json config_db base=wired-spine beside=wired-leaf
+{
+  "PFC_WD": {
+    "Ethernet0": {"detection_time": "400"},
+    "Ethernet4": {"detection_time": "400"},
+    "Ethernet8": {
+      "detection_time": "400"   // <- here
+    }
+  }
+}
+```
+
+## Good
+```json config_db base=wired-spine beside=wired-leaf
+{
+  "PFC_WD": {
+    "Ethernet0": {"detection_time": "1200", "restoration_time": "1200"},
+    "Ethernet4": {"detection_time": "1200", "restoration_time": "1200"},
+    "Ethernet8": {"detection_time": "1200", "restoration_time": "1200"}
+  }
+}
+```
+
+## Fix
+Give the upper tier the detection time of the lower one, or a longer one.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (how a storm spreads from tier to tier)
+- sonic-utilities pfcwd/main.py @691b1bb (times by the number of ports)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.ground.basics.findings import Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.across import Across, CabledPair, LinkEnd
+
+RULE = Rule(
+    code="WD018",
+    name="watchdog-tiers-inverted",
+    severity="info",
+    summary="The tier next to the hosts should act on a storm before the tier above it",
+    sources=(
+        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
+        "sonic-utilities pfcwd/main.py @691b1bb",
+    ),
+)
+_TIERS = {"ToRRouter": 0, "BackEndToRRouter": 0, "LeafRouter": 1, "BackEndLeafRouter": 1, "SpineRouter": 2}
+"""What is below what, by the types of SONiC's T0, T1 and T2."""
+
+
+def across(devices: Across) -> Iterator[Hit | Gap]:
+    """Yield a hit per two switches of which the upper one detects sooner."""
+    longest = _longest(devices)
+    found: dict[tuple[object, ...], list[tuple[LinkEnd, LinkEnd]]] = {}
+    for pair in devices.pairs:
+        ends = _ordered(devices, pair)
+        if ends is not None and (ends[1].detection_ms or 0) < (longest.get(ends[0].switch) or 0):
+            upper = ends[1]
+            found.setdefault((upper.switch, upper.detection_ms, longest[ends[0].switch]), []).append(ends)
+    yield from (_hit(links, longest[links[0][0].switch]) for links in found.values())
+
+
+def _longest(devices: Across) -> dict[str, int]:
+    """Return the longest detection time of each switch on ports that do not lead to another of the switches."""
+    found: dict[str, int] = {}
+    for switch in devices.by_name.values():
+        for end in switch.ends:
+            to_switch = end.neighbor is not None and end.neighbor[0] in devices.by_name
+            if end.detection_ms and end.pfc and end.in_service and not to_switch:
+                found[end.switch] = max(found.get(end.switch, 0), end.detection_ms)
+    return found
+
+
+def _ordered(devices: Across, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | None:
+    """Return the lower and the upper end of a link that is watched from above, None for other links."""
+    lower, upper = sorted((pair.near, pair.far), key=lambda end: _tier(devices, end) or 0)
+    low, high = _tier(devices, lower), _tier(devices, upper)
+    if low is None or high is None or low == high or not upper.detection_ms or not upper.pfc:
+        return None
+    return (lower, upper) if lower.in_service and upper.in_service else None
+
+
+def _tier(devices: Across, end: LinkEnd) -> int | None:
+    role = devices.by_name[end.switch].role
+    return _TIERS.get(role.partition(" ")[0]) if role else None
+
+
+def _hit(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Hit:
+    lower, upper = links[0]
+    detection_ms = upper.detection_ms or 0
+    return Hit(
+        origin=_origin(upper),
+        message=f"{upper.switch} acts on a storm after {detection_ms} ms, "
+        f"{lower.switch} below it after {longest_ms} ms",
+        note=f"{upper.switch} then drops the lossless traffic of every host below {lower.switch}, "
+        "which would have cut off one port",
+        help=f"make detection on {upper.switch} {longest_ms} ms or more",
+        elements=tuple(f"{low.name} - {high.name}" for low, high in links),
+        places=len(links),
+        data={"upper_ms": detection_ms, "lower_ms": longest_ms},
+        related=(Related(_origin(lower), f"the watchdog of {lower.switch}"),),
+    )
+
+
+def _origin(end: LinkEnd) -> Origin:
+    return end.origin._replace(path=("PFC_WD", end.port, "detection_time"))

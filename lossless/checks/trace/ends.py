@@ -1,0 +1,140 @@
+"""The two ends of a trace by the names operators use: hosts, and ports of switches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.model.fabric.view import View
+
+_NAMED = 5
+"""Names that a message lists; there may be thousands."""
+
+
+class Attachment(NamedTuple):
+    """A switch port where the trace begins or ends. ``host`` is what is known to hang on it."""
+
+    switch: str
+    port: str
+    host: str | None
+    host_port: str | None
+
+
+class Ends:
+    """What hangs on the ports of a fabric."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._switches = view.switch_by_name
+        self.hosts: dict[str, list[Attachment]] = {host.name: [] for host in view.fabric.hosts}
+        self._by_port: dict[tuple[str, str], Attachment] = {}
+        for found in (*_declared(view), *_neighbors(view)):
+            self.hosts.setdefault(found.host or "", []).append(found)
+            self._by_port[found.switch, found.port] = found
+
+    def find(self, spec: str) -> tuple[Attachment, ...]:
+        """Return the places that ``host1``, ``host1:port2``, ``leaf1:Ethernet0`` or ``Ethernet0`` names.
+
+        A host without a port stands for each of its ports, in the order people count.
+
+        Raises:
+            LosslessError: no such host, switch or port, or a switch without a port.
+        """
+        name, colon, port = self._taken_apart(spec)
+        if name in self._switches:
+            return (self._at_switch(name, port),)
+        if name in self.hosts:
+            return self._at_host(name, port)
+        if len(self._switches) == 1 and not colon:
+            (only,) = self._switches
+            if self._view.port(only, name) is not None:
+                return (self._at_switch(only, name),)
+        raise LosslessError(self._unknown(name))
+
+    def _taken_apart(self, spec: str) -> tuple[str, str, str]:
+        """Return a name, a colon and a port; the names of ASICs have a colon of their own: ``leaf1:asic0``."""
+        if spec in self._switches:
+            return spec, "", ""
+        apart = spec.rpartition(":")
+        return apart if apart[0] in self._switches else spec.partition(":")
+
+    def _at_switch(self, switch: str, port: str) -> Attachment:
+        known = [found.name for found in self._switches[switch].ports]
+        if not port:
+            example = f"; name one of its ports, like {switch}:{known[0]}" if known else ", and has no ports"
+            raise LosslessError(f"{switch} is a switch{example}")
+        if port not in known:
+            raise LosslessError(f"{switch} has no port {port!r}{_suggest(port, known)}")
+        return self._by_port.get((switch, port)) or Attachment(switch, port, None, None)
+
+    def _at_host(self, host: str, port: str) -> tuple[Attachment, ...]:
+        places = sorted(self.hosts[host], key=lambda found: natural_key(found.host_port or ""))
+        if not places:
+            raise LosslessError(f"{host} has no link")
+        if not port:
+            return tuple(places)
+        known = [found.host_port or "" for found in places]
+        if port not in known:
+            raise LosslessError(f"{host} has no port {port!r}{_suggest(port, known)}")
+        return tuple(found for found in places if found.host_port == port)
+
+    def _unknown(self, name: str) -> str:
+        names = [*self.hosts, *self._switches]
+        if len(self._switches) == 1:
+            names += [port.name for switch in self._switches.values() for port in switch.ports]
+        what = "host or switch" if self.hosts or len(self._switches) > 1 else "port"
+        return f"no {what} {name!r}{_suggest(name, names)}"
+
+
+def check_switch(view: View, name: str) -> None:
+    """Check that a switch exists.
+
+    Raises:
+        LosslessError: it does not.
+    """
+    if name not in view.switch_by_name:
+        raise LosslessError(f"no switch {name!r}{_suggest(name, view.switch_by_name)}")
+
+
+def check_names(view: View) -> None:
+    """Check that every switch has a name of its own: by one that two share nobody knows which is meant.
+
+    Raises:
+        LosslessError: two files call themselves the same.
+    """
+    files: dict[str, str] = {}
+    for switch in view.fabric.switches:
+        file = switch.origin.file
+        if switch.name in files:
+            raise LosslessError(f"{files[switch.name]} and {file} both have the hostname {switch.name!r}")
+        files[switch.name] = file
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    names = sorted(known, key=natural_key)
+    near = nearest(name, names)
+    if near is not None:
+        return f"; did you mean {near}?"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"; there are {', '.join(names[:_NAMED])}{more}" if names else "; there are none"
+
+
+def _declared(view: View) -> Iterable[Attachment]:
+    return (
+        Attachment(link.a, link.a_port, link.b, link.b_port) for link in view.fabric.links if link.to_host
+    )
+
+
+def _neighbors(view: View) -> Iterable[Attachment]:
+    """Yield what devices name as neighbors and is no switch among the files."""
+    for switch in view.fabric.switches:
+        for port in switch.ports:
+            if port.neighbor and port.neighbor[0] and port.neighbor[0] not in view.switch_by_name:
+                yield Attachment(switch.name, port.name, port.neighbor[0], port.neighbor[1] or None)

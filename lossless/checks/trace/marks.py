@@ -1,0 +1,331 @@
+"""Which findings concern a packet, and at which stage of which hop.
+
+Nothing is judged a second time: a finding of the rules is set beside the stage whose rows it is about. It
+concerns the packet where three things hold. It is about this switch and, where it names ports, about the one
+the stage is about. The row it points at is one the packet passes: its maps, its profiles, its number of queue
+or group. And it is about this traffic: by the DSCPs, priorities or queues among its numbers, else because it
+is about lossless traffic and the packet is that.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.checks.trace.model import Mark, StageName
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.checks.trace.model import Hop
+    from lossless.ground.basics.findings import Finding, Json, Path
+    from lossless.model.fabric.view import View
+
+_FAMILIES: dict[str, StageName] = {
+    "CLS": "classification",
+    "BUF": "priority_group",
+    "PFC": "pfc",
+    "WD": "watchdog",
+    "SCH": "queue",
+    "ECN": "ecn",
+}
+"""Where a family of rules speaks, whatever row it points at."""
+_TABLES: dict[str, StageName] = {
+    "PORT": "ports",
+    "DEVICE_NEIGHBOR": "ports",
+    "DSCP_TO_TC_MAP": "classification",
+    "DOT1P_TO_TC_MAP": "classification",
+    "PORT_QOS_MAP": "classification",
+    "TC_TO_PRIORITY_GROUP_MAP": "priority_group",
+    "BUFFER_PG": "priority_group",
+    "CABLE_LENGTH": "priority_group",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST": "priority_group",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "pfc",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "pfc",
+    "PFC_WD": "watchdog",
+    "TC_TO_QUEUE_MAP": "queue",
+    "QUEUE": "queue",
+    "SCHEDULER": "queue",
+    "WRED_PROFILE": "ecn",
+    "BUFFER_QUEUE": "egress_buffer",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": "egress_buffer",
+}
+"""Where rows are met; buffer profiles and pools are told apart by their names."""
+_FIELDS: dict[str, StageName] = {
+    "tc_to_pg_map": "priority_group",
+    "tc_to_queue_map": "queue",
+    "pfc_to_pg_map": "pfc",
+    "pfc_to_queue_map": "pfc",
+    "pfc_enable": "pfc",
+    "pfcwd_sw_enable": "watchdog",
+    "tc_to_dscp_map": "egress_dscp",
+}
+"""Fields of PORT_QOS_MAP that belong elsewhere than their row."""
+_INGRESS: tuple[StageName, ...] = ("classification", "priority_group")
+_EGRESS: tuple[StageName, ...] = ("watchdog", "queue", "ecn", "egress_buffer", "egress_dscp")
+_LOSSLESS: tuple[StageName, ...] = ("priority_group", "pfc", "watchdog", "ecn")
+"""What rules say of these stages is about lossless traffic unless its numbers say otherwise."""
+_OWN_ROWS = (
+    "DSCP_TO_TC_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "BUFFER_PROFILE",
+    "BUFFER_POOL",
+    "QUEUE",
+    "SCHEDULER",
+    "WRED_PROFILE",
+)
+"""Rows that a packet meets by its own numbers: one that cannot be read harms lossy traffic as well."""
+_NO_SUCH_PORT = ("TOP002", "TOP003")
+"""Rules about ports that a switch does not have; what others say of capacity is about no class."""
+_OF_CLASS = ("CLS", "ECN", "SCH")
+"""Families that point at the class they mean; others point at the first lossless one for all."""
+_PRIORITIES = ("priority", "priorities", "unwatched", "missing", "extra", "queues")
+_PAIRS = (("nic", "switch"), ("one_end", "other_end"))
+"""Two masks that should be the same: what differs is what is meant."""
+
+
+class Packet(NamedTuple):
+    """What is followed: DSCPs it has on the way, its class, whether that is lossless, the numbers it meets."""
+
+    dscps: frozenset[int]
+    class_name: str | None
+    lossless: bool
+    numbers: frozenset[int]
+
+
+class Place(NamedTuple):
+    """A hop as findings name it. ``switches`` are all that are configured alike, for findings name a few.
+
+    ``schedulers`` serve queues of the egress port; one that is named for the port and is none of them serves
+    the whole port, and so the packet.
+    """
+
+    hop: Hop
+    file: str
+    switches: frozenset[str]
+    declared: bool
+    schedulers: frozenset[str]
+
+
+def place_of(view: View, hop: Hop) -> Place:
+    """Return how findings name a hop."""
+    alike = next((names for _, names in view.alike if hop.switch in names), (hop.switch,))
+    file = view.switch_by_name[hop.switch].origin.file
+    egress = view.port(hop.switch, hop.egress.port)
+    queues = egress.qos.queues if egress and egress.qos else ()
+    schedulers = frozenset(queue.scheduler.name for queue in queues if queue and queue.scheduler)
+    return Place(hop, file, frozenset(alike), view.fabric.declared, schedulers)
+
+
+def marks_of(place: Place, packet: Packet, findings: Sequence[Finding]) -> tuple[Mark, ...]:
+    """Return the findings that concern a packet at one hop."""
+    return tuple(mark for finding in findings if (mark := _mark(place, packet, finding)) is not None)
+
+
+def host_marks(host: str, packet: Packet, findings: Sequence[Finding]) -> tuple[Mark, ...]:
+    """Return the findings that name a host and concern the packet."""
+    return tuple(
+        Mark("host", finding)
+        for finding in findings
+        if host in finding.elements and _of_this_traffic(finding, packet, lossless_only=True)
+    )
+
+
+def _mark(place: Place, packet: Packet, finding: Finding) -> Mark | None:
+    stage = _stage(place, finding)
+    if stage is None or not _is_here(place, finding, stage):
+        return None
+    if not _passes(place, packet, finding):
+        return None
+    if stage == "ports":
+        return Mark(stage, finding)
+    lossless_only = stage in _LOSSLESS and not _is_own_row(finding)
+    return Mark(stage, finding) if _of_this_traffic(finding, packet, lossless_only=lossless_only) else None
+
+
+def _family(finding: Finding) -> str:
+    return finding.code.rstrip("0123456789")
+
+
+def _is_own_row(finding: Finding) -> bool:
+    path = finding.origin.path
+    return _family(finding) not in _FAMILIES and len(path) > 1 and path[0] in _OWN_ROWS
+
+
+def _stage(place: Place, finding: Finding) -> StageName | None:
+    path, family = finding.origin.path, _family(finding)
+    if family == "TOP":
+        unplaced = not (place.hop.ingress.placed and place.hop.egress.placed)
+        return _of_topology(finding, unplaced=unplaced)
+    if finding.object_form == "intent":
+        return _FAMILIES.get(family)
+    stage = _of_row(place, path)
+    if family == "BUF" and stage in ("egress_buffer", "queue"):
+        return "egress_buffer"
+    return _FAMILIES.get(family) or stage
+
+
+def _of_topology(finding: Finding, *, unplaced: bool) -> StageName | None:
+    if finding.code in _NO_SUCH_PORT:
+        return "ports" if unplaced else None
+    return "pfc" if "priority" in finding.data or "priorities" in finding.data else None
+
+
+def _of_row(place: Place, path: Path) -> StageName | None:
+    table = str(path[0]) if path else ""
+    if table == "PORT_QOS_MAP" and len(path) > 2:
+        return _FIELDS.get(str(path[2]), "classification")
+    if table in ("BUFFER_PROFILE", "BUFFER_POOL"):
+        stages = place.hop.stages
+        field = "profile" if table == "BUFFER_PROFILE" else "pool"
+        named = str(path[1]) if len(path) > 1 else None
+        at_egress = named == getattr(stages.egress_buffer, field)
+        at_ingress = named == getattr(stages.priority_group, field)
+        return "egress_buffer" if at_egress and not at_ingress else "priority_group"
+    return _TABLES.get(table)
+
+
+def _is_here(place: Place, finding: Finding, stage: StageName) -> bool:
+    """Return whether a finding is about this switch and, where it names ports, about those of the stage."""
+    named = [part for element in finding.elements for part in element.split(" - ")]
+    ports = {_split(name) for name in named if ":" in name}
+    if ports:
+        here = {(switch, port) for switch in place.switches for port in _ports(place.hop, stage)}
+        return bool(ports & here) and _of_file(place, finding, named)
+    if named:
+        return bool(place.switches.intersection(named))
+    return place.declared or finding.origin.file == place.file
+
+
+def _of_file(place: Place, finding: Finding, named: Sequence[str]) -> bool:
+    """Two files can have one hostname, but what is said of a link names both of its ends."""
+    return place.declared or finding.origin.file == place.file or len(named) > len(finding.elements)
+
+
+def _split(name: str) -> tuple[str, str]:
+    switch, _, port = name.rpartition(":")
+    return switch, port
+
+
+def _ports(hop: Hop, stage: StageName) -> tuple[str, ...]:
+    if stage in _INGRESS:
+        return (hop.ingress.port,)
+    if stage in _EGRESS:
+        return (hop.egress.port,)
+    return (hop.ingress.port, hop.egress.port)
+
+
+def _passes(place: Place, packet: Packet, finding: Finding) -> bool:
+    """Return whether the row or the class that a finding points at is one that the packet meets."""
+    path = finding.origin.path
+    if finding.object_form == "intent":
+        names_class = len(path) > 1 and path[0] == "classes" and _family(finding) in _OF_CLASS
+        return not names_class or _dscps(finding.data) != [] or path[1] == packet.class_name
+    if len(path) < 2 or finding.origin.file != place.file:
+        return True
+    table, key = str(path[0]), str(path[1])
+    met = _met(place.hop).get(table)
+    if table == "SCHEDULER" and finding.elements and key not in place.schedulers:
+        return True
+    if met is not None:
+        return key in met.names and (len(path) < 3 or met.entry is None or _same(path[2], met.entry))
+    return _row_is_met(place.hop, table, key, path, by_port=not finding.elements)
+
+
+class _Met(NamedTuple):
+    """What of a table of named objects is met: which of them, and which entry (None: the object is one row)."""
+
+    names: tuple[str | None, ...]
+    entry: int | None
+
+
+def _met(hop: Hop) -> Mapping[str, _Met]:
+    stages = hop.stages
+    traffic_class = stages.classification.lookup.target
+    group, queue = stages.priority_group, stages.queue
+    return {
+        "DSCP_TO_TC_MAP": _Met((stages.classification.lookup.map_name,), stages.classification.dscp),
+        "TC_TO_PRIORITY_GROUP_MAP": _Met((group.lookup.map_name,), traffic_class),
+        "TC_TO_QUEUE_MAP": _Met((queue.lookup.map_name,), traffic_class),
+        "SCHEDULER": _Met((queue.scheduler,), None),
+        "WRED_PROFILE": _Met((stages.ecn.wred,), None),
+        "BUFFER_PROFILE": _Met((group.profile, stages.egress_buffer.profile), None),
+        "BUFFER_POOL": _Met((group.pool, stages.egress_buffer.pool), None),
+    }
+
+
+def _same(entry: str | int, number: int) -> bool:
+    """Return whether an entry of a map is the one; a field that is no number concerns the whole map."""
+    text = str(entry)
+    return not text.isdecimal() or int(text) == number
+
+
+def _row_is_met(hop: Hop, table: str, key: str, path: Path, *, by_port: bool) -> bool:
+    """Return whether a row of a port is met; where a finding names ports, those count, not its first row's."""
+    stages, parts = hop.stages, key.split("|")
+    ports: set[str] = {hop.ingress.port, hop.egress.port}
+    number: int | None = None
+    if table in ("QUEUE", "BUFFER_QUEUE"):
+        ports, number = {hop.egress.port}, stages.queue.lookup.target
+    elif table == "BUFFER_PG":
+        ports, number = {hop.ingress.port}, stages.priority_group.lookup.target
+    if number is not None and not _within(number, parts[-1]):
+        return False
+    if not by_port or table not in _PORT_TABLES:
+        return True
+    names = {
+        str(part) for text in (path[2:3] if table == "CABLE_LENGTH" else parts) for part in _listed(text)
+    }
+    return not names or bool(names & (ports | {"global", "GLOBAL"}))
+
+
+_PORT_TABLES = (
+    "PORT",
+    "DEVICE_NEIGHBOR",
+    "PORT_QOS_MAP",
+    "PFC_WD",
+    "QUEUE",
+    "BUFFER_QUEUE",
+    "BUFFER_PG",
+    "CABLE_LENGTH",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+)
+
+
+def _listed(text: str | int) -> Iterator[str]:
+    return (part.strip() for part in str(text).split(","))
+
+
+def _within(number: int, text: str) -> bool:
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text)
+    # A key that cannot be read may have meant this number.
+    return match is None or int(match[1]) <= number <= int(match[2] or match[1])
+
+
+def _of_this_traffic(finding: Finding, packet: Packet, *, lossless_only: bool) -> bool:
+    data = finding.data
+    dscps = _dscps(data)
+    if dscps:
+        return bool(packet.dscps.intersection(dscps))
+    for one, other in _PAIRS:
+        if one in data and other in data:
+            return bool(packet.numbers.intersection(set(_ints(data[one])) ^ set(_ints(data[other]))))
+    meant = [number for name in _PRIORITIES if name in data for number in _ints(data[name])]
+    meant += [number for name in data if name.endswith("_priority") for number in _ints(data[name])]
+    if meant:
+        return bool(packet.numbers.intersection(meant))
+    return packet.lossless or not lossless_only
+
+
+def _dscps(data: Mapping[str, Json]) -> list[int]:
+    return [n for name, value in data.items() if re.search(r"(^|_)dscps?$", name) for n in _ints(value)]
+
+
+def _ints(value: Json) -> list[int]:
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, int) and not isinstance(one, bool)]

@@ -1,0 +1,285 @@
+"""What a packet meets on its way, as plain values: two ends, hops, the stages of each, and what rules say there.
+
+Stages state facts and never judge. A finding stands in :class:`Mark` at the stage it concerns; the chain
+breaks where one is an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.findings import Finding
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.buffers.headroom import Method
+    from lossless.ground.basics.findings import Origin
+    from lossless.ground.documents.excerpts import Shown
+
+StageName = Literal[
+    "ports",
+    "classification",
+    "priority_group",
+    "pfc",
+    "watchdog",
+    "queue",
+    "ecn",
+    "egress_buffer",
+    "egress_dscp",
+    "host",
+]
+Stated = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
+"""How a map answers: by an entry, without one, not at all; ``802.1p``: the port does not look at DSCP."""
+
+
+class Mark(NamedTuple):
+    """A finding that concerns one stage of a hop."""
+
+    stage: StageName
+    finding: Finding
+
+
+class Lookup(NamedTuple):
+    """One look into a map: which map, how it answers, and where that leads.
+
+    ``origin`` is that of the entry, or of the map where it has none. ``target`` is None where that is unknown.
+    A DSCP without an entry goes to TC 0, and where no map is bound groups and queues have the number of the
+    traffic class, see :class:`lossless.model.fabric.qos.PortQos`.
+    """
+
+    map_name: str | None
+    stated: Stated
+    target: int | None
+    origin: Origin | None
+
+
+class End(NamedTuple):
+    """One port of a hop as it is configured. ``peer`` is what is at its other end, ``host17:port1``.
+
+    ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say.
+    """
+
+    port: str
+    speed_bps: int | None
+    cable_m: int | None
+    configured_m: int | None
+    mtu_bytes: int | None
+    up: bool | None
+    placed: bool
+    peer: str | None
+
+
+class Classification(NamedTuple):
+    """DSCP to traffic class, by the map of the ingress port or the one that holds for the whole switch."""
+
+    dscp: int
+    lookup: Lookup
+
+
+class Group(NamedTuple):
+    """Traffic class to ingress priority group, and what backs it.
+
+    ``headroom_bytes`` None: the group is not lossless, or its profile is unknown, which ``unknown`` explains.
+    ``need_bytes`` None: what the link needs is unknown.
+    """
+
+    lookup: Lookup
+    profile: str | None
+    pool: str | None
+    generated: bool
+    lossless: bool | None
+    headroom_bytes: int | None
+    need_bytes: int | None
+    need_method: Method | None
+    reserved_bytes: int | None
+    unknown: str | None
+
+
+class Direction(NamedTuple):
+    """PFC of one priority on one port: the ingress sends pauses, the egress obeys them.
+
+    ``priority`` is the one that stands for the packet's group or queue, None where that is unknown.
+    """
+
+    port: str
+    priority: int | None
+    on: bool | None
+    enabled: tuple[int, ...]
+
+
+class Pfc(NamedTuple):
+    """PFC towards the sender and from the receiver."""
+
+    ingress: Direction
+    egress: Direction
+
+
+class Protection(NamedTuple):
+    """What ends a storm of pauses at the egress queue. ``state`` None: the port has no PFC to watch."""
+
+    state: str | None
+    watched: bool | None
+    detection_ms: int | None
+    restoration_ms: int | None
+    action: str | None
+    poll_ms: int | None
+
+
+class Served(NamedTuple):
+    """Traffic class to egress queue, and how that is served; ``weight`` counts among the queues of the port."""
+
+    lookup: Lookup
+    scheduler: str | None
+    kind: str | None
+    weight: int | None
+
+
+class Ecn(NamedTuple):
+    """The curve of the egress queue for green packets. ``wred`` None: no profile is bound."""
+
+    wred: str | None
+    marks: bool
+    drops: bool
+    kmin_bytes: int | None
+    kmax_bytes: int | None
+    probability_percent: int | None
+    origin: Origin | None
+
+
+class EgressBuffer(NamedTuple):
+    """What backs the egress queue; one of the thresholds is set on a sound profile."""
+
+    profile: str | None
+    pool: str | None
+    reserved_bytes: int | None
+    dynamic_th: int | None
+    static_th_bytes: int | None
+    origin: Origin | None
+
+
+class EgressDscp(NamedTuple):
+    """The DSCP that leaves: as it came, unless the egress port binds a map from traffic class to DSCP."""
+
+    dscp: int
+    rewritten_by: str | None
+    stated: Literal["unchanged", "rewritten", "no entry", "refused", "no such map"]
+
+
+class Stages(NamedTuple):
+    """The stages of a hop, in the order a packet meets them."""
+
+    classification: Classification
+    priority_group: Group
+    pfc: Pfc
+    watchdog: Protection
+    queue: Served
+    ecn: Ecn
+    egress_buffer: EgressBuffer
+    egress_dscp: EgressDscp
+
+
+class Hop(NamedTuple):
+    """One switch: in at one port, out at another."""
+
+    switch: str
+    ingress: End
+    egress: End
+    stages: Stages
+    marks: tuple[Mark, ...] = ()
+
+
+class HostEnd(NamedTuple):
+    """What the NIC at one end does with the DSCP; its settings are known from an intent alone.
+
+    ``sends_dscp`` is what its ToS byte makes of RDMA packets, ``nccl_dscp`` what NCCL_IB_TC does; each None
+    where nothing sets it. ``trust`` pcp: the NIC goes by the VLAN tag, so ``priority`` is not told by DSCP and
+    unknown. ``nic`` None: the device at the end is known by name only.
+    """
+
+    host: str
+    port: str | None
+    nic: str | None
+    traffic_class: int | None
+    sends_dscp: int | None
+    nccl_tc: int | None
+    nccl_dscp: int | None
+    trust: str | None
+    priority: int | None
+    pfc: bool | None
+    pfc_priorities: tuple[int, ...]
+    marks: tuple[Mark, ...] = ()
+
+
+class Difference(NamedTuple):
+    """A way through a switch on another path of the same length, where that is unlike the hop of this path.
+
+    ``stages`` say something else there; ``breaks`` are the codes of errors there that this hop does not have.
+    """
+
+    switch: str
+    ingress: str
+    egress: str
+    stages: tuple[str, ...]
+    breaks: tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """Paths of the same length between the first switch and the last, counted by their links.
+
+    ``up_down`` False: no path goes up and then down, this one is the shortest of any kind. ``detour``: the
+    path was chosen to lead through a switch that no shortest path meets; ``equal`` then counts those.
+    """
+
+    equal: int
+    differences: tuple[Difference, ...]
+    up_down: bool
+    detour: bool
+
+
+class Trace(NamedTuple):
+    """A packet from one end of a fabric to the other.
+
+    ``class_name`` is the declared class of its DSCP. ``lossless`` says whether a class that the DSCP belongs
+    to is, or PFC is on for it anywhere on the way. ``elsewhere`` counts findings of level error that do not
+    concern this packet here.
+    """
+
+    source: str
+    target: str
+    dscp: int
+    class_name: str | None
+    lossless: bool
+    choice: Choice
+    sender: HostEnd | None
+    hops: tuple[Hop, ...]
+    receiver: HostEnd | None
+    elsewhere: int
+
+    @property
+    def marks(self) -> tuple[tuple[str, Mark], ...]:
+        """All that rules say on the way, with the host or switch it is said of."""
+        return tuple(_marks(self))
+
+    @property
+    def breaks(self) -> tuple[Finding, ...]:
+        """The findings that break the chain, each once."""
+        errors = (mark.finding for _, mark in self.marks if mark.finding.severity == "error")
+        return tuple({id(finding): finding for finding in errors}.values())
+
+
+class Traced(NamedTuple):
+    """A trace, and the documents that its findings point into, by file name."""
+
+    trace: Trace
+    documents: Mapping[str, Shown]
+
+
+def _marks(trace: Trace) -> Iterator[tuple[str, Mark]]:
+    if trace.sender:
+        yield from ((trace.sender.host, mark) for mark in trace.sender.marks)
+    for hop in trace.hops:
+        yield from ((hop.switch, mark) for mark in hop.marks)
+    if trace.receiver:
+        yield from ((trace.receiver.host, mark) for mark in trace.receiver.marks)

@@ -1,0 +1,222 @@
+"""Paths between two ports of a fabric: the shortest that go up and then down, one of them chosen.
+
+Which one is chosen does not depend on the order of files or links: the lowest names at every step, as
+people count.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.checks.trace.ends import Attachment
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.view import View
+
+_RANKS = {
+    "leaf": 1,
+    "spine": 2,
+    "super-spine": 3,
+    "ToRRouter": 1,
+    "BackEndToRRouter": 1,
+    "LeafRouter": 2,
+    "BackEndLeafRouter": 2,
+    "SpineRouter": 3,
+}
+"""How high a role stands. The words of DEVICE_METADATA ``type``: sonic-buildimage
+src/sonic-yang-models/yang-models/sonic-device_metadata.yang @086b03b."""
+
+PortPair = tuple[str, str]
+"""The ports of a link: here, and at the other end."""
+
+
+class Step(NamedTuple):
+    """A switch on the way: in at one port, out at another."""
+
+    switch: str
+    ingress: str
+    egress: str
+
+
+class State(NamedTuple):
+    """Where a packet can be: at a switch, already going down or not, past the switch it must meet or not."""
+
+    switch: str
+    down: bool
+    met: bool
+
+
+class Route(NamedTuple):
+    """The chosen path, how many there are of its length, and every step of those by its distance."""
+
+    source: Attachment
+    target: Attachment
+    steps: tuple[Step, ...]
+    equal: int
+    others: tuple[tuple[int, Step], ...]
+    up_down: bool
+    detour: bool
+
+
+def find_route(
+    view: View, sources: Sequence[Attachment], targets: Sequence[Attachment], via: str | None
+) -> Route:
+    """Return the path between the nearest of some ports, the first in order where several are as near.
+
+    Raises:
+        LosslessError: the two ends are one, or no link leads from one to the other.
+    """
+    pairs = [(source, target) for source in sources for target in targets if source[:2] != target[:2]]
+    if not pairs:
+        raise LosslessError("a packet needs two ends: both name the same port")
+    links = _Links(view)
+    for ranks, up_down in ((links.ranks, True), ({}, False)):
+        found = [route for pair in pairs if (route := _route(links, ranks, *pair, via)) is not None]
+        if found:
+            return min(found, key=lambda route: len(route.steps))._replace(up_down=up_down)
+    raise LosslessError(_no_path(*pairs[0], via))
+
+
+class _Links:
+    """The links between switches that are not known to be down, or said to be out of service."""
+
+    def __init__(self, view: View) -> None:
+        self.ranks = {
+            switch.name: _RANKS[switch.role] for switch in view.fabric.switches if switch.role in _RANKS
+        }
+        self.between: dict[str, dict[str, list[PortPair]]] = {}
+        stated = view.fabric.failures
+        for link in view.fabric.links:
+            ends = view.port(link.a, link.a_port), view.port(link.b, link.b_port)
+            works = stated is None or stated.works(link.a, link.b)
+            if works and not link.to_host and all(_carries(end) for end in ends):
+                self._add(link.a, link.b, (link.a_port, link.b_port))
+                self._add(link.b, link.a, (link.b_port, link.a_port))
+
+    def _add(self, near: str, far: str, ports: PortPair) -> None:
+        self.between.setdefault(near, {}).setdefault(far, []).append(ports)
+
+    def ports(self, near: str, far: str) -> list[PortPair]:
+        """Return the links from one switch to another, in the order people count."""
+        return sorted(self.between[near][far], key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
+
+
+def _carries(port: Port | None) -> bool:
+    return port is not None and port.admin_up is not False
+
+
+def _route(
+    links: _Links, ranks: Mapping[str, int], source: Attachment, target: Attachment, via: str | None
+) -> Route | None:
+    levels = _levels(links, ranks, source.switch, target.switch, via)
+    if levels is None:
+        return None
+    switches = _lowest(links, ranks, levels, via)
+    steps = _steps(links, switches, source.port, target.port)
+    direct = levels if via is None else _levels(links, ranks, source.switch, target.switch, None)
+    detour = direct is not None and len(levels) > len(direct)
+    # A path chosen among the shortest is counted among all of them.
+    whole, meets = (levels, via) if detour or direct is None else (direct, None)
+    others = tuple(dict.fromkeys(_all_steps(links, ranks, whole, meets, source.port, target.port)))
+    return Route(source, target, steps, _count(links, ranks, whole, meets), others, True, detour)
+
+
+def _levels(
+    links: _Links, ranks: Mapping[str, int], source: str, target: str, via: str | None
+) -> list[list[State]] | None:
+    """Return, level by level, the states of every shortest path; None where there is no path."""
+    start = State(source, down=False, met=via in (None, source))
+    levels, seen = [[start]], {start}
+    while not any(state.switch == target and state.met for state in levels[-1]):
+        reached = {after for state in levels[-1] for after in _after(links, ranks, state, via)} - seen
+        if not reached:
+            return None
+        seen |= reached
+        levels.append(sorted(reached))
+    levels[-1] = [state for state in levels[-1] if state.switch == target and state.met]
+    for i in range(len(levels) - 2, -1, -1):
+        ahead = set(levels[i + 1])
+        levels[i] = [s for s in levels[i] if ahead.intersection(_after(links, ranks, s, via))]
+    return levels
+
+
+def _after(links: _Links, ranks: Mapping[str, int], state: State, via: str | None) -> Iterator[State]:
+    """Yield where a packet can be next: never up again once it went down or across."""
+    here = ranks.get(state.switch)
+    for far in links.between.get(state.switch, {}):
+        there = ranks.get(far)
+        known = here is not None and there is not None
+        up = known and there > here  # type: ignore[operator]
+        if up and state.down:
+            continue
+        yield State(far, state.down or (known and not up), state.met or far == via)
+
+
+def _lowest(
+    links: _Links, ranks: Mapping[str, int], levels: Sequence[Sequence[State]], via: str | None
+) -> list[str]:
+    state = levels[0][0]
+    switches = [state.switch]
+    for level in levels[1:]:
+        ahead = set(level).intersection(_after(links, ranks, state, via))
+        state = min(ahead, key=lambda after: (natural_key(after.switch), after))
+        switches.append(state.switch)
+    return switches
+
+
+def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tuple[Step, ...]:
+    found, ingress = [], first
+    for near, far in pairwise(switches):
+        egress, after = links.ports(near, far)[0]
+        found.append(Step(near, ingress, egress))
+        ingress = after
+    return (*found, Step(switches[-1], ingress, last))
+
+
+def _count(
+    links: _Links, ranks: Mapping[str, int], levels: Sequence[Sequence[State]], via: str | None
+) -> int:
+    """Return how many paths there are, parallel links counted each."""
+    ways = {levels[0][0]: 1}
+    for level in levels[1:]:
+        ahead = dict.fromkeys(level, 0)
+        for state, number in ways.items():
+            for after in set(_after(links, ranks, state, via)).intersection(ahead):
+                ahead[after] += number * len(links.between[state.switch][after.switch])
+        ways = ahead
+    return sum(ways.values())
+
+
+def _all_steps(
+    links: _Links,
+    ranks: Mapping[str, int],
+    levels: Sequence[Sequence[State]],
+    via: str | None,
+    first: str,
+    last: str,
+) -> Iterator[tuple[int, Step]]:
+    """Yield every way in and out of every switch that a path of these levels meets, and its distance."""
+    entries: dict[State, set[str]] = {levels[0][0]: {first}}
+    for distance, (here, ahead) in enumerate(pairwise(levels)):
+        reached: dict[State, set[str]] = {}
+        for state in here:
+            for after in set(_after(links, ranks, state, via)).intersection(ahead):
+                for egress, ingress in links.ports(state.switch, after.switch):
+                    reached.setdefault(after, set()).add(ingress)
+                    here_in = entries.get(state, ())
+                    yield from ((distance, Step(state.switch, entry, egress)) for entry in here_in)
+        entries = reached
+    for state, ports in entries.items():
+        yield from ((len(levels) - 1, Step(state.switch, entry, last)) for entry in ports)
+
+
+def _no_path(source: Attachment, target: Attachment, via: str | None) -> str:
+    through = f" through {via}" if via else ""
+    return f"no link leads from {source.switch} to {target.switch}{through}"

@@ -1,0 +1,266 @@
+"""What one packet meets inside one switch, stage by stage: facts of the model, none judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.port import Missing, given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.storms import protection
+from lossless.checks.trace.model import (
+    Classification,
+    Direction,
+    Ecn,
+    EgressBuffer,
+    EgressDscp,
+    End,
+    Group,
+    Hop,
+    Lookup,
+    Pfc,
+    Protection,
+    Served,
+    Stages,
+)
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import UNREADABLE, PortQos
+from lossless.model.fabric.view import PortSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.checks.trace.route import Step
+    from lossless.formats.sonic.to_model.rewrites import Rewrite
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import BufferProfile, IndexMap, PriorityGroup, Queue
+    from lossless.model.fabric.view import View
+
+    Rewrites = Mapping[tuple[str, str], Rewrite]
+    """Maps that write DSCP anew, by switch and egress port."""
+
+_NUMBERS = range(8)
+
+
+class Way(NamedTuple):
+    """A switch and the two ports of the model that a packet passes in it."""
+
+    switch: Switch
+    ingress: Port
+    egress: Port
+
+
+def way_of(view: View, step: Step) -> Way:
+    """Return the switch and ports of a step; routes name only those that exist."""
+    ingress, egress = (view.port(step.switch, name) for name in (step.ingress, step.egress))
+    assert ingress is not None
+    assert egress is not None
+    return Way(view.switch_by_name[step.switch], ingress, egress)
+
+
+def hop_of(way: Way, dscp: int, rewrites: Rewrites, peers: tuple[str | None, str | None]) -> Hop:
+    """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports."""
+    ingress, egress = (_end(port, peer) for port, peer in zip(way[1:], peers, strict=True))
+    return Hop(way.switch.name, ingress, egress, stages_of(way, dscp, rewrites))
+
+
+def stages_of(way: Way, dscp: int, rewrites: Rewrites) -> Stages:
+    """Return the stages of a switch in the order a packet meets them."""
+    classification = _classification(way, dscp)
+    traffic_class = classification.lookup.target
+    group = _group(way, traffic_class)
+    queue = _queue(way.egress.qos, traffic_class)
+    row = _queue_row(way.egress.qos, queue.lookup.target)
+    rewrite = rewrites.get((way.switch.name, way.egress.name))
+    return Stages(
+        classification=classification,
+        priority_group=group,
+        pfc=_pfc(way, group.lookup.target, queue.lookup.target),
+        watchdog=_protection(way, queue.lookup.target),
+        queue=queue,
+        ecn=_ecn(row),
+        egress_buffer=_egress_buffer(row),
+        egress_dscp=_egress_dscp(dscp, traffic_class, rewrite),
+    )
+
+
+def _end(port: Port, peer: str | None) -> End:
+    return End(
+        port=port.name,
+        speed_bps=port.speed_bps,
+        cable_m=port.cable.known_m,
+        configured_m=port.cable.configured_m,
+        mtu_bytes=port.mtu_bytes if isinstance(port.mtu_bytes, int) else None,
+        up=port.admin_up if isinstance(port.admin_up, bool) else None,
+        placed=port.placed,
+        peer=peer,
+    )
+
+
+def _classification(way: Way, dscp: int) -> Classification:
+    qos = way.ingress.qos
+    dscp_map = qos.dscp_to_tc if qos else way.switch.qos.global_dscp_map
+    if qos is not None and qos.trust_dot1p:
+        return Classification(dscp, Lookup(None, "802.1p", None, qos.origin))
+    if dscp_map is None:
+        return Classification(dscp, Lookup(None, "no map", 0, qos.origin if qos else None))
+    return Classification(dscp, _lookup(dscp_map, dscp))
+
+
+def _lookup(index_map: IndexMap, index: int) -> Lookup:
+    target = index_map.targets[index]
+    if target is None:
+        return Lookup(index_map.name, "no entry", 0, index_map.origin)
+    if target == UNREADABLE:
+        return Lookup(index_map.name, "unreadable", None, index_map.entry_origin(index))
+    return Lookup(index_map.name, "entry", target, index_map.entry_origin(index))
+
+
+def _look(index_map: IndexMap | None, traffic_class: int | None) -> Lookup:
+    """Look a traffic class up; one that is unknown leads nowhere that is known."""
+    if index_map is None:
+        return Lookup(None, "no map", traffic_class, None)
+    if traffic_class is None:
+        return Lookup(index_map.name, "unreadable", None, index_map.origin)
+    return _lookup(index_map, traffic_class)
+
+
+def _group(way: Way, traffic_class: int | None) -> Group:
+    qos = way.ingress.qos
+    lookup = _look(qos.tc_to_pg if qos else None, traffic_class)
+    row = qos.groups[lookup.target] if qos and lookup.target is not None else None
+    if qos is None or lookup.target is None:
+        return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
+    ports = _alone(way.switch, way.ingress, qos)
+    profile = lossless_profile(ports, lookup.target)
+    if isinstance(profile, Missing):
+        return _unbacked(lookup, row, profile.reason)
+    need = link_need(ports) if profile else None
+    known = None if need is None or isinstance(need, Missing) else need.need
+    named = profile or (row.buffer if row else None)
+    return Group(
+        lookup=lookup,
+        profile=named.name if named else None,
+        pool=_pool_name(named),
+        generated=bool(row and row.generated),
+        lossless=profile is not None,
+        headroom_bytes=given_headroom(way.switch, profile) if profile else None,
+        need_bytes=known.headroom_bytes if known else None,
+        need_method=known.method if known else None,
+        reserved_bytes=named.reserved_bytes if named else None,
+        unknown=need.reason if isinstance(need, Missing) else None,
+    )
+
+
+def _unbacked(lookup: Lookup, row: PriorityGroup | None, why: str) -> Group:
+    return Group(
+        lookup=lookup,
+        profile=None,
+        pool=None,
+        generated=bool(row and row.generated),
+        lossless=None,
+        headroom_bytes=None,
+        need_bytes=None,
+        need_method=None,
+        reserved_bytes=None,
+        unknown=why,
+    )
+
+
+def _alone(switch: Switch, port: Port, qos: PortQos) -> PortSet:
+    return PortSet(switch, (switch.name,), qos, port.speed_bps, port.cable, (port,))
+
+
+def _pfc(way: Way, group: int | None, queue: int | None) -> Pfc:
+    """Find the priorities that stand for the packet: of its group on the way in, of its queue on the way out."""
+    ingress, egress = way.ingress.qos, way.egress.qos
+    return Pfc(
+        _direction(way.ingress, _priority_of(ingress.pfc_to_pg if ingress else None, group)),
+        _direction(way.egress, _priority_of(egress.pfc_to_queue if egress else None, queue)),
+    )
+
+
+def _priority_of(index_map: IndexMap | None, number: int | None) -> int | None:
+    """Return the priority that leads to a group or queue: of the same number, unless a map says otherwise."""
+    if index_map is None or number is None or index_map.targets[number] == number:
+        return number
+    return next(iter(index_map.sources(number)), number)
+
+
+def _direction(port: Port, priority: int | None) -> Direction:
+    enabled = port.qos.pfc.priorities if port.qos else ()
+    on = None if priority is None else priority in enabled
+    return Direction(port.name, priority, on, enabled)
+
+
+def _protection(way: Way, queue: int | None) -> Protection:
+    qos, poll_ms = way.egress.qos, way.switch.qos.poll.poll_ms
+    if qos is None or not qos.pfc.priorities:
+        return Protection(None, None, None, None, None, poll_ms)
+    mask, watchdog = qos.watchdog_mask, qos.watchdog
+    return Protection(
+        state=protection(_alone(way.switch, way.egress, qos)),
+        watched=None if mask is None or queue is None else queue in mask.priorities,
+        detection_ms=watchdog.detection_ms if watchdog else None,
+        restoration_ms=watchdog.restoration_ms if watchdog else None,
+        action=watchdog.action if watchdog else None,
+        poll_ms=poll_ms,
+    )
+
+
+def _queue(qos: PortQos | None, traffic_class: int | None) -> Served:
+    lookup = _look(qos.tc_to_queue if qos else None, traffic_class)
+    row = _queue_row(qos, lookup.target)
+    scheduler = row.scheduler if row else None
+    return Served(
+        lookup=lookup,
+        scheduler=scheduler.name if scheduler else None,
+        kind=scheduler.kind if scheduler else None,
+        weight=scheduler.weight if scheduler else None,
+    )
+
+
+def _queue_row(qos: PortQos | None, number: int | None) -> Queue | None:
+    return qos.queues[number] if qos and number is not None and number in _NUMBERS else None
+
+
+def _ecn(row: Queue | None) -> Ecn:
+    wred = row.wred if row else None
+    if wred is None:
+        return Ecn(None, False, False, None, None, None, None)
+    green = wred.green
+    return Ecn(
+        wred=wred.name,
+        marks=wred.marks,
+        drops=wred.drops,
+        kmin_bytes=green.min_bytes,
+        kmax_bytes=green.max_bytes,
+        probability_percent=green.probability_percent,
+        origin=wred.origin,
+    )
+
+
+def _egress_buffer(row: Queue | None) -> EgressBuffer:
+    profile = row.buffer if row else None
+    if profile is None:
+        return EgressBuffer(None, None, None, None, None, None)
+    return EgressBuffer(
+        profile=profile.name,
+        pool=_pool_name(profile),
+        reserved_bytes=profile.reserved_bytes,
+        dynamic_th=profile.dynamic_th,
+        static_th_bytes=profile.static_th_bytes,
+        origin=profile.origin,
+    )
+
+
+def _pool_name(profile: BufferProfile | None) -> str | None:
+    return profile.pool.name if profile and profile.pool else None
+
+
+def _egress_dscp(dscp: int, traffic_class: int | None, rewrite: Rewrite | None) -> EgressDscp:
+    if rewrite is None:
+        return EgressDscp(dscp, None, "unchanged")
+    if rewrite.dscps is None:
+        return EgressDscp(dscp, rewrite.map_name, "refused" if rewrite.refused else "no such map")
+    if traffic_class is None or traffic_class not in rewrite.dscps:
+        return EgressDscp(dscp, rewrite.map_name, "no entry")
+    return EgressDscp(rewrite.dscps[traffic_class], rewrite.map_name, "rewritten")

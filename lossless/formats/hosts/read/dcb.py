@@ -1,0 +1,117 @@
+"""What ``dcb -j OBJECT show dev IF`` prints: one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust.
+
+Source: iproute2 dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4), dcb/dcb_dcbx.c
+(iproute2/iproute2 @9ef3210) and lib/json_print.c: on and off are booleans in JSON, maps are lists of pairs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.ground.documents.document import Place
+from lossless.model.fabric.hosts import Ets, ReceiveBuffers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import TypeGuard
+
+    from lossless.formats.hosts.read.model import Reading, Section
+
+OBJECTS = ("app", "pfc", "ets", "buffer", "dcbx", "apptrust")
+KEYS = frozenset({"dscp_prio", "prio_pfc", "tc_tsa", "prio_buffer", "lld_managed"})
+"""Keys of which one tells that a JSON object without a title was printed by dcb."""
+_TSA = ("strict", "cbs", "ets", "vendor")
+
+
+def read(section: Section) -> Reading:
+    """Yield what one object says; text that is no JSON object, and lists of another form, are flaws."""
+    if not section.text.strip():
+        yield Flaw(
+            f"{section.title}: it printed nothing",
+            Place(section.start, section.start, section.start, section.start),
+        )
+        return
+    try:
+        data = json.loads(section.text)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        yield Flaw(f"{section.title}: expected the JSON object of dcb -j", section.lines[0].place)
+        return
+    for said in said_by(data, section.scope, section.title, _object(section)):
+        yield said._replace(place=_place(section, str(said.path[-1])))
+
+
+def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[Said]:
+    """Yield what a JSON object of dcb says; ``about`` is the object that was asked for, where that is known."""
+    yield from _pauses(data, scope, title)
+    yield from _classes(data, scope, title)
+    if about == "app" or "dscp_prio" in data:
+        yield from _map(data, scope, title)
+    if about == "dcbx" or {"host", "lld_managed"} & data.keys():
+        hosted = data.get("host") is True and data.get("lld_managed") is not True
+        key = "host" if "host" in data else "lld_managed"
+        yield Said(scope, "dcbx", "os" if hosted else "firmware", (title, key))
+    order = data.get("order")
+    if isinstance(order, list) and order and order[0] in ("dscp", "pcp"):
+        yield Said(scope, "trust", order[0], (title, "order"))
+
+
+def _pauses(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+    flags = data.get("prio_pfc")
+    if isinstance(flags, list) and len(flags) == 8:
+        on = tuple(priority for priority, flag in enumerate(flags) if flag in (True, "on"))
+        yield Said(scope, "pfc", on, (title, "prio_pfc"))
+    if _is_number(data.get("delay")):
+        yield Said(scope, "pfc_delay", data["delay"], (title, "delay"))
+    buffers, sizes = data.get("prio_buffer"), data.get("buffer_size")
+    if _are_numbers(buffers, 8) and _are_numbers(sizes, 8):
+        yield Said(scope, "buffers", ReceiveBuffers(tuple(buffers), tuple(sizes)), (title, "buffer_size"))
+
+
+def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+    tcs, percent, tsa = data.get("prio_tc"), data.get("tc_bw"), data.get("tc_tsa")
+    if not (_are_numbers(tcs, 8) and _are_numbers(percent, 8) and isinstance(tsa, list)):
+        return
+    if len(tsa) == 8 and all(word in _TSA for word in tsa):
+        yield Said(scope, "ets", Ets(tuple(tcs), tuple(tsa), tuple(percent)), (title, "tc_tsa"))
+
+
+def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+    """Yield the DSCP map; a DSCP without an entry has the default priority, 0 without one."""
+    pairs = [pair for pair in data.get("dscp_prio") or () if _are_numbers(pair, 2) and 0 <= pair[0] < 64]
+    defaults = data.get("default_prio")
+    default = defaults[0] if _are_numbers(defaults, 1) else 0
+    found = {pair[0]: pair[1] for pair in pairs}
+    if len(found) == len(pairs):
+        whole = tuple((dscp, found.get(dscp, default)) for dscp in range(64))
+        yield Said(scope, "dscp_to_priority", whole, (title, "dscp_prio"), rank=0 if pairs else 1)
+    # Drivers without a trust order of their own trust DSCP as soon as one is mapped (mlx5 core/en_dcbnl.c).
+    yield Said(scope, "trust", "dscp" if pairs else "pcp", (title, "dscp_prio"), rank=1)
+
+
+def _object(section: Section) -> str:
+    return next((word for word in section.words if word in OBJECTS), "")
+
+
+def _place(section: Section, key: str) -> Place:
+    for line in section.lines:
+        at = line.text.find(f'"{key}"')
+        if at >= 0:
+            return Place(
+                line.start + at,
+                line.start + at + len(key) + 2,
+                line.start + at,
+                line.start + at + len(key) + 2,
+            )
+    return section.lines[0].place
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_numbers(value: object, count: int) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and len(value) == count and all(_is_number(item) for item in value)

@@ -1,0 +1,324 @@
+"""Files of facts to hosts: what all files of a host say together, interface by interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.hosts import Attachment, Jobs, Library, Transport, Variable, unread
+from lossless.model.fabric.view import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.hosts.read.model import Said
+    from lossless.formats.hosts.read.text import Facts
+    from lossless.model.fabric.hosts import Dcqcn, HostQos
+    from lossless.model.hardware.model import NicProfile
+
+_WIRING = ("pci", "rdma_device")
+_PLAIN = {
+    "trust": "trust",
+    "dcbx": "dcbx",
+    "dscp_to_priority": "dscp_to_priority",
+    "pfc": "pfc_priorities",
+    "mtu": "mtu_bytes",
+    "rate": "rate_bps",
+    "cable_m": "cable_m",
+    "ets": "ets",
+    "buffers": "buffers",
+    "global_pause": "global_pause",
+    "rdma_mtu": "rdma_mtu_bytes",
+    "roce_version": "roce_version",
+    "traffic_class": "traffic_class",
+    "cma_tos": "cma_tos",
+    "pfc_prevention": "stall_ms",
+    "gid_types": "gid_types",
+    "driver": "driver",
+    "nccl.ib_tc": "nccl_tc",
+}
+"""Keys, and the field of :class:`~lossless.model.fabric.hosts.HostQos` that each is."""
+_JOBS = {
+    "nccl.ib_fifo_tc": "fifo_tc",
+    "nccl.ib_qps_per_connection": "qps_per_connection",
+    "nccl.ib_gid_index": "gid_index",
+    "nccl.ib_hca": "hca",
+    "nccl.socket_ifname": "socket_interfaces",
+    "ucx.net_devices": "ucx_devices",
+}
+_DCQCN = ("enabled", "priorities", "notifying", "priority_mask", "cnp_dscp", "cnp_priority")
+_TIMEOUT, _RETRIES = 20, 7
+"""NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397)."""
+
+
+class Known(NamedTuple):
+    """One thing that is known of an interface: its value, where it is written, and how surely."""
+
+    value: Any
+    origin: Origin
+    rank: int
+
+
+class ReadHost(NamedTuple):
+    """Interfaces of a host that are set up alike; ``name`` is the host's, with the first of them where not all are."""
+
+    name: str
+    host: str
+    qos: HostQos
+    attachments: tuple[Attachment, ...]
+
+
+class Hosts(NamedTuple):
+    """All hosts that were read, and what files of one host say differently."""
+
+    hosts: tuple[ReadHost, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
+    """Return the hosts that files of facts are of; interfaces of which the same is known share their QoS."""
+    by_host: dict[str, list[Facts]] = {}
+    for facts in files:
+        by_host.setdefault(facts.host, []).append(facts)
+    hosts: list[ReadHost] = []
+    problems: list[Problem] = []
+    shared: dict[Any, HostQos] = {}
+    for name, of_host in sorted(by_host.items()):
+        for one in _interfaces(name, of_host, nics, problems):
+            alike = _meaning(one.qos)
+            hosts.append(one._replace(qos=shared.setdefault(alike, one.qos)))
+    return Hosts(tuple(hosts), tuple(problems))
+
+
+def _interfaces(
+    host: str, files: Sequence[Facts], nics: Sequence[NicProfile], problems: list[Problem]
+) -> Iterator[ReadHost]:
+    said = [(facts, one) for facts in files for one in facts.said]
+    owners = _owners(said)
+    interfaces = sorted(set(owners.values())) or [""]
+    known: dict[str, dict[str, Known]] = {interface: {} for interface in interfaces}
+    contradicted: dict[tuple[str, str], Problem] = {}
+    for facts, one in said:
+        owner = owners.get(one.scope, one.scope)
+        for interface in interfaces if owner not in known else (owner,):
+            _add(known[interface], facts, one, contradicted, interface)
+    problems.extend(_once(contradicted.values()))
+    read = [
+        (_qos(found, interface, files, nics), _attachment(interface, found))
+        for interface, found in known.items()
+    ]
+    yield from _alike(host, read)
+
+
+def _alike(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[ReadHost]:
+    """Yield interfaces of one host, those together that are set up alike."""
+    groups: dict[Any, list[tuple[HostQos, Attachment | None]]] = {}
+    for qos, attachment in read:
+        groups.setdefault(_meaning(qos._replace(interfaces=(), rdma_devices=())), []).append(
+            (qos, attachment)
+        )
+    for group in groups.values():
+        first = group[0][0]
+        interfaces = tuple(name for qos, _ in group for name in qos.interfaces)
+        devices = tuple(name for qos, _ in group for name in qos.rdma_devices)
+        yield ReadHost(
+            host if len(groups) == 1 else f"{host}:{interfaces[0]}",
+            host,
+            first._replace(interfaces=interfaces, rdma_devices=devices),
+            tuple(attachment for _, attachment in group if attachment),
+        )
+
+
+def _meaning(qos: HostQos) -> Any:
+    """Return what is known of a host wherever it was written; the profile counts by its name."""
+    return bare(qos._replace(nic=None))
+
+
+def _owners(said: Iterable[tuple[Facts, Said]]) -> dict[str, str]:
+    """Return the interface of every RDMA device, PCI address and interface that is named."""
+    owners: dict[str, str] = {}
+    others: set[str] = set()
+    for _, one in said:
+        if one.key in _WIRING:
+            owners[str(one.value)] = one.scope
+            owners[one.scope] = one.scope
+        elif one.scope:
+            others.add(one.scope)
+    return _tied({**{name: name for name in others}, **owners})
+
+
+def _tied(owners: dict[str, str]) -> dict[str, str]:
+    """Return owners where an RDMA device that nothing ties to an interface is that of the only one."""
+    devices = {name for name, owner in owners.items() if name == owner and _is_device(name)}
+    interfaces = {owner for owner in owners.values() if owner not in devices}
+    if len(interfaces) == 1:
+        (only,) = interfaces
+        return {name: only if name in devices else owner for name, owner in owners.items()}
+    return owners
+
+
+def _is_device(name: str) -> bool:
+    return ":" in name or name.startswith(("mlx5_", "bnxt_re", "rocep", "irdma"))
+
+
+def _add(
+    known: dict[str, Known],
+    facts: Facts,
+    one: Said,
+    contradicted: dict[tuple[str, str], Problem],
+    interface: str,
+) -> None:
+    """Take in what is said; of two files that contradict each other neither counts, and it is reported."""
+    new = Known(one.value, Origin(facts.document.file, one.path), one.rank)
+    old = known.get(one.key)
+    if (interface, one.key) in contradicted:
+        return
+    if old is None or new.rank < old.rank:
+        known[one.key] = new
+    elif new.rank == old.rank and bare(new.value) != bare(old.value):
+        del known[one.key]
+        contradicted[interface, one.key] = _contradiction(facts, one, old)
+
+
+def _contradiction(facts: Facts, one: Said, old: Known) -> Problem:
+    span = facts.document.locate(one.path)
+    there = "another line" if old.origin.file == facts.document.file else old.origin.file
+    return Problem(facts.document.file, span.line, span.column, f"contradicts {there} of the same host")
+
+
+def _once(found: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the first contradiction between two files, with the number of those that follow."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for problem in found:
+        alike.setdefault((problem.file, problem.message), []).append(problem)
+    for first, *more in alike.values():
+        also = f", here and in {len(more)} more places" if more else ""
+        yield first._replace(message=f"{first.message}{also}; what they differ in is not judged")
+
+
+def _attachment(interface: str, known: Mapping[str, Known]) -> Attachment | None:
+    if not interface:
+        return None
+    device, neighbor = known.get("rdma_device"), known.get("neighbor")
+    first = neighbor or device or next(iter(known.values()))
+    return Attachment(
+        interface, device.value if device else None, neighbor.value if neighbor else None, first.origin
+    )
+
+
+def _qos(
+    known: Mapping[str, Known], interface: str, files: Sequence[Facts], nics: Sequence[NicProfile]
+) -> HostQos:
+    origin = next((found.origin for found in known.values()), Origin(files[0].document.file))
+    nic = _nic(known, nics)
+    host = unread(Origin(origin.file))
+    plain = {field: known[key].value for key, field in _PLAIN.items() if key in known}
+    driver = plain.get("driver", nic.driver if nic else UNKNOWN)
+    device = known.get("rdma_device")
+    plain |= {"driver": driver, "cable_m": plain.get("cable_m", _cable(known, driver))}
+    return host._replace(
+        **plain,
+        nic=nic,
+        nic_name=nic.name if nic else "",
+        interfaces=(interface,) if interface else (),
+        rdma_devices=(str(device.value),) if device else (),
+        dcqcn=_dcqcn(host.dcqcn, known),
+        transport=_transport(known),
+        jobs=_jobs(host.jobs, known),
+        pfc_origin=_at(known, "pfc", host.origin),
+        traffic_class_origin=_at(known, "traffic_class", host.origin),
+        nccl_tc_origin=_at(known, "nccl.ib_tc", host.origin),
+        mtu_origin=_at(known, "mtu", host.origin),
+        nic_origin=_at(known, "device", host.origin),
+        origins=tuple((_spoken(key), found.origin) for key, found in sorted(known.items())),
+    )
+
+
+def _spoken(key: str) -> str:
+    return "cable_m" if key == "pfc_delay" else key
+
+
+def _at(known: Mapping[str, Known], key: str, otherwise: Origin) -> Origin:
+    return known[key].origin if key in known else otherwise
+
+
+def _nic(known: Mapping[str, Known], nics: Sequence[NicProfile]) -> NicProfile | None:
+    """Return the profile that has the PCI ids of a NIC, None where none has."""
+    if "vendor" not in known or "device" not in known:
+        return None
+    ids = (known["vendor"].value, known["device"].value)
+    spelled = ":".join(str(number).lower().removeprefix("0x") for number in ids)
+    return next((nic for nic in nics if nic.pci_id == spelled), None)
+
+
+def _cable(known: Mapping[str, Known], driver: object) -> Any:
+    """Return the cable's length: mlx5 takes PFC's delay for that, others for bit times (IEEE 802.1Qbb)."""
+    delay = known.get("pfc_delay")
+    is_length = delay is not None and (driver == "mlx5" or delay.origin.path[-1] == "pfc_delay")
+    return delay.value if delay is not None and is_length else UNKNOWN
+
+
+def _dcqcn(unknown: Dcqcn, known: Mapping[str, Known]) -> Dcqcn:
+    prefix = "dcqcn."
+    found = {key.removeprefix(prefix): one for key, one in known.items() if key.startswith(prefix)}
+    values = {key.removeprefix("value."): one for key, one in found.items() if key.startswith("value.")}
+    fields = {name: found[name].value for name in _DCQCN if name in found}
+    if "bnxt.enabled" in known:
+        found |= _broadcom(known)
+        fields |= {name: found[name].value for name in _DCQCN if name in found}
+    mask = fields.get("priority_mask")
+    if isinstance(mask, int) and "enabled" not in fields:
+        # The kernel's own driver has no switch of its own: the firmware's mask is what DCQCN runs on.
+        on = tuple(priority for priority in range(8) if mask >> priority & 1)
+        fields |= {"enabled": bool(on), "priorities": on, "notifying": on}
+        found |= {"priorities": found["priority_mask"], "notifying": found["priority_mask"]}
+    origins = {name.removeprefix("value."): one.origin for name, one in found.items()}
+    return unknown._replace(
+        **fields,
+        values=tuple(sorted((name, one.value) for name, one in values.items())),
+        stated=tuple(sorted(values)),
+        origin=next(iter(origins.values()), unknown.origin),
+        origins=tuple(sorted(origins.items())),
+    )
+
+
+def _broadcom(known: Mapping[str, Known]) -> dict[str, Known]:
+    """Return DCQCN of bnxt_re: what CNPs carry is said there only by firmware without service profiles."""
+    enabled = known["bnxt.enabled"]
+    found = {"enabled": enabled._replace(value=enabled.value != 0)}
+    profiles = known.get("bnxt.profiles")
+    if profiles is not None and not profiles.value:
+        for name in ("cnp_dscp", "cnp_priority"):
+            found |= {name: known[f"bnxt.{name}"]} if f"bnxt.{name}" in known else {}
+        if "bnxt.priority" in known:
+            priority = known["bnxt.priority"]
+            found["priorities"] = priority._replace(value=(priority.value,))
+    return found
+
+
+def _transport(known: Mapping[str, Known]) -> Any:
+    timeout, retries = known.get("nccl.ib_timeout"), known.get("nccl.ib_retry_count")
+    first = timeout or retries
+    if first is None:
+        return UNKNOWN
+    return Transport(
+        timeout.value if timeout else _TIMEOUT, retries.value if retries else _RETRIES, first.origin
+    )
+
+
+def _jobs(unknown: Jobs, known: Mapping[str, Known]) -> Jobs:
+    fields = {field: known[key].value for key, field in _JOBS.items() if key in known}
+    libraries = [
+        Library(one.value[0], key.removeprefix("library."), one.value[2], one.value[1], one.origin)
+        for key, one in sorted(known.items())
+        if key.startswith("library.")
+    ]
+    variables = [
+        Variable(one.value[0], one.value[1], one.origin)
+        for key, one in sorted(known.items())
+        if key.startswith("variable.")
+    ]
+    return unknown._replace(**fields, libraries=tuple(libraries), variables=tuple(variables))

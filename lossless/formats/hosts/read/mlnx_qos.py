@@ -1,0 +1,117 @@
+"""What ``mlnx_qos -i IF`` prints: DCBX, trust, DSCP map, receive buffers, cable, PFC and shares of one interface.
+
+Source: Mellanox/mlnx-tools python/mlnx_qos @088fadb (pretty_print) and python/dcbnetlink.py (printAppSelector).
+DSCPs that are not listed have priority 0: the driver resets one whose entry is deleted to that (Linux
+drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, mlx5e_dcbnl_ieee_delapp).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.model.fabric.hosts import Ets, ReceiveBuffers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.hosts.read.model import Line, Reading, Section
+    from lossless.model.fabric.hosts import Tsa
+
+_MAPPED = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9,\s]+)$")
+_FLAGS = re.compile(r"\s*enabled((?:\s+[01]){8})\s*$")
+_BUFFERS = re.compile(r"\s*buffer((?:\s+[0-7]){8})\s*$")
+_SIZES = re.compile(r"Receive buffer size \(bytes\):\s*((?:\d{1,9},){8})")
+_CABLE = re.compile(r"Cable len:\s*(\d{1,9})")
+_CLASS = re.compile(r"tc:\s*(\d)\s+ratelimit:.*tsa:\s*(strict|ets|vendor)(?:,\s*bw:\s*(\d+)%)?")
+_PRIORITY = re.compile(r"\s+priority:\s+([0-7])\s*$")
+_NUMBER = re.compile(r"\d{1,3}")
+_DSCPS = 64
+_ADAPTERS = {"OS controlled": "os", "Firmware controlled": "firmware"}
+
+
+def read(section: Section) -> Reading:
+    """Yield what the output says; an output that ends before its PFC configuration is a flaw."""
+    found = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
+    yield from found
+    if section.lines and not any(said.key == "pfc" for said in found):
+        yield Flaw(
+            f"{section.words[0]}: the output ends before its PFC configuration", section.lines[-1].place
+        )
+
+
+def _settings(section: Section) -> Iterator[Said]:
+    for line in section.lines:
+        name, _, value = line.text.partition(":")
+        word = value.strip()
+        if name == "DCBX mode" and word in _ADAPTERS:
+            yield _said(section, "dcbx", _ADAPTERS[word], line)
+        elif name == "Priority trust state" and word in ("dscp", "pcp"):
+            yield _said(section, "trust", word, line)
+        elif match := _CABLE.match(line.text):
+            yield _said(section, "pfc_delay", int(match[1]), line)
+        elif match := _FLAGS.match(line.text):
+            flags = match[1].split()
+            yield _said(section, "pfc", tuple(p for p, flag in enumerate(flags) if flag == "1"), line)
+
+
+def _map(section: Section) -> Iterator[Said]:
+    found: dict[int, int] = {}
+    lines: list[Line] = []
+    for line in section.lines:
+        match = _MAPPED.match(line.text)
+        if match is None:
+            continue
+        lines.append(line)
+        for dscp in (number for word in _NUMBER.findall(match[2]) if (number := int(word)) < _DSCPS):
+            found[dscp] = int(match[1])
+            yield _said(section, f"dscp_to_priority.{dscp}", int(match[1]), line)
+    if lines:
+        whole = tuple((dscp, found.get(dscp, 0)) for dscp in range(_DSCPS))
+        yield _said(section, "dscp_to_priority", whole, lines[0])
+
+
+def _buffers(section: Section) -> Iterator[Said]:
+    sizes = next((m for line in section.lines if (m := _SIZES.match(line.text))), None)
+    filled = next(((m, line) for line in section.lines if (m := _BUFFERS.match(line.text))), None)
+    if sizes is not None and filled is not None:
+        match, line = filled
+        numbers = tuple(int(size) for size in sizes[1].split(",") if size)
+        priorities = tuple(int(buffer) for buffer in match[1].split())
+        yield _said(section, "buffers", ReceiveBuffers(priorities, numbers), line)
+
+
+def _shares(section: Section) -> Iterator[Said]:
+    """Yield how the wire is shared, where every priority is listed under a TC."""
+    tsa: dict[int, Tsa] = {}
+    percent: dict[int, int] = {}
+    priorities: dict[int, int] = {}
+    first, tc = None, None
+    for line in section.lines:
+        if match := _CLASS.match(line.text):
+            first, tc = first or line, int(match[1])
+            tsa[tc] = _tsa(match[2])
+            percent[tc] = int(match[3] or 0)
+        elif tc is not None and (match := _PRIORITY.match(line.text)):
+            priorities[int(match[1])] = tc
+    if first is not None and len(priorities) == 8:
+        # Less than what dcb says: how TCs without a priority are chosen is not printed.
+        yield _said(section, "ets", _ets(priorities, tsa, percent), first)._replace(rank=1)
+
+
+def _ets(priorities: Mapping[int, int], tsa: Mapping[int, Tsa], percent: Mapping[int, int]) -> Ets:
+    return Ets(
+        tuple(priorities[priority] for priority in range(8)),
+        # TCs without a priority are not printed; nothing is ever sent by them.
+        tuple(tsa.get(tc, "strict") for tc in range(8)),
+        tuple(percent.get(tc, 0) for tc in range(8)),
+    )
+
+
+def _tsa(word: str) -> Tsa:
+    return "ets" if word == "ets" else "vendor" if word == "vendor" else "strict"
+
+
+def _said(section: Section, key: str, value: object, line: Line) -> Said:
+    return Said(section.scope, key, value, (section.title, key), line.place)

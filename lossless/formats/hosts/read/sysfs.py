@@ -1,0 +1,174 @@
+"""What files below /sys hold, one line each: ``/sys/class/net/eth2/mtu = 9000``, or with a colon.
+
+Sources: Linux Documentation/ABI (class-net), drivers/infiniband/hw/mlx5/cong.c @03826bc (cc_params, by PCI address),
+drivers/infiniband/core/cma_configfs.c (rdma_cm), drivers/infiniband/core/sysfs.c (gid_attrs); MLNX_OFED
+net/ethernet/mellanox/mlx5 ecn sysfs and its traffic_class (``Global tclass=106``, empty where unset); bnxt_re
+configfs.c in lykeioner/driver @bcef51d (numbers in hexadecimal).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.tools import ROCE_VERSIONS, driver_of, parameter_key
+from lossless.formats.hosts.write.nvidia import PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.formats.hosts.read.model import Line, Reading, Section
+
+    Values = Iterator[tuple[str, object]]
+    Parse = Callable[[re.Match[str], str], Values]
+
+ASSIGNED = re.compile(r"(/sys/\S+?)\s*(?:=|:\s)\s*(.*?)\s*$")
+_BY_FILE = {f"ecn/{sysfs}": name for name, (sysfs, _) in PARAMETERS.items()}
+_BY_DEBUGFS = {debugfs: name for name, (_, debugfs) in PARAMETERS.items()}
+_TCLASS = re.compile(r"Global tclass=(\d+)")
+
+
+def read(section: Section) -> Reading:
+    """Yield what known files say; others are passed over, and numbers that are none are flaws."""
+    points: dict[tuple[str, str], list[tuple[int, bool, Line]]] = {}
+    gids: dict[str, list[tuple[int, str, Line]]] = {}
+    for line in section.lines:
+        match = ASSIGNED.match(line.text)
+        if match is None:
+            continue
+        if enabled := _ENABLED.fullmatch(match[1]):
+            points.setdefault((enabled[1], enabled[2]), []).append((int(enabled[3]), match[2] == "1", line))
+        elif gid := _GID.fullmatch(match[1]):
+            if match[2]:
+                gids.setdefault(gid[1], []).append((int(gid[2]), match[2], line))
+        else:
+            yield from _known(section, match[1], match[2], line)
+    yield from _running(section, points)
+    for device, found in gids.items():
+        types = tuple((index, kind) for index, kind, _ in sorted(found))
+        yield Said(device, "gid_types", types, (section.title, f"{device} gid types"), found[0][2].place)
+
+
+_ENABLED = re.compile(r"/sys/class/net/([^/]+)/ecn/roce_(rp|np)/enable/([0-7])")
+_GID = re.compile(r"/sys/class/infiniband/([^/]+)/ports/1/gid_attrs/types/(\d+)")
+
+
+def _known(section: Section, path: str, value: str, line: Line) -> Reading:
+    for pattern, parse in _FILES:
+        match = pattern.fullmatch(path)
+        if match is None:
+            continue
+        try:
+            for key, meaning in parse(match, value):
+                rank = 1 if key.startswith("bnxt.") else 0
+                yield Said(match[1], key, meaning, (section.title, path), line.place, rank)
+        except ValueError:
+            yield Flaw(f"{path}: {value!r} is not what the kernel writes there", line.place)
+        return
+
+
+def _running(section: Section, points: dict[tuple[str, str], list[tuple[int, bool, Line]]]) -> Iterator[Said]:
+    """Yield on which priorities DCQCN runs; it runs at all where a reaction point does."""
+    for (interface, point), found in points.items():
+        if len({priority for priority, _, _ in found}) < 8:
+            continue
+        on = tuple(sorted(priority for priority, enabled, _ in found if enabled))
+        place, path = found[0][2].place, (section.title, f"{interface} roce_{point}/enable")
+        if point == "rp":
+            yield Said(interface, "dcqcn.enabled", bool(on), path, place)
+        key = "dcqcn.priorities" if point == "rp" else "dcqcn.notifying"
+        yield Said(interface, key, on, path, place)
+
+
+def _number(key: str, scale: int = 1) -> Parse:
+    def parse(_match: re.Match[str], value: str) -> Values:
+        number = int(value, 0)
+        # A link that is down has a speed of -1.
+        if number >= 0:
+            yield key, number * scale
+
+    return parse
+
+
+def _word(key: str, meaning: Callable[[str], object]) -> Parse:
+    def parse(_match: re.Match[str], value: str) -> Values:
+        if value:
+            yield key, meaning(value)
+
+    return parse
+
+
+def _parameter(names: dict[str, str]) -> Parse:
+    def parse(match: re.Match[str], value: str) -> Values:
+        if match[2] in names:
+            yield parameter_key(names[match[2]]), int(value, 0)
+
+    return parse
+
+
+def _traffic_class(_match: re.Match[str], value: str) -> Values:
+    found = _TCLASS.match(value)
+    yield "traffic_class", int(found[1]) if found else int(value) if value else None
+
+
+def _roce_mode(_match: re.Match[str], value: str) -> Values:
+    if value not in ROCE_VERSIONS:
+        raise ValueError(value)
+    yield "roce_version", ROCE_VERSIONS[value]
+
+
+def _broadcom(match: re.Match[str], value: str) -> Values:
+    """Yield what was written last; what the firmware has is what ``apply`` shows."""
+    if match[2] in BROADCOM:
+        yield BROADCOM[match[2]], int(value, 0)
+
+
+def _profiles(_match: re.Match[str], value: str) -> Values:
+    """Yield whether the firmware has service profiles: then DCB says what RDMA and CNPs carry, and not these files."""
+    yield "bnxt.profiles", value.rpartition(":")[2].strip() == "1"
+
+
+def _files(*rows: tuple[str, Parse]) -> tuple[tuple[re.Pattern[str], Parse], ...]:
+    return tuple((re.compile(pattern), parse) for pattern, parse in rows)
+
+
+BROADCOM = {
+    "ecn_enable": "bnxt.enabled",
+    "cnp_dscp": "bnxt.cnp_dscp",
+    "cnp_prio": "bnxt.cnp_priority",
+    "roce_prio": "bnxt.priority",
+}
+_NET = "/sys/class/net/([^/]+)/"
+_FILES = _files(
+    (f"{_NET}mtu", _number("mtu")),
+    (f"{_NET}speed", _number("rate", 10**6)),
+    (f"{_NET}device", _word("pci", str)),
+    (f"{_NET}device/driver", _word("driver", driver_of)),
+    (f"{_NET}device/vendor", _word("vendor", str)),
+    (f"{_NET}device/device", _word("device", str)),
+    (f"{_NET}device/infiniband", _word("rdma_device", str)),
+    (f"{_NET}(ecn/roce_[rn]p/[a-z0-9_]+)", _parameter(_BY_FILE)),
+    ("/sys/kernel/debug/mlx5/([^/]+)/cc_params/([a-z0-9_]+)", _parameter(_BY_DEBUGFS)),
+    ("/sys/class/infiniband/([^/]+)/tc/1/traffic_class", _traffic_class),
+    ("/sys/kernel/config/rdma_cm/([^/]+)/ports/1/default_roce_tos", _number("cma_tos")),
+    ("/sys/kernel/config/rdma_cm/([^/]+)/ports/1/default_roce_mode", _roce_mode),
+    ("/sys/kernel/debug/bnxt_re/([^/]+)/info", _profiles),
+    ("/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/([a-z_]+)", _broadcom),
+)
+_SHOWN = re.compile(r".*\(([a-z_]+)\)\s*:\s*(\S+)")
+_APPLIED = re.compile(r"/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/apply")
+
+
+def applied(section: Section) -> Iterator[Said]:
+    """Yield what the firmware of a bnxt_re device has, as ``cat .../cc/apply`` shows it."""
+    device = next((match[1] for word in section.words if (match := _APPLIED.fullmatch(word))), None)
+    for line in section.lines:
+        match = _SHOWN.match(line.text)
+        if device is None or match is None or match[1] not in BROADCOM:
+            continue
+        value = {"Enabled": 1, "Disabled": 0}.get(match[2])
+        if value is None and re.fullmatch(r"0x[0-9a-fA-F]+|\d+", match[2]):
+            value = int(match[2], 16) if match[2].startswith("0x") else int(match[2])
+        if value is not None:
+            yield Said(device, BROADCOM[match[1]], value, (section.title, match[1]), line.place)

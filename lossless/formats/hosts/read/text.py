@@ -1,0 +1,219 @@
+"""A text of facts to what it says: a snapshot of the collector, or what one tool printed, told apart by content.
+
+A snapshot begins with ``# lossless host facts 1`` and names its host in ``# host NAME``. Each of its sections begins
+with ``==> COMMAND``, and has what that command printed. A terminal's transcript reads the same way, by its prompts.
+Any other file is one section: its name may say of which interface, ``mlnx_qos.eth2.txt``; its folder is the host.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from importlib import import_module
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.read.model import Flaw, Line, Said, Section
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import Path
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.document import Document, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.formats.hosts.read.model import Reader
+
+FIRST_LINE = "# lossless host facts"
+"""How a snapshot of the collector begins."""
+VERSION = "1"
+SUFFIXES = (".facts", ".txt", ".conf", ".env")
+"""Files of these names are looked into."""
+END = "==> end"
+"""The last line of a snapshot that is whole."""
+NOT_READ = "not read"
+"""The section of what the collector could not read."""
+
+_READERS = {
+    "mlnx_qos": ("mlnx_qos", "read"),
+    "dcb": ("dcb", "read"),
+    "ethtool": ("tools", "ethtool"),
+    "mlxconfig": ("tools", "mlxconfig"),
+    "mstconfig": ("tools", "mlxconfig"),
+    "lldpctl": ("tools", "lldpctl"),
+    "cma_roce_tos": ("tools", "cma"),
+    "cma_roce_mode": ("tools", "cma"),
+    "ibv_devinfo": ("tools", "ibv_devinfo"),
+    "files": ("sysfs", "read"),
+    "cat": ("sysfs", "applied"),
+    "env": ("environment", "read"),
+    "nccl.conf": ("environment", "read"),
+}
+"""The first word of a section's title, and what reads it: a module of this room, and a function."""
+_SIGNS = (
+    ("mlnx_qos", re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)),
+    ("ethtool -a", re.compile(r"^Pause parameters for \S+:", re.MULTILINE)),
+    ("ethtool", re.compile(r"^(?:driver|pfc-prevention-tout): \S+$", re.MULTILINE)),
+    ("mlxconfig", re.compile(r"^\s*Configurations:.*$", re.MULTILINE)),
+    ("files", re.compile(r"^/sys/\S+\s*[=:]", re.MULTILINE)),
+    ("lldpctl", re.compile(r"^lldp\.\S+\.chassis\.", re.MULTILINE)),
+    (
+        "dcb",
+        re.compile(r"^\s*\{\s*\"(?:dscp_prio|ethtype_prio|default_prio|pfc_cap|willing|prio_buffer|host)\""),
+    ),
+)
+"""What a text without a title holds, by a line that only its tool prints."""
+_ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
+_VARIABLE = re.compile(r"(?:export\s+)?(?:NCCL|UCX|MORI)_[A-Z0-9_]+\s*=")
+_PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
+_TITLE = re.compile(r"(?:==>|\S*\$|\S+#)\s+(\S.*?)\s*$")
+_HOST = re.compile(r"# host (\S+)\s*$")
+_BY_OPTION = ("-i", "-d", "dev", "--dev")
+_LOOKED_INTO = 65536
+
+
+class Facts(NamedTuple):
+    """One file of facts: its document, the host it is of, what it says, and what cannot be read of it."""
+
+    document: Document
+    host: str
+    said: tuple[Said, ...]
+    problems: tuple[Problem, ...]
+
+
+class PlaceLocator:
+    """Finds places by a table of paths; what is not in it is the file's beginning."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, places: dict[Path, Place]) -> None:
+        self._places = places
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, its place."""
+        return {path: self._places.get(path, Place(0, 0, 0, 0)) for path in paths}
+
+
+def is_facts(text: str) -> bool:
+    """Return whether a text holds facts of a host."""
+    return bool(_kind(text[:_LOOKED_INTO]))
+
+
+def _kind(text: str) -> str:
+    """Return the title that a text without one would have, empty where it is none of ours."""
+    if text.startswith(FIRST_LINE):
+        return FIRST_LINE
+    for line in text.splitlines()[:1]:
+        if _title(line):
+            return FIRST_LINE
+    found = next((title for title, sign in _SIGNS if sign.search(text)), "")
+    return found or ("env" if _is_environment(text) else "")
+
+
+def _is_environment(text: str) -> bool:
+    """Return whether a text sets variables, some of them of ours, and does nothing else."""
+    lines = [line.strip() for line in text.splitlines()]
+    said = [line for line in lines if line and not line.startswith("#")]
+    return any(map(_VARIABLE.match, said)) and all(map(_ASSIGNED.match, said))
+
+
+def read_facts(text: str, file: str) -> Facts:
+    """Return what a text of facts says; what cannot be read of it is among its problems."""
+    lines = _lines(text)
+    sections = tuple(_sections(lines, text, file))
+    found = [item for section in sections for item in _reading(section)]
+    said = tuple(item for item in found if isinstance(item, Said))
+    places = {one.path: one.place for one in said if one.place is not None}
+    document = Document(file, text, _data(said), PlaceLocator(places))
+    flaws = [item for item in found if isinstance(item, Flaw)] + list(_truncated(lines))
+    problems = tuple(_problem(document, flaw) for flaw in flaws)
+    return Facts(document, _host(lines, file), said, problems)
+
+
+def folder_host(file: str) -> str:
+    """Return the host that a file is of by its place: the folder it lies in."""
+    return pathlib.Path(file).absolute().parent.name
+
+
+def _host(lines: tuple[Line, ...], file: str) -> str:
+    named = next((match[1] for line in lines[:8] if (match := _HOST.match(line.text))), "")
+    return named or folder_host(file)
+
+
+def _truncated(lines: tuple[Line, ...]) -> Iterator[Flaw]:
+    """Yield that a snapshot has no end: it was cut short, or is still being written."""
+    if not lines[0].text.startswith(FIRST_LINE):
+        return
+    version = lines[0].text.removeprefix(FIRST_LINE).strip()
+    if version != VERSION:
+        yield Flaw(f"a snapshot of version {version or 'none'}; this program reads {VERSION}", lines[0].place)
+    last = next((line for line in reversed(lines) if line.text.strip()), lines[0])
+    if last.text.strip() != END:
+        yield Flaw(f"the snapshot ends before its last line, {END!r}: it was cut short", last.place)
+
+
+def _lines(text: str) -> tuple[Line, ...]:
+    found, start = [], 0
+    for line in text.splitlines(keepends=True):
+        found.append(Line(start, line.rstrip("\r\n")))
+        start += len(line)
+    return tuple(found)
+
+
+def _title(line: str) -> str:
+    match = _TITLE.match(line)
+    words = match[1].split() if match else []
+    known = words and (words[0] in _READERS or (match and match[1] in (NOT_READ, END.removeprefix("==> "))))
+    return match[1] if match and known else ""
+
+
+def _sections(lines: tuple[Line, ...], text: str, file: str) -> Iterator[Section]:
+    kind = _kind(text[:_LOOKED_INTO])
+    if kind != FIRST_LINE:
+        paused = _PAUSED.search(text)
+        scope = paused[1] if paused else "" if kind == "env" else interface_named(file)
+        yield Section(kind, scope, lines)
+        return
+    starts = [(number, title) for number, line in enumerate(lines) if (title := _title(line.text))]
+    ends = [number for number, _ in starts[1:]] + [len(lines)]
+    for (number, title), end in zip(starts, ends, strict=True):
+        yield Section(title, _scope(title.split()), lines[number + 1 : end])
+
+
+def _scope(words: list[str]) -> str:
+    """Return what a command names: an interface, an RDMA device or a PCI address."""
+    for option, name in pairwise(words):
+        if option in _BY_OPTION:
+            return name
+    if words[0] == "ethtool":
+        return next((word for word in words[1:] if not word.startswith("-")), "")
+    return ""
+
+
+def interface_named(file: str) -> str:
+    """Return the interface that a file's name has between its first and last dot, empty where it has none."""
+    _, _, rest = pathlib.Path(file).name.partition(".")
+    name = rest.rpartition(".")[0]
+    return "" if name in _READERS else name
+
+
+def _reading(section: Section) -> Iterator[Said | Flaw]:
+    reader = _READERS.get(section.title.split()[0])
+    if reader is None:
+        return
+    module = import_module(f"lossless.formats.hosts.read.{reader[0]}")
+    read: Reader = getattr(module, reader[1])
+    yield from read(section)
+
+
+def _data(said: Iterable[Said]) -> dict[str, dict[str, object]]:
+    data: dict[str, dict[str, object]] = {}
+    for one in said:
+        data.setdefault(str(one.path[0]), {})[str(one.path[-1])] = one.value
+    return data
+
+
+def _problem(document: Document, flaw: Flaw) -> Problem:
+    line = document.text.count("\n", 0, flaw.place.start) + 1
+    column = flaw.place.start - (document.text.rfind("\n", 0, flaw.place.start) + 1) + 1
+    return Problem(document.file, line, column, flaw.message)

@@ -1,0 +1,130 @@
+"""What small tools print: ethtool, mlxconfig, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
+
+Sources: ethtool netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); mstflint
+mlxconfig (NAME, then a number, or a word with the number in parentheses); lldpd ``-f keyvalue``; Mellanox/mlnx-tools
+sbin/cma_roce_tos and cma_roce_mode.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.write.nvidia import MASK, PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.hosts.read.model import Line, Reading, Section
+
+_ON = {"on": True, "off": False}
+_DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
+"""Ethernet drivers, and what their RDMA half is called."""
+_SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s+(\S.*?)\s*$")
+_VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
+_FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
+_LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*?)\s*$")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MTU = re.compile(r"\s*active_mtu:\s*(\d{1,9})")
+
+
+def driver_of(module: str) -> str:
+    """Return the RDMA driver of an Ethernet driver; its own name where it is not known."""
+    return _DRIVERS.get(module, module)
+
+
+def ethtool(section: Section) -> Reading:
+    """Yield global pause (-a), the driver (-i), or when a NIC ends a storm of its own (--get-tunable)."""
+    rx = tx = None
+    for line in section.lines:
+        name, _, value = line.text.partition(":")
+        word = value.strip()
+        if name == "RX" and word in _ON:
+            rx = (_ON[word], line)
+        elif name == "TX" and word in _ON:
+            tx = (_ON[word], line)
+        elif name == "driver":
+            yield _said(section, "driver", driver_of(word), line)
+        elif name == "pfc-prevention-tout" and _NUMBER.fullmatch(word):
+            yield _said(section, "pfc_prevention", int(word), line)
+    if rx and tx:
+        yield _said(section, "global_pause", rx[0] or tx[0], rx[1] if rx[0] else tx[1])
+    elif "-a" in section.words and section.lines:
+        yield Flaw(f"{section.title}: the output ends before RX and TX", section.lines[-1].place)
+
+
+def mlxconfig(section: Section) -> Iterator[Said]:
+    """Yield what firmware starts with: what runs may be something else by now, save for the priority mask."""
+    for line in section.lines:
+        match = _SETTING.match(line.text.strip())
+        number = _current(match[3]) if match else None
+        if match is None or number is None:
+            continue
+        scope, name = _port(section.scope, int(match[2])), match[1].lower()
+        path = (section.title, f"{match[1]}_P{match[2]}")
+        if match[1] == MASK:
+            yield Said(scope, "dcqcn.priority_mask", number, path, line.place)
+        elif name in PARAMETERS:
+            yield Said(scope, parameter_key(name), number, path, line.place, rank=1)
+
+
+def parameter_key(name: str) -> str:
+    """Return the key of a DCQCN parameter by its ConnectX name."""
+    if name == "cnp_802p_prio":
+        return "dcqcn.cnp_priority"
+    return "dcqcn.cnp_dscp" if name == "cnp_dscp" else f"dcqcn.value.{name}"
+
+
+def _current(columns: str) -> int | None:
+    """Return the current value: the only column, or the second of default, current and next boot."""
+    words = columns.split()
+    match = _VALUE.match(words[1] if len(words) == 3 else words[0])
+    if match is None:
+        return None
+    return int(match[1], 16) if match[1][:2].lower() == "0x" else int(match[1])
+
+
+def _port(scope: str, port: int) -> str:
+    """Return the PCI function of a port: .0 is P1, .1 is P2."""
+    match = _FUNCTION.match(scope)
+    return f"{match[1]}{port - 1}" if match else scope
+
+
+def lldpctl(section: Section) -> Iterator[Said]:
+    """Yield the switch and port that each interface hears of."""
+    found: dict[str, dict[str, tuple[str, Line]]] = {}
+    for line in section.lines:
+        if match := _LLDP.match(line.text):
+            found.setdefault(match[1], {})[match[2]] = (match[3], line)
+    for interface, named in found.items():
+        port = named.get("port.ifname") or named.get("port.local")
+        if "chassis.name" in named and port:
+            name, line = named["chassis.name"]
+            path = (section.title, f"{interface} chassis.name")
+            yield Said(interface, "neighbor", (name, port[0]), path, line.place)
+
+
+def cma(section: Section) -> Iterator[Said]:
+    """Yield what RDMA-CM gives the connections that it makes: a ToS byte, or a version of RoCE."""
+    for line in section.lines:
+        word = line.text.strip()
+        if section.words[0].endswith("tos") and _NUMBER.fullmatch(word):
+            yield _said(section, "cma_tos", int(word), line)
+        elif word in ROCE_VERSIONS:
+            yield _said(section, "roce_version", ROCE_VERSIONS[word], line)
+
+
+ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
+"""As the kernel spells them (Linux drivers/infiniband/core/cache.c, gid_type_str)."""
+
+
+def ibv_devinfo(section: Section) -> Iterator[Said]:
+    """Yield the MTU of RDMA that a port has."""
+    for line in section.lines:
+        if match := _MTU.match(line.text):
+            yield _said(section, "rdma_mtu", int(match[1]), line)
+
+
+def _said(section: Section, key: str, value: object, line: Line) -> Said:
+    return Said(section.scope, key, value, (section.title, key), line.place)

@@ -1,0 +1,153 @@
+"""A NicConfigurationTemplate for each kind of NIC: what NVIDIA's operator is told, so that it agrees with the switches.
+
+What the operator does with one (Mellanox/nic-configuration-operator README.md @0082142 and
+pkg/configuration/configvalidation.go @01eed1d):
+
+* ``roceOptimized`` alone writes CNP_DSCP 4, CNP_802P_PRIO 6, a ToS byte of 0 and congestion control on all priorities.
+  None of that is what the fabric has, so all of it is stated: ``tos``, and the rest in ``rawNvConfig``, which is laid
+  over what ``roceOptimized`` writes.
+* Settings of a port that the NIC does not have are left out.
+* ``qos`` holds until the next boot, and its daemon sets it again; firmware settings need a reset or a reboot.
+* A NIC that two templates select gets neither. Hence one for each type of NIC, with the longest of its cables.
+
+The resource has no place for the MTU, the map from DSCPs to priorities and the stall prevention: the host's own
+script keeps those.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.write.files import HostFile
+from lossless.ground.basics.errors import RenderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.kubernetes import KubernetesPolicy
+    from lossless.model.fabric.model import Fabric
+
+_VENDOR = "15b3"
+_TEMPLATE = "hosts/kubernetes/nic-configuration.yaml.j2"
+
+
+def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
+    """Return the resources of a fabric whose hosts are nodes of a cluster, by paths in their own folder.
+
+    Raises:
+        RenderError: a NIC cannot be told what the fabric needs.
+    """
+    policy = fabric.kubernetes
+    if policy is None:
+        return ()
+    return tuple(
+        HostFile(
+            f"nic-configuration-{kinds[0].nic_name}.yaml",
+            _TEMPLATE,
+            _context(fabric.name, nic_type, kinds, policy),
+            executable=False,
+        )
+        for nic_type, kinds in sorted(_by_type(fabric).items())
+    )
+
+
+def unconfigured(fabric: Fabric) -> tuple[str, ...]:
+    """Return the NICs of a cluster that the operator does not set, by name."""
+    if fabric.kubernetes is None:
+        return ()
+    return tuple(sorted({host.qos.nic_name for host in fabric.hosts if _type_of(host.qos) is None}))
+
+
+def _by_type(fabric: Fabric) -> Mapping[str, list[HostQos]]:
+    """Return the kinds of hosts by the type of their NIC, each kind once."""
+    found: dict[str, dict[int, HostQos]] = {}
+    for host in fabric.hosts:
+        nic_type = _type_of(host.qos)
+        if nic_type is not None:
+            found.setdefault(nic_type, {})[id(host.qos)] = host.qos
+    return {nic_type: list(kinds.values()) for nic_type, kinds in found.items()}
+
+
+def _type_of(qos: HostQos) -> str | None:
+    """Return the device number by which the operator selects a NIC, None where it is not NVIDIA's."""
+    vendor, _, device = ((qos.nic.pci_id if qos.nic else None) or "").partition(":")
+    return device if vendor == _VENDOR else None
+
+
+def _context(
+    fabric: str, nic_type: str, kinds: list[HostQos], policy: KubernetesPolicy
+) -> Mapping[str, object]:
+    first = kinds[0]
+    priorities = _congestion_priorities(first)
+    return {
+        "nic": first.nic.product if first.nic else first.nic_name,
+        "name": resource_name(f"{fabric}-{first.nic_name}"),
+        "nic_type": nic_type,
+        "policy": policy,
+        "trust": first.trust,
+        "pfc": ",".join("1" if p in _pauses(first) else "0" for p in range(8)),
+        "tos": _tos(first),
+        "cable_m": max(_cable_m(kind) for kind in kinds),
+        "ecn": _ecn(first, priorities),
+        "pause_frames": first.global_pause is True,
+        "raw": tuple(_raw(first, priorities, policy)),
+    }
+
+
+def resource_name(text: str) -> str:
+    """Return a text as the name of a Kubernetes object: a DNS subdomain (RFC 1123)."""
+    return re.sub(r"[^a-z0-9.-]|(?<![a-z0-9])\.|\.(?![a-z0-9])", "-", text.lower()).strip("-.")
+
+
+def _pauses(qos: HostQos) -> tuple[int, ...]:
+    return qos.pfc_priorities if isinstance(qos.pfc_priorities, tuple) else ()
+
+
+def _congestion_priorities(qos: HostQos) -> tuple[int, ...]:
+    """Return the priorities that DCQCN runs on, none where it is off."""
+    if qos.dcqcn.enabled is not True:
+        return ()
+    return qos.dcqcn.priorities if isinstance(qos.dcqcn.priorities, tuple) else _pauses(qos)
+
+
+def _tos(qos: HostQos) -> int:
+    if not isinstance(qos.traffic_class, int):
+        raise RenderError(
+            f"{qos.nic_name}: no class gives RDMA a DSCP, and the operator would write ToS 0; "
+            "state hosts.traffic_class"
+        )
+    return qos.traffic_class
+
+
+def _cable_m(qos: HostQos) -> int:
+    return qos.cable_m if isinstance(qos.cable_m, int) else 0
+
+
+def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | None:
+    """Return congestion control of the one priority that the resource has room for, None where it takes more."""
+    if len(priorities) > 1:
+        return None
+    subject = priorities or _pauses(qos)[:1]
+    return {"enabled": str(bool(priorities)).lower(), "priority": subject[0]} if subject else None
+
+
+def _raw(qos: HostQos, priorities: tuple[int, ...], policy: KubernetesPolicy) -> Iterator[tuple[str, str]]:
+    """Yield the firmware settings, port by port: the whole of DCQCN, since its defaults differ by firmware."""
+    settings = {
+        "ROCE_CC_PRIO_MASK": sum(1 << priority for priority in set(priorities)),
+        "CNP_DSCP": _known(qos, qos.dcqcn.cnp_dscp),
+        "CNP_802P_PRIO": _known(qos, qos.dcqcn.cnp_priority),
+    }
+    if priorities:
+        settings |= {name.upper(): value for name, value in sorted(qos.dcqcn.values)}
+    for port in range(1, policy.ports + 1):
+        yield from ((f"{name}_P{port}", str(value)) for name, value in settings.items())
+    yield from policy.firmware
+
+
+def _known(qos: HostQos, value: object) -> int:
+    if not isinstance(value, int):
+        raise RenderError(f"{qos.nic_name}: nothing says which DSCP and priority CNPs have")
+    return value

@@ -1,0 +1,31 @@
+"""Files for machines on a fabric that a cloud runs: the environment of their jobs, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.write.files import HostFile
+from lossless.formats.hosts.write.jobs import environment_files
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.managed import Managed
+
+JOBS_SH = "jobs.sh"
+
+
+def managed_files(managed: Managed) -> tuple[HostFile, ...]:
+    """Return the files of every machine of a fabric that a cloud runs.
+
+    Where the provider has a script that sets what its network wants, a job sources one that runs it first: the values
+    in it belong to the version of the provider's plugin, and are not repeated.
+    """
+    network = managed.network
+    if network is None or network.profile is None:
+        return environment_files(managed.variables)
+    context = {
+        "network": network.name,
+        "profile": network.profile,
+        "needs": network.needs,
+        "variables": [(variable.name, variable.value) for variable in managed.variables],
+    }
+    return (HostFile(JOBS_SH, f"hosts/jobs/{JOBS_SH}.j2", context, executable=False),)

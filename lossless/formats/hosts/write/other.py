@@ -1,0 +1,32 @@
+"""Host files for NICs of drivers this program knows nothing of: what Linux says of any NIC, and no more.
+
+The ports are found by the NIC's PCI id, or named in the intent. Congestion control is left as it is: every driver
+has its own way to set it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.write.settings import profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.model.fabric.hosts import HostQos
+
+
+def values(qos: HostQos) -> Mapping[str, object]:
+    """Return what the driver's part of a script lays out.
+
+    Raises:
+        RenderError: the NIC has no profile.
+    """
+    nic = profile(qos)
+    return {"driver_part": "other", "module": None, "pci_id": nic.pci_id, "rdma_module": nic.driver}
+
+
+def settings(qos: HostQos) -> Mapping[str, int]:
+    """Return what congestion control is set to: nothing."""
+    del qos
+    return {}

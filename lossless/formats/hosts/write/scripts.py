@@ -1,0 +1,88 @@
+"""The files that set a host up: a script, the unit that runs it at every boot, and the same settings as plain data.
+
+A script is put together of what every NIC needs, of what its driver must be told (one module a driver), and of the
+tool that sets trust, DSCP map and PFC (:mod:`lossless.formats.hosts.write.tools`). None of it survives a reboot; hence the unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.write import broadcom, nvidia, other
+from lossless.formats.hosts.write.files import HostFile
+from lossless.formats.hosts.write.plain import plain
+from lossless.formats.hosts.write.settings import common, profile
+from lossless.formats.hosts.write.tools import tool_of
+from lossless.formats.hosts.write.tools import values as tool_values
+from lossless.ground.basics.known import certain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    from lossless.model.fabric.hosts import HostQos
+
+SCRIPT = "lossless-roce.sh"
+UNIT = "lossless-roce.service"
+PLAIN = "lossless-roce.json"
+SCRIPT_DIRECTORY = "/usr/local/sbin"
+"""Where the unit expects the script."""
+_DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
+_ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "pci_id": None}
+"""What only some drivers have."""
+
+
+def host_files(qos: HostQos) -> tuple[HostFile, ...]:
+    """Return what a host gets to be set up. There is no unit where something else runs the script.
+
+    Raises:
+        RenderError: see :func:`context`.
+    """
+    values = context(qos)
+    script = HostFile(SCRIPT, f"hosts/{SCRIPT}.j2", values, executable=True)
+    unit = HostFile(UNIT, f"hosts/{UNIT}.j2", values, executable=False)
+    data = HostFile(PLAIN, f"hosts/{PLAIN}.j2", {"plain": _plain(qos)}, executable=False)
+    return (script, unit, data) if qos.applied_by == "unit" else (script, data)
+
+
+def context(qos: HostQos) -> Mapping[str, object]:
+    """Return the values that the templates of :func:`host_files` lay out.
+
+    ``dscp_priorities`` has 64 digits, the priority of DSCP n at place n, or - where it has none of its own.
+
+    Raises:
+        RenderError: nothing is known of the NIC, or it cannot hold a value.
+    """
+    driver = driver_of(qos).values(qos)
+    named = driver["module"] or f"PCI id {driver['pci_id']}"
+    return {
+        **_ABSENT,
+        **common(qos),
+        **driver,
+        **tool_values(qos),
+        "tool": tool_of(qos),
+        "ports_of": f"the driver {named}" if driver["module"] else named,
+        "ports_of_one": named,
+        "script_path": f"{SCRIPT_DIRECTORY}/{SCRIPT}",
+    }
+
+
+def driver_of(qos: HostQos) -> ModuleType:
+    """Return the module that knows the driver of a host's NIC.
+
+    Raises:
+        RenderError: the NIC has no profile.
+    """
+    return _DRIVERS.get(profile(qos).driver, other)
+
+
+def unset(qos: HostQos) -> str | None:
+    """Return what of a host's settings no file sets, in words; None where all is set."""
+    if certain(qos.dcqcn.enabled) and driver_of(qos) is other:
+        return f"DCQCN, which nothing is known of for the driver {profile(qos).driver}"
+    return None
+
+
+def _plain(qos: HostQos) -> Mapping[str, object]:
+    firmware = nvidia.firmware(qos) if driver_of(qos) is nvidia else ()
+    return plain(qos, tool_of(qos), driver_of(qos).settings(qos), {one.name: one.value for one in firmware})

@@ -1,0 +1,128 @@
+"""What the host files of every NIC have in common: the facts of a host as plain, checked values.
+
+Names become shell words and parts of paths, so they are checked here once more, wherever they came from.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.known import certain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.hardware.model import NicProfile
+
+PRIORITIES = range(8)
+INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+RDMA_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+"""IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi)."""
+
+
+def profile(qos: HostQos) -> NicProfile:
+    """Return the profile of a host's NIC.
+
+    Raises:
+        RenderError: there is none.
+    """
+    if qos.nic is None:
+        raise RenderError(f"{qos.nic_name}: no profile says which driver this NIC has; no host files for it")
+    return qos.nic
+
+
+def common(qos: HostQos) -> Mapping[str, object]:
+    """Return the values that every script lays out, whatever the NIC and the tool.
+
+    ``traffic_class`` is empty where nothing sets the ToS byte.
+
+    Raises:
+        RenderError: a name cannot be one, or the NIC has no profile.
+    """
+    nic, tos = profile(qos), certain(qos.traffic_class)
+    return {
+        "nic": nic.product,
+        "interfaces": _names(qos.interfaces, INTERFACE, "a network interface"),
+        "rdma_devices": _names(qos.rdma_devices, RDMA_DEVICE, "an RDMA device"),
+        "mtu_bytes": certain(qos.mtu_bytes),
+        "global_pause": "on" if certain(qos.global_pause) else "off",
+        "trust": certain(qos.trust),
+        "traffic_class": "" if tos is None else str(tos),
+        "stall_prevention": nic.stall_prevention,
+        "stall_ms": certain(qos.stall_ms),
+    }
+
+
+def dscp_digits(qos: HostQos) -> str:
+    """Return 64 digits, the priority of DSCP n at place n.
+
+    Where nothing is declared it is DSCP / 8, by which a NIC's own maps begin, so that a mapping left by an earlier
+    configuration goes.
+    """
+    declared = dict(certain(qos.dscp_to_priority))
+    return "".join(str(declared.get(dscp, dscp >> 3)) for dscp in range(64))
+
+
+def flags(priorities: Iterable[int]) -> tuple[str, ...]:
+    """Return ``1`` for each of the eight priorities that is among ``priorities``, else ``0``."""
+    chosen = frozenset(priorities)
+    return tuple("1" if priority in chosen else "0" for priority in PRIORITIES)
+
+
+def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:
+    """Return the priorities that DCQCN runs on.
+
+    Raises:
+        RenderError: it is on, and would run on none.
+    """
+    if not certain(qos.dcqcn.enabled):
+        return ()
+    stated = certain(qos.dcqcn.priorities)
+    found = certain(qos.pfc_priorities) if stated is None else stated
+    if not found:
+        raise RenderError(
+            f"{qos.nic_name}: DCQCN is on, yet it would run on no priority: "
+            "none is lossless, and congestion_control.dcqcn.priorities names none"
+        )
+    return found
+
+
+def cnps(qos: HostQos) -> tuple[int, int]:
+    """Return the DSCP and the priority of congestion notifications.
+
+    Raises:
+        RenderError: nothing says them.
+    """
+    dscp, priority = certain(qos.dcqcn.cnp_dscp), certain(qos.dcqcn.cnp_priority)
+    if dscp is None or priority is None:
+        raise RenderError(f"{qos.nic_name}: DCQCN is on, yet nothing says which DSCP and priority CNPs have")
+    return dscp, priority
+
+
+def roce(qos: HostQos) -> tuple[int, int]:
+    """Return the DSCP and the priority of RDMA, for drivers that ask for one of each.
+
+    Raises:
+        RenderError: nothing says them.
+    """
+    declared, tos = dict(certain(qos.dscp_to_priority)), certain(qos.traffic_class)
+    if tos is not None:
+        return tos >> 2, declared.get(tos >> 2, tos >> 5)
+    lossless = min(certain(qos.pfc_priorities), default=None)
+    found = min((dscp for dscp, priority in declared.items() if priority == lossless), default=None)
+    if lossless is None or found is None:
+        raise RenderError(
+            f"{qos.nic_name}: nothing says which DSCP and priority RDMA has: "
+            "hosts.traffic_class is unset, and no class with PFC names a DSCP"
+        )
+    return found, lossless
+
+
+def _names(names: Iterable[str], pattern: re.Pattern[str], what: str) -> tuple[str, ...]:
+    for name in names:
+        if not pattern.fullmatch(name):
+            raise RenderError(f"{name!r} cannot be the name of {what}")
+    return tuple(names)

@@ -1,0 +1,170 @@
+"""What devices do with buffers to the buffer policy of an intent, role by role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.votes import most
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.capacity import backs_headroom, widest_split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lossless.formats.importing.model import Device
+    from lossless.model.fabric.model import Port
+    from lossless.model.hardware.model import Cage
+
+LOSSY_INGRESS = "ingress_lossy_pool"
+"""The pool that only the split form has (sonic-swss cfgmgr/buffermgrdyn.h @e6b0c5b)."""
+_NEVER = -8
+"""The exponent of the smallest alpha: a profile with it and nothing reserved takes no buffer."""
+
+
+class DraftBuffers(NamedTuple):
+    """The buffer policy: words by role, and what the dynamic model is told.
+
+    ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
+    """
+
+    words: dict[str, dict[str, str]]
+    oversubscription: float | None
+    lossless_mtu: int | None
+    small_packets: int | None
+    notes: tuple[str, ...]
+
+
+def find_buffers(devices: Sequence[Device]) -> DraftBuffers:
+    """Return the buffer policy that most devices of each role have."""
+    notes: list[str] = []
+    words = {
+        "model": _by_role(devices, _model, "traditional", notes),
+        "pools": _by_role(devices, _form, "", notes),
+        "unused_ports": _by_role(devices, _unused, "keep", notes),
+    }
+    told = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
+    ratio, _ = most(one.oversubscription for one in told)
+    mtu_bytes, _ = most(one.lossless_mtu_bytes for one in told)
+    small, _ = most(one.small_packet_percent for one in told)
+    return DraftBuffers({k: v for k, v in words.items() if v}, ratio or None, mtu_bytes, small, tuple(notes))
+
+
+def _by_role(
+    devices: Sequence[Device], word_of: Callable[[Device], str], usual: str, notes: list[str]
+) -> dict[str, str]:
+    """Return what most devices of each role have, without roles that have what is usual."""
+    found: dict[str, str] = {}
+    for role in sorted({device.role for device in devices}):
+        word, vote = most(word_of(device) for device in devices if device.role == role)
+        if word and word != usual:
+            found[role] = word
+        if not vote.unanimous:
+            notes.append(f"buffers: {vote.ayes} of {vote.votes} of role {role} have it so, the others differ")
+    return found
+
+
+def _model(device: Device) -> str:
+    """The dynamic model where the device has it and SONiC a formula for the chip."""
+    dynamic = device.switch.qos.buffer_model == "dynamic" and device.profile.asic.formula is not None
+    return "dynamic" if dynamic else "traditional"
+
+
+def _form(device: Device) -> str:
+    """The form of ingress pools, where it is another than that of the HWSKU and the product ships it."""
+    pools = {pool.name for pool in device.switch.qos.pools}
+    if not pools:
+        return ""
+    form = _form_of(pools)
+    own = {_form_of({pool.name for pool in defaults.pools}) for defaults in device.hwsku.buffers}
+    shipped = (
+        defaults
+        for hwsku in device.profile.hwskus
+        for defaults in hwsku.buffers
+        if backs_headroom(hwsku, defaults)
+    )
+    fitting = {_form_of({p.name for p in one.pools}) for one in shipped if backs_headroom(device.hwsku, one)}
+    return form if form not in own and form in fitting else ""
+
+
+def _form_of(pools: set[str]) -> str:
+    return "split" if LOSSY_INGRESS in pools else "single"
+
+
+def _unused(device: Device) -> str:
+    """Whether ports that carry no classes give their buffer back, and SONiC has profiles for that."""
+    if device.profile.zero_buffers is None:
+        return "keep"
+    if not _expected_ports(device) <= device.tables.table("PORT").keys():
+        return "keep"
+    unused = [port for port in device.tables.table("PORT") if port not in device.used]
+    rows = {key.partition("|")[0]: row for key, row in device.tables.table("BUFFER_QUEUE").items()}
+    bound = [rows[port].reference("profile") for port in unused if port in rows]
+    taken = bound and (
+        device.switch.qos.buffer_model == "dynamic" or all(_takes_nothing(device, name) for name in bound)
+    )
+    return "reclaim" if taken else "keep"
+
+
+def _expected_ports(device: Device) -> set[str]:
+    """Return the ports that the HWSKU leaves to a device besides those in use."""
+    split = breakouts(device)
+    taken = {cage.index for cage in device.profile.cages if cage.name in split or _carries(device, cage)}
+    return {spec.name for spec in device.hwsku.ports if spec.index not in taken}
+
+
+def _carries(device: Device, cage: Cage) -> bool:
+    return any(_is_of(device, port, cage) for port in device.used.values())
+
+
+def _takes_nothing(device: Device, name: str) -> bool:
+    row = device.tables.row("BUFFER_PROFILE", name)
+    if row is None or row.fields.get("size") != "0":
+        return False
+    return row.fields.get("dynamic_th") == str(_NEVER) or row.fields.get("static_th") == "0"
+
+
+def breakouts(device: Device) -> dict[str, str]:
+    """Return the cages that are split in a way that neither the HWSKU nor their speed says, as ``4 x 100G``."""
+    return {cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage))}
+
+
+def _breakout(device: Device, cage: Cage) -> str | None:
+    ports = [port for port in device.switch.ports if _is_of(device, port, cage)]
+    speeds = {port.speed_bps for port in ports}
+    if len(speeds) != 1 or (speed_bps := next(iter(speeds))) is None:
+        return None
+    names = [port.name for port in ports]
+    # Names and lanes that do not go together are of no product; nothing is said of how that is split.
+    if {port.name for port in device.switch.ports if _is_named_after(port, cage)} != {*names}:
+        return None
+    own = [spec for spec in device.hwsku.ports if spec.index == cage.index]
+    if own and [spec.name for spec in own] == names and own[0].speed_bps == speed_bps:
+        return None
+    fits, widest = cage.mode_for(len(ports), speed_bps), widest_split(cage, speed_bps)
+    if fits is None or (fits == widest and any(name in device.used for name in names)):
+        return None
+    split = [spec.name for spec in device.profile.breakout(cage, fits, speed_bps)]
+    return f"{len(ports)} x {format_rate(speed_bps)}" if split == names else None
+
+
+def _is_named_after(port: Port, cage: Cage) -> bool:
+    """Return whether a port has a name that ports of a cage can have: the cage's number plus that of a lane."""
+    number = whole_number(port.name.removeprefix("Ethernet"))
+    first = int(cage.name.removeprefix("Ethernet"))
+    return number is not None and first <= number < first + len(cage.lanes)
+
+
+def _is_of(device: Device, port: Port, cage: Cage) -> bool:
+    """Return whether all lanes of a port are those of a cage."""
+    row = device.tables.row("PORT", port.name)
+    lanes = _lanes(row.fields.get("lanes", "").split(",")) if row else set()
+    return bool(lanes) and lanes <= {*cage.lanes}
+
+
+def _lanes(texts: Iterable[str]) -> set[int]:
+    bare = [text.strip() for text in texts]
+    return (
+        {int(text) for text in bare} if all(text.isascii() and text.isdecimal() for text in bare) else set()
+    )

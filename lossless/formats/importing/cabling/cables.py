@@ -1,0 +1,217 @@
+"""Cables as files know them: two ends each, a speed and a length where the file has them, and where that stands.
+
+What several files say of one cable is put together; what they say against each other is a problem, and nothing is
+guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, Decimal
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.model import End
+from lossless.ground.basics.errors import Problem, QuantityError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Place(NamedTuple):
+    """Where something is said: a file, and a line of it counted from 1."""
+
+    file: str
+    line: int
+
+    def problem(self, message: str) -> Problem:
+        """Return a problem here."""
+        return Problem(self.file, self.line, 1, message)
+
+
+class Cable(NamedTuple):
+    """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is.
+
+    ``heard``: it is what end ``a`` heard by LLDP.
+    """
+
+    a: End
+    b: End
+    speed_bps: int | None
+    cable_m: int | None
+    place: Place
+    b_words: tuple[str, ...] = ()
+    heard: bool = False
+
+
+class Found(NamedTuple):
+    """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes.
+
+    ``speeds`` are those that interfaces are set to, ``rated`` what their type can do where nothing is set.
+    """
+
+    cables: tuple[Cable, ...] = ()
+    roles: tuple[tuple[str, str, Place], ...] = ()
+    speeds: tuple[tuple[End, int], ...] = ()
+    rated: tuple[tuple[End, int], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+_MM = {
+    "km": Decimal(1_000_000),
+    "m": Decimal(1000),
+    "cm": Decimal(10),
+    "mi": Decimal("1609344"),
+    "ft": Decimal("304.8"),
+    "in": Decimal("25.4"),
+}
+"""Millimetres of the units that NetBox has for cables (netbox-community/netbox netbox/dcim/choices.py @7f2e159,
+CableLengthUnitChoices; later releases add kilometres and miles)."""
+_SPELT = {
+    "kilometers": "km",
+    "kilometres": "km",
+    "meters": "m",
+    "metres": "m",
+    "meter": "m",
+    "metre": "m",
+    "centimeters": "cm",
+    "centimetres": "cm",
+    "miles": "mi",
+    "feet": "ft",
+    "foot": "ft",
+    "inches": "in",
+    "inch": "in",
+}
+LENGTH_UNITS = (*_MM, *_SPELT)
+_DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
+"""``2,5``, as spreadsheets of half the world write it; ``1,500`` may be either, and is no length."""
+PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
+"""What an intent can call a port."""
+_SONIC_PORT = re.compile(r"Ethernet[0-9]+")
+"""What SONiC calls its own ports: what else a neighbour says of one is its alias or description."""
+
+
+def sonic_spelling(port: str) -> str:
+    """Return the name of a port with the capital that SONiC gives its own; any other as it is."""
+    return port.capitalize() if _SONIC_PORT.fullmatch(port.capitalize()) else port
+
+
+def parse_cable_length(text: str, unit: str = "") -> int:
+    """Return whole metres, rounded up; ``unit`` is that of a number which has none of its own.
+
+    Raises:
+        QuantityError: no number, no unit or an unknown one, or no length at all.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    word = ((match[2] if match else "") or unit).strip().lower()
+    scale = _MM.get(_SPELT.get(word, word))
+    if match is None or scale is None:
+        why = "has no unit" if match is not None and not word else "is no length"
+        raise QuantityError(f"{text.strip()!r} {why}; write it like 3m (units: {', '.join(_MM)})")
+    length_m = int((Decimal(match[1]) * scale / 1000).to_integral_value(ROUND_CEILING))
+    if length_m == 0:
+        raise QuantityError(f"{text.strip()!r} is no cable; the shortest counts as 1m")
+    return length_m
+
+
+def parse_speed(text: str, unit: str = "") -> int:
+    """Return b/s: ``400G``, ``400GbE``, ``400 Gb/s``; ``unit`` is that of a number which has none of its own.
+
+    Raises:
+        QuantityError: no rate, or no unit.
+    """
+    bare = re.sub(r"(?i)(?<=[mgt])(?:be|e|b)$", "", text.strip())
+    return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
+
+
+def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...]:
+    """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
+    named = list(_with_own_ports(list(cables)))
+    at: dict[End, Cable] = {}
+    told: dict[tuple[str, End, End], Cable] = {}
+    for cable in named:
+        mine = _turned(cable)
+        if mine.a == mine.b:
+            problems.append(mine.place.problem(f"{_end(mine.a)} is joined to itself"))
+            continue
+        others = [at[end] for end in (mine.a, mine.b) if end.port is not None and end in at]
+        clashing = next((other for other in others if not _are_one(mine, other)), None)
+        if clashing is not None:
+            problems.append(_contradiction(mine, clashing))
+            continue
+        # Both ends may tell of a cable, and LLDP tells of one by each protocol; a line that is there twice is an error.
+        before = told.setdefault((cable.place.file, cable.a, cable.b), cable)
+        if before is not cable and not cable.heard:
+            message = f"{_end(mine.a)} already has a cable in line {before.place.line}"
+            problems.append(mine.place.problem(message))
+            continue
+        whole = _with(others[0], mine, problems) if others else mine
+        at |= dict.fromkeys((end for end in (whole.a, whole.b) if end.port is not None), whole)
+    return tuple(dict.fromkeys(at.values()))
+
+
+def _with_own_ports(cables: list[Cable]) -> Iterator[Cable]:
+    """Yield cables with the name that the far device itself has for its port, where that can be told."""
+    own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
+    for cable in cables:
+        if not cable.b_words:
+            yield cable
+            continue
+        words = [word for word in cable.b_words if PORT_NAME.fullmatch(word)]
+        known = [word for word in words if End(cable.b.device, word) in own]
+        known = known or [word for word in words if _SONIC_PORT.fullmatch(word)] or words
+        unsure = cable.b_words if len(known) > 1 else ()
+        yield cable._replace(b=End(cable.b.device, next(iter(known), None)), b_words=unsure)
+
+
+def _turned(cable: Cable) -> Cable:
+    """Return a cable from its lower end to its upper, so that both ends tell of one cable in one way."""
+    if _key(cable.a) <= _key(cable.b):
+        return cable
+    return cable._replace(a=cable.b, b=cable.a)
+
+
+def _key(end: End) -> tuple[str, str]:
+    return end.device, end.port or ""
+
+
+def _are_one(cable: Cable, other: Cable) -> bool:
+    """Return whether two may be one cable: they have one end in common, and nothing else is said of the other."""
+    return all(
+        mine.device == there.device and (mine.port == there.port or None in (mine.port, there.port))
+        for mine, there in zip(*_aligned(cable, other), strict=True)
+    )
+
+
+def _aligned(cable: Cable, other: Cable) -> tuple[tuple[End, End], tuple[End, End]]:
+    """Return the ends of two cables, those that are the same first and first."""
+    turned = other.a != cable.a and (other.b == cable.a or other.a == cable.b)
+    return (cable.a, cable.b), ((other.b, other.a) if turned else (other.a, other.b))
+
+
+def _contradiction(cable: Cable, other: Cable) -> Problem:
+    end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
+    far, there = (one.b if one.a == end else one.a for one in (cable, other))
+    said = f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {other.place.file}:{other.place.line}"
+    return cable.place.problem(said)
+
+
+def _with(first: Cable, second: Cable, problems: list[Problem]) -> Cable:
+    """Return one cable of what two files say of it."""
+    mine, theirs = _aligned(first, second)
+    a, b = (one if one.port is not None else other for one, other in zip(mine, theirs, strict=True))
+    whole = first._replace(a=a, b=b)
+    for field, shown in (("speed_bps", format_rate), ("cable_m", lambda length: f"{length} m")):
+        known, said = getattr(first, field), getattr(second, field)
+        if known is None:
+            whole = whole._replace(**{field: said})
+        elif said is not None and said != known:
+            where = f"{first.place.file}:{first.place.line}"
+            words = f"{_end(second.a)} to {_end(second.b)}: {shown(said)} here, {shown(known)} in {where}"
+            problems.append(second.place.problem(words))
+    return whole
+
+
+def _end(end: End) -> str:
+    return f"{end.device} {end.port}" if end.port else end.device

@@ -1,0 +1,105 @@
+"""Files of any kind that say how devices are cabled: which kind each is, and what all of them have together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.cabling.cables import Cable, Found, Place
+from lossless.formats.importing.cabling.lldp import looks_like_lldp, read_lldp, read_lldp_json
+from lossless.formats.importing.cabling.netbox import is_netbox, read_netbox
+from lossless.formats.importing.cabling.sheets import read_sheet
+from lossless.formats.importing.model import End
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.json.document import load_json
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from lossless.formats.importing.cabling.lldp import Heard
+
+_LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")
+
+
+class Gathered(NamedTuple):
+    """What files have together, and what is wrong with them.
+
+    ``listed`` are devices that sheets or exports name, ``listening`` those whose own LLDP was given, by file.
+    """
+
+    found: tuple[Found, ...]
+    problems: tuple[Problem, ...]
+    listed: frozenset[str]
+    listening: dict[str, str]
+
+    @property
+    def cables(self) -> list[Cable]:
+        """All cables, as each file tells of them."""
+        return [cable for one in self.found for cable in one.cables]
+
+
+def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> Gathered:
+    """Return what files say; ``known`` are devices that a file of LLDP may be of, beside those the files name."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    heard: dict[str, tuple[Heard, ...]] = {}
+    for file, text in texts.items():
+        try:
+            read = _read(text, file)
+            if isinstance(read, Found):
+                found.append(read)
+            else:
+                heard[file] = read
+        except InputError as error:
+            problems += error.problems
+    problems += [problem for one in found for problem in one.problems]
+    listed = frozenset(_named(found))
+    named = {*known, *listed, *(one.neighbor for all_heard in heard.values() for one in all_heard)}
+    listening = {file: _device_of(file, named) for file in heard}
+    found += [Found(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
+    return Gathered(tuple(found), tuple(problems), listed, listening)
+
+
+def _named(found: Iterable[Found]) -> Iterable[str]:
+    for one in found:
+        yield from (end.device for cable in one.cables for end in (cable.a, cable.b))
+        yield from (name for name, _, _ in one.roles)
+
+
+def _heard_cables(device: str, file: str, heard: Iterable[Heard]) -> tuple[Cable, ...]:
+    return tuple(
+        Cable(
+            End(device, one.port),
+            End(one.neighbor, next(iter(one.ports), None)),
+            None,
+            None,
+            Place(file, one.line),
+            one.ports,
+            heard=True,
+        )
+        for one in heard
+    )
+
+
+def _read(text: str, file: str) -> Found | tuple[Heard, ...]:
+    """Return what a file says, as what it is by what is in it."""
+    if not text.lstrip().startswith(("{", "[")):
+        return read_lldp(text, file) if looks_like_lldp(text) else read_sheet(text, file)
+    document = load_json(text, file, lists=True)
+    if "lldp" in document.data:
+        return read_lldp_json(document)
+    if is_netbox(document.data):
+        return read_netbox(document)
+    message = "JSON of no kind that is known here: expected that of lldpctl, or of NetBox's API"
+    raise InputError([Problem(file, 1, 1, message)])
+
+
+def _device_of(file: str, known: Collection[str]) -> str:
+    """Return the device that a file is of: the one whose name the file or its folder has."""
+    path = PurePath(file)
+    for candidate in (path.name, path.stem, path.parent.name):
+        if candidate in known:
+            return candidate
+    return path.parent.name if _LLDP_NAMES.fullmatch(path.stem) and path.parent.name else path.stem

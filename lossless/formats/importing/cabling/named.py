@@ -1,0 +1,248 @@
+"""Files of cables in the words of an intent: its devices and ports, whatever the files call them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.cabling.cables import joined
+from lossless.formats.importing.cabling.device_names import Names, claimed_twice
+from lossless.formats.importing.cabling.files import gather
+from lossless.formats.importing.cabling.lines import line_path
+from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
+from lossless.formats.importing.cabling.topology import left_out
+from lossless.formats.importing.model import End
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.cabling import CableEnd, FoundCable, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.importing.cabling.cables import Cable
+    from lossless.formats.importing.cabling.files import Gathered
+    from lossless.model.fabric.cabling import PlannedCable
+    from lossless.model.fabric.model import Switch
+
+_MANY = 5
+
+
+class Declared(NamedTuple):
+    """What an intent calls its devices and ports. ``ports`` are those of switches, by device.
+
+    ``host_ports`` are those that the intent names of devices that are no switches of its own; ``should`` says to which
+    device each port of a switch leads.
+    """
+
+    devices: frozenset[str]
+    ports: Mapping[str, PortNames]
+    host_ports: Mapping[str, frozenset[str]]
+    should: Mapping[End, str]
+
+
+def declared_by(
+    devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
+) -> Declared:
+    """Return the names of an intent; switches that are alike share theirs."""
+    ports, shared = dict[str, PortNames](), dict[tuple[int, int], PortNames]()
+    for switch in switches:
+        key = (id(switch.ports), id(switch.unused))
+        if key not in shared:
+            specs = [port.spec for port in switch.ports if port.spec is not None]
+            shared[key] = PortNames([*specs, *switch.unused])
+        ports[switch.device] = shared[key] if not switch.asic else ports.get(switch.device, shared[key])
+    named: dict[str, set[str]] = {}
+    should = {}
+    for cable in planned:
+        should[End(*cable.a)] = cable.b.device
+        if cable.b.device in ports:
+            should[End(*cable.b)] = cable.a.device
+        elif cable.b.port is not None:
+            named.setdefault(cable.b.device, set()).add(cable.b.port)
+    return Declared(
+        frozenset(devices), ports, {name: frozenset(found) for name, found in named.items()}, should
+    )
+
+
+def read_found(texts: Mapping[str, str], declared: Declared, without: Sequence[str] = ()) -> Told:
+    """Return the cables that files tell of, as far as a declared device is at one of their ends.
+
+    Raises:
+        InputError: files of no kind we know, contradictions, devices that could be either of two, ports that no switch
+            of that product has, and files that tell of nothing that is declared; all located.
+    """
+    gathered = gather(texts, declared.devices)
+    if gathered.problems:
+        raise InputError(gathered.problems)
+    return _Reader(gathered, declared, without).told()
+
+
+class _Reader:
+    def __init__(self, gathered: Gathered, declared: Declared, without: Sequence[str]) -> None:
+        self._declared = declared
+        self._gathered = gathered
+        self._problems: list[Problem] = []
+        self._said = [cable for cable in gathered.cables if not left_out(cable, without)]
+        names = Names(declared.devices)
+        words = {end.device for cable in self._said for end in (cable.a, cable.b)} | gathered.listed
+        self._meant = {
+            word: device for word in {*words, *gathered.listening.values()} if (device := names.find(word))
+        }
+        self._host_words = self._words_of_hosts()
+        self._speeds = self._set_speeds()
+
+    def told(self) -> Told:
+        self._refuse_names()
+        cables = [cable for cable in map(self._renamed, self._said) if self._concerns(cable)]
+        self._refuse_ports(cables)
+        if self._problems:
+            raise InputError(self._problems)
+        cables = list(_one_a_port(map(self._with_ports, cables), self._declared.should))
+        found = tuple(self._found(cable) for cable in joined(cables, self._problems))
+        if self._problems:
+            raise InputError(sorted(set(self._problems), key=lambda p: (p.file, p.line or 0, p.message)))
+        heard = {end.device for cable in cables if cable.heard for end in (cable.a, cable.b)}
+        listening = {self._meant.get(name, name) for name in self._gathered.listening.values()}
+        listed = {self._meant.get(name, name) for name in self._gathered.listed}
+        return Told(found, frozenset(listed), frozenset(heard), frozenset(listening))
+
+    def _refuse_names(self) -> None:
+        """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
+        for device, one, other in claimed_twice(self._meant):
+            place = next(c.place for c in self._said if one in (c.a.device, c.b.device))
+            says = f"{one} and {other} may both be {device} of the intent; leave one out: --without {other!r}"
+            self._problems.append(place.problem(says))
+        for file, word in self._gathered.listening.items():
+            if word not in self._meant:
+                says = (
+                    f"is LLDP of {word!r}, which the intent does not have; name the file DEVICE.txt or DEVICE.json, "
+                    "or put it in DEVICE/"
+                )
+                self._problems.append(Problem(file, None, None, says))
+        if not self._meant:
+            file = next(iter(self._gathered.listening), None) or _first_file(self._gathered)
+            words = _some({end.device for cable in self._said for end in (cable.a, cable.b)})
+            says = f"none of its devices is in the intent: it has {words}, the intent {_some(self._declared.devices)}"
+            self._problems.append(Problem(file, None, None, says))
+
+    def _renamed(self, cable: Cable) -> Cable:
+        a, b = (end._replace(device=self._meant.get(end.device, end.device)) for end in (cable.a, cable.b))
+        return cable._replace(a=a, b=b)
+
+    def _concerns(self, cable: Cable) -> bool:
+        """Return whether an end is at a declared device, and not at a port for its management."""
+        if not {cable.a.device, cable.b.device} & self._declared.devices:
+            return False
+        return not any(self._is_out_of_band(end) for end in (cable.a, cable.b))
+
+    def _is_out_of_band(self, end: End) -> bool:
+        names = self._declared.ports.get(end.device)
+        return (
+            names is not None
+            and end.port is not None
+            and OUT_OF_BAND.fullmatch(end.port) is not None
+            and names.find(end.port) is None
+        )
+
+    def _refuse_ports(self, cables: Iterable[Cable]) -> None:
+        """Note switches of whose ports the files know no name that the intent has."""
+        unknown: dict[str, list[Cable]] = {}
+        known = set()
+        for cable in cables:
+            for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
+                names = self._declared.ports.get(end.device)
+                if names is None or not any(words):
+                    continue
+                if any(names.find(word) for word in words if word):
+                    known.add(end.device)
+                elif not cable.heard or end is cable.a:
+                    unknown.setdefault(end.device, []).append(cable)
+        for device in unknown.keys() - known:
+            self._problems.append(self._no_such_ports(device, unknown[device]))
+
+    def _no_such_ports(self, device: str, cables: Sequence[Cable]) -> Problem:
+        said = {
+            end.port for cable in cables for end in (cable.a, cable.b) if end.device == device and end.port
+        }
+        example = next((end.port for end in self._declared.should if end.device == device), "Ethernet0")
+        says = f"{device} has no port called {_some(said)}; write them as SONiC calls them, {example}, or by alias"
+        return cables[0].place.problem(says)
+
+    def _with_ports(self, cable: Cable) -> Cable:
+        """Return a cable with the names that the intent has for its ports; None where nobody can tell."""
+        a = cable.a._replace(port=self._port(cable.a))
+        if not cable.heard:
+            return cable._replace(a=a, b=cable.b._replace(port=self._port(cable.b)))
+        names = self._declared.ports.get(cable.b.device)
+        if names is not None:
+            port = next((name for word in cable.b_words if (name := names.find(word))), None)
+            return cable._replace(a=a, b=cable.b._replace(port=port), b_words=())
+        words = (self._port(End(cable.b.device, word)) for word in cable.b_words)
+        return cable._replace(a=a, b_words=tuple(word for word in words if word))
+
+    def _port(self, end: End) -> str | None:
+        if end.port is None:
+            return None
+        names = self._declared.ports.get(end.device)
+        if names is not None:
+            return names.find(end.port) or end.port
+        own = {name.lower(): name for name in self._declared.host_ports.get(end.device, ())}
+        # Where files call none of its ports as the intent does, they have other names for them, and none is wrong.
+        if own and not any(name in own for name in self._host_words.get(end.device, ())):
+            return None
+        return own.get(end.port.lower(), end.port)
+
+    def _words_of_hosts(self) -> dict[str, set[str]]:
+        """Return what files call the ports of devices that are no switches of the intent."""
+        found: dict[str, set[str]] = {}
+        for cable in map(self._renamed, self._said):
+            for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
+                if end.device in self._declared.host_ports:
+                    found.setdefault(end.device, set()).update(word.lower() for word in words if word)
+        return found
+
+    def _found(self, cable: Cable) -> FoundCable:
+        a, b = (CableEnd(*end) for end in (cable.a, cable.b))
+        speed_bps = cable.speed_bps or self._speeds.get(cable.a) or self._speeds.get(cable.b)
+        return FoundCable(
+            a, b, speed_bps, cable.cable_m, Origin(cable.place.file, line_path(cable.place.line))
+        )
+
+    def _set_speeds(self) -> dict[End, int]:
+        """Return the speed that interfaces are set to, by the names of the intent."""
+        ends = (
+            (end._replace(device=self._meant.get(end.device, end.device)), speed_bps)
+            for one in self._gathered.found
+            for end, speed_bps in one.speeds
+        )
+        return {end._replace(port=self._port(end)): speed_bps for end, speed_bps in ends}
+
+
+def _one_a_port(cables: Iterable[Cable], should: Mapping[End, str]) -> Iterator[Cable]:
+    """Yield cables, and of several neighbours that one port heard the one that should be there, if it is."""
+    kept = list(cables)
+    expected = {
+        (cable.place.file, cable.a) for cable in kept if cable.heard and should.get(cable.a) == cable.b.device
+    }
+    for cable in kept:
+        if (
+            not cable.heard
+            or (cable.place.file, cable.a) not in expected
+            or should[cable.a] == cable.b.device
+        ):
+            yield cable
+
+
+def _first_file(gathered: Gathered) -> str:
+    places = [cable.place for cable in gathered.cables] + [
+        place for one in gathered.found for _, _, place in one.roles
+    ]
+    return places[0].file if places else "cables"
+
+
+def _some(names: Iterable[str]) -> str:
+    from lossless.formats.sonic.to_model.devices import natural_key
+
+    ordered = sorted(names, key=natural_key)
+    more = f" and {len(ordered) - _MANY} more" if len(ordered) > _MANY else ""
+    return ", ".join(ordered[:_MANY]) + more if ordered else "none"

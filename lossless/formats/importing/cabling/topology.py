@@ -1,0 +1,273 @@
+"""Files of cables to the devices and links of an intent: what is still missing is said, and nothing is guessed."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.cabling.cables import PORT_NAME, joined, sonic_spelling
+from lossless.formats.importing.cabling.device_names import folded
+from lossless.formats.importing.cabling.files import gather
+from lossless.formats.importing.model import End
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+from lossless.ground.documents.yaml.scalars import text_scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.importing.cabling.cables import Cable, Found, Place
+    from lossless.formats.importing.cabling.files import Gathered
+
+ROLES = ("leaf", "spine", "super-spine", "switch", "host")
+TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")
+"""What is made of ports and has no cable of its own."""
+_MANY = 5
+
+
+class Stated(NamedTuple):
+    """What no file says. ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role.
+
+    ``speeds`` and ``cables`` are those of links that no file gives one, by tier. ``without`` are devices to leave out.
+    """
+
+    roles: tuple[tuple[str, str], ...] = ()
+    speeds: Mapping[str, int] = {}
+    cables: Mapping[str, int] = {}
+    without: tuple[str, ...] = ()
+
+
+class Link(NamedTuple):
+    """One link of an intent, its switch first."""
+
+    a: End
+    b: End
+    speed_bps: int
+    cable_m: int
+
+
+class WiredDevices(NamedTuple):
+    """Devices with their roles, and links, both in the order in which people count."""
+
+    roles: dict[str, str]
+    links: tuple[Link, ...]
+
+
+def read_wiring(texts: Mapping[str, str], stated: Stated) -> WiredDevices:
+    """Return what files say of devices and links; ``texts`` are those of the files.
+
+    Raises:
+        InputError: files of no kind we know, contradictions, and devices or links of which too little is known.
+    """
+    gathered = gather(texts)
+    found, problems = _by_one_name(gathered), list(gathered.problems)
+    speed_of = {end: speed_bps for one in found for end, speed_bps in (*one.rated, *one.speeds)}
+    cables = joined((c for one in found for c in one.cables if not left_out(c, stated.without)), problems)
+    roles = _roles(cables, found, stated, problems)
+    known = [cable for cable in cables if cable.a.device in roles and cable.b.device in roles]
+    links = list(_links(known, roles, speed_of, stated, problems))
+    if problems:
+        raise InputError(sorted(set(problems), key=lambda p: (p.file, p.line or 0, p.message)))
+    return WiredDevices(roles, tuple(sorted(links, key=_order)))
+
+
+def _by_one_name(gathered: Gathered) -> tuple[Found, ...]:
+    """Return what files say with one name for each device and port, however they spell it."""
+    cables = gathered.cables
+    names = {end.device for cable in cables for end in (cable.a, cable.b)} | gathered.listed
+    called = folded(names, gathered.listed)
+    ports = _port_names(called, cables)
+
+    def end(said: End) -> End:
+        device = called.get(said.device, said.device)
+        return End(device, ports.get((device, (said.port or "").lower()), said.port))
+
+    return tuple(
+        one._replace(
+            cables=tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in one.cables),
+            roles=tuple((called.get(name, name), role, place) for name, role, place in one.roles),
+            speeds=tuple((end(at), speed_bps) for at, speed_bps in one.speeds),
+            rated=tuple((end(at), speed_bps) for at, speed_bps in one.rated),
+        )
+        for one in gathered.found
+    )
+
+
+def _port_names(called: Mapping[str, str], cables: Iterable[Cable]) -> dict[tuple[str, str], str]:
+    """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
+    found: dict[tuple[str, str], str] = {}
+    for cable in cables:
+        for end in (cable.a, cable.b):
+            if end.port is not None:
+                key = (called[end.device], end.port.lower())
+                found.setdefault(key, sonic_spelling(end.port))
+    return found
+
+
+def left_out(cable: Cable, without: Sequence[str]) -> bool:
+    """Return whether an end of a cable is a device that fits one of some patterns."""
+    return any(fnmatchcase(end.device.lower(), one.lower()) for end in (cable.a, cable.b) for one in without)
+
+
+def _roles(
+    cables: Sequence[Cable], found: Iterable[Found], stated: Stated, problems: list[Problem]
+) -> dict[str, str]:
+    """Return the role of every device that has a cable: as stated, else as the export says in our words."""
+    exported = {name: role for one in found for name, role, _ in one.roles}
+    first: dict[str, Place] = {}
+    for cable in cables:
+        for end in (cable.a, cable.b):
+            first.setdefault(end.device, cable.place)
+    roles, unknown = {}, []
+    for name in sorted(first, key=natural_key):
+        role = _role(name, exported.get(name, ""), stated)
+        if role is None:
+            unknown.append(name)
+        elif _NAME.fullmatch(name) is None:
+            problems.append(first[name].problem(f"{name!r} is no name that an intent can give a device"))
+        else:
+            roles[name] = role
+    if unknown:
+        problems.append(first[unknown[0]].problem(_no_role(unknown, exported)))
+    return roles
+
+
+def _role(name: str, exported: str, stated: Stated) -> str | None:
+    for pattern, role in stated.roles:
+        kind, colon, word = pattern.partition(":")
+        if (
+            (exported.lower() == word.lower())
+            if colon and kind == "role"
+            else fnmatchcase(name.lower(), pattern.lower())
+        ):
+            return role
+    word = exported.strip().lower().replace(" ", "-").replace("_", "-")
+    return word if word in ROLES else None
+
+
+def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
+    named = ", ".join(unknown[:_MANY]) + (f" and {len(unknown) - _MANY} more" if len(unknown) > _MANY else "")
+    own = exported.get(unknown[0])
+    example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0]) or unknown[0]}*"
+    verb = "is" if len(unknown) == 1 else "are"
+    return (
+        f"nothing says what {named} {verb}; state it: --role ROLE='{example}', with one of {', '.join(ROLES)}"
+    )
+
+
+def _links(
+    cables: Iterable[Cable],
+    roles: Mapping[str, str],
+    speed_of: Mapping[End, int],
+    stated: Stated,
+    problems: list[Problem],
+) -> Iterator[Link]:
+    lacking: dict[tuple[str, str], list[Cable]] = {}
+    for cable in cables:
+        a, b = (cable.b, cable.a) if roles[cable.a.device] == "host" else (cable.a, cable.b)
+        if roles[a.device] == "host":
+            problems.append(cable.place.problem(f"{_text(a)} and {_text(b)}: a link of two hosts"))
+            continue
+        if a.device == b.device:
+            problems.append(
+                cable.place.problem(f"{_text(a)} and {_text(b)}: a link leads back to its own device")
+            )
+            continue
+        unsure = next(
+            (end for end in (a, b) if end.port in cable.b_words and roles[end.device] != "host"), None
+        )
+        if unsure is not None:
+            problems.append(cable.place.problem(_unsure(unsure, cable)))
+            continue
+        tier = _tier({roles[a.device], roles[b.device]})
+        speed_bps = _speed(cable, speed_of, problems) or stated.speeds.get(tier)
+        cable_m = cable.cable_m or stated.cables.get(tier)
+        for what, value in (("speed", speed_bps), ("cable", cable_m)):
+            if value is None:
+                lacking.setdefault((what, tier), []).append(cable)
+        if speed_bps and cable_m and _can_be_named(a, cable, problems):
+            yield Link(a, _without_odd_port(b), speed_bps, cable_m)
+    problems += [_lacks(what, tier, found) for (what, tier), found in lacking.items()]
+
+
+def _unsure(end: End, cable: Cable) -> str:
+    words = " or ".join(cable.b_words)
+    return f"{end.device} has a port that it calls {words}: its own output of LLDP tells which"
+
+
+def _speed(cable: Cable, speed_of: Mapping[End, int], problems: list[Problem]) -> int | None:
+    """Return the speed of a cable, or of both its interfaces."""
+    speeds = {
+        speed for speed in (cable.speed_bps, *(speed_of.get(end) for end in (cable.a, cable.b))) if speed
+    }
+    if len(speeds) > 1:
+        said = " and ".join(format_rate(speed) for speed in sorted(speeds))
+        problems.append(cable.place.problem(f"{_text(cable.a)} to {_text(cable.b)}: {said} for one link"))
+    return max(speeds, default=None)
+
+
+def _can_be_named(end: End, cable: Cable, problems: list[Problem]) -> bool:
+    if end.port is not None and _NO_PORT.fullmatch(end.port):
+        message = f"{_text(end)} is made of ports, and no port; write a line for each of its members"
+        problems.append(cable.place.problem(message))
+        return False
+    if end.port is None or PORT_NAME.fullmatch(end.port):
+        return True
+    message = f"{_text(end)}: no name that an intent can give a port of a switch; write it as SONiC calls it, Ethernet0"
+    problems.append(cable.place.problem(message))
+    return False
+
+
+def _without_odd_port(end: End) -> End:
+    """Return an end; what LLDP calls the port of a host may be its MAC address, which is then left to be derived."""
+    return end if end.port and PORT_NAME.fullmatch(end.port) else End(end.device, None)
+
+
+_NEEDS = {
+    "speed": "no speed; add a column of it, or state it: --speed {tier}=RATE",
+    "cable": "no length, which headroom needs; add a column of it, or state it: --cable {tier}=LENGTH",
+}
+
+
+def _lacks(what: str, tier: str, cables: Sequence[Cable]) -> Problem:
+    first = cables[0]
+    more = f" and {len(cables) - 1:,} more of {tier}" if len(cables) > 1 else ""
+    return first.place.problem(
+        f"{_text(first.a)} to {_text(first.b)}{more}: {_NEEDS[what].format(tier=tier)}"
+    )
+
+
+def _tier(roles: set[str]) -> str:
+    """Return which links join such devices, by the same rule as of an intent that lists them."""
+    if "host" in roles:
+        return "hosts"
+    return "links" if "switch" in roles else "uplinks" if "leaf" in roles else "spine_uplinks"
+
+
+def _text(end: End) -> str:
+    return f"{end.device} {end.port}" if end.port else end.device
+
+
+def _order(link: Link) -> tuple[object, ...]:
+    return tuple(natural_key(word) for end in (link.a, link.b) for word in (end.device, end.port or ""))
+
+
+def topology_yaml(wired: WiredDevices) -> str:
+    """Return devices and links as the section of an intent that lists them."""
+    lines = ["topology:", "  devices:"]
+    ranked = sorted(wired.roles.items(), key=lambda one: ROLES.index(one[1]))
+    lines += [f"    {text_scalar(name)}: {{role: {role}}}" for name, role in ranked]
+    lines.append("  links:")
+    for link in wired.links:
+        ends = f"a: {_yaml_end(link.a)}, b: {_yaml_end(link.b)}"
+        lines.append(f"    - {{{ends}, links: 1 x {format_rate(link.speed_bps)}, cable: {link.cable_m}m}}")
+    return "\n".join(lines) + "\n"
+
+
+def _yaml_end(end: End) -> str:
+    return f'"{end.device}:{end.port}"' if end.port else text_scalar(end.device)

@@ -1,0 +1,257 @@
+"""What ports do with packets to classes: every TC that a DSCP leads to, or that PFC pauses, is one.
+
+An intent has one set of classes for the whole fabric, so it declares what most ports have.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.devices import second_priorities
+from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve, End
+from lossless.formats.importing.votes import most, said
+from lossless.formats.sonic.to_model.devices import DEFAULT_POLL_MS
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.importing.model import Device
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import PortQos, Scheduler, Wred
+
+RDMA_DSCPS = (26, 24)
+"""DSCPs that RDMA senders are set to by convention: AF31 and CS3 (NVIDIA's and Dell's guides for RoCE)."""
+CNP_DSCP = 48
+"""The DSCP that ConnectX firmware puts on CNPs unless it is told another (profiles of the NICs)."""
+_LARGEST_THRESHOLD = 2**31 - 1
+_ALL = 100
+_DEFAULT_PROBABILITY = 100
+"""What orchagent sets where a profile has none (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+
+
+class Found(NamedTuple):
+    """The classes that most ports have, and what had to be chosen for all of them."""
+
+    classes: tuple[DraftClass, ...]
+    notes: tuple[str, ...]
+
+
+class _Shares(NamedTuple):
+    """How queues are served: strict ones, and the DWRR shares of others in percent."""
+
+    strict: frozenset[int]
+    bandwidth: Mapping[int, int]
+    notes: tuple[str, ...]
+
+
+def find_classes(
+    devices: Iterable[Device], *, silent: frozenset[End] = frozenset(), remapped: bool = False
+) -> Found:
+    """Return the classes that most ports of the devices have; none where no port is in use.
+
+    ``silent`` are the ports of tiers without PFC, which have a say only in how links of a speed mark that no other port
+    has. ``remapped``: some are dual ToRs. Then the ports that tunnels pass have second priorities, which are no
+    classes.
+    """
+    used = [
+        (port, End(device.name, port.name) in silent) for device in devices for port in device.used.values()
+    ]
+    all_ports = [port for port, is_silent in used if not is_silent]
+    speeds = {port.speed_bps for port in all_ports}
+    marking = [port for port, is_silent in used if not is_silent or port.speed_bps not in speeds]
+    plain = [port for port in all_ports if not second_priorities(port)] if remapped else all_ports
+    ports = plain or all_ports
+    qos = [port.qos for port in ports if port.qos is not None]
+    if not qos:
+        return Found((), ())
+    dscps, dscp_vote = most(tuple(one.traffic_class(dscp) for dscp in DSCPS) for one in qos)
+    mask, mask_vote = most(one.pfc.priorities for one in qos)
+    assert dscps is not None
+    assert mask is not None
+    groups, group_vote = most(tuple(one.group_of(tc) for tc in PRIORITIES) for one in qos)
+    assert groups is not None
+    second = {tc for port in all_ports for tc in second_priorities(port)} if remapped else set()
+    mask = tuple(priority for priority in mask if priority not in second)
+    by_tc = {tc: tuple(d for d in DSCPS if dscps[d] == tc and tc not in second) for tc in PRIORITIES}
+    active = [
+        tc for tc in PRIORITIES if by_tc[tc] or tc in mask or (tc not in second and _has_queue(qos, tc))
+    ]
+    everywhere = [port.qos for port in all_ports if port.qos is not None]
+    shares = _shares(everywhere, active)
+    notes = (*said(dscp_vote, "DSCPs"), *said(mask_vote, "PFC"), *said(group_vote, "priority groups"))
+    beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
+    classes = _Naming(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
+    return Found(tuple(classes), (*notes, *shares.notes))
+
+
+def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
+    """Return whether most ports serve a queue, although no DSCP may lead there."""
+    served, _ = most((queue := one.queues[number]) is not None and queue.scheduler is not None for one in qos)
+    return served is True
+
+
+def _has_group(ports: Sequence[Port], number: int) -> bool:
+    held, _ = most(port.qos is not None and port.qos.groups[number] is not None for port in ports)
+    return held is True
+
+
+class _Naming:
+    """Puts together what was voted for each class."""
+
+    def __init__(
+        self,
+        by_tc: Mapping[int, tuple[int, ...]],
+        mask: tuple[int, ...],
+        active: Sequence[int],
+        ports: Sequence[Port],
+        marking: Sequence[Port],
+        shares: _Shares,
+        groups: tuple[int, ...],
+        beyond: Sequence[int],
+    ) -> None:
+        self._by_tc, self._mask, self._active = by_tc, mask, active
+        self._ports, self._marking, self._shares = ports, marking, shares
+        self._groups, self._beyond = groups, beyond
+        lossy = [tc for tc in active if tc not in mask]
+        # The class of all other DSCPs: the largest that may drop, so that nothing unknown is paused.
+        self._rest = max(lossy or active, key=lambda tc: (len(by_tc[tc]), -tc), default=0)
+        self._shared_group = min(set(PRIORITIES) - set(mask), default=0)
+
+    def classes(self) -> Iterator[DraftClass]:
+        taken: set[str] = set()
+        for tc in self._active:
+            name = self._name(tc)
+            name = f"priority-{tc}" if name in taken else name
+            taken.add(name)
+            yield self._class(tc, name)
+
+    def _class(self, tc: int, name: str) -> DraftClass:
+        lossless, group = tc in self._mask, self._groups[tc]
+        curves, notes = _curves(self._marking, tc)
+        if tc == self._rest and self._beyond:
+            numbers = ", ".join(map(str, self._beyond))
+            notes += (f"DSCP {numbers} leads to a TC beyond 7, which an intent has no class for",)
+        usual = tc if lossless else self._shared_group
+        # What no packet by its DSCP reaches needs no buffer of its own, unless the devices have it there.
+        if not self._by_tc[tc] and group in PRIORITIES and not _has_group(self._ports, group):
+            group = usual
+        return DraftClass(
+            name=name,
+            dscps=None if tc == self._rest else self._dscps(tc, name),
+            priority=tc,
+            lossless=lossless,
+            pg=None if group in (usual, UNREADABLE) else group,
+            strict=tc in self._shares.strict,
+            bandwidth=self._shares.bandwidth.get(tc),
+            ecn=curves,
+            notes=notes,
+        )
+
+    def _dscps(self, tc: int, name: str) -> tuple[int, ...]:
+        dscps = self._by_tc[tc]
+        # The first DSCP of the class cnp is taken for that of CNPs.
+        return (CNP_DSCP, *(d for d in dscps if d != CNP_DSCP)) if name == "cnp" else dscps
+
+    def _name(self, tc: int) -> str:
+        if tc == self._rest:
+            return "default"
+        if tc in self._mask:
+            return "rdma" if any(d in self._by_tc[tc] for d in RDMA_DSCPS) else f"priority-{tc}"
+        return "cnp" if CNP_DSCP in self._by_tc[tc] else f"priority-{tc}"
+
+
+def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _Shares:
+    served: dict[int, Scheduler] = {}
+    notes: tuple[str, ...] = ()
+    for tc in active:
+        found = [
+            (q.scheduler.kind, q.scheduler.weight, q.scheduler)
+            for one in qos
+            if (q := one.queues[tc]) and q.scheduler
+        ]
+        winner, vote = most((kind, weight) for kind, weight, _ in found)
+        if winner is not None:
+            served[tc] = next(scheduler for kind, weight, scheduler in found if (kind, weight) == winner)
+            notes += said(vote, f"how queue {tc} is served")
+    strict = frozenset(tc for tc, one in served.items() if one.kind == "STRICT")
+    weights = {tc: one.weight for tc, one in served.items() if tc not in strict and one.weight}
+    bandwidth = _percent(weights)
+    if bandwidth != weights:
+        notes += (
+            "bandwidth: DWRR weights brought to percent, in the same proportion as far as whole numbers go",
+        )
+    return _Shares(strict, bandwidth, notes)
+
+
+def _percent(weights: Mapping[int, int]) -> dict[int, int]:
+    """Return weights as shares that add up to 100 at most: as they are, by their common divisor, or scaled."""
+    if sum(weights.values()) <= _ALL:
+        return dict(weights)
+    divisor = gcd(*weights.values())
+    divided = {tc: weight // divisor for tc, weight in weights.items()}
+    total = sum(divided.values())
+    return divided if total <= _ALL else {tc: max(1, w * _ALL // total) for tc, w in divided.items()}
+
+
+def _curves(ports: Sequence[Port], tc: int) -> tuple[dict[int | None, EcnCurve], tuple[str, ...]]:
+    """Return the marking curve of a queue: that of most ports, and those of speeds that differ."""
+    by_speed: dict[int, list[EcnCurve | None]] = {}
+    for port in ports:
+        queue = port.qos.queues[tc] if port.qos else None
+        if queue is not None and port.speed_bps is not None:
+            by_speed.setdefault(port.speed_bps, []).append(_curve(queue.wred))
+    votes = {speed_bps: most(by_speed[speed_bps]) for speed_bps in sorted(by_speed)}
+    notes = tuple(dict.fromkeys(note for _, vote in votes.values() for note in said(vote, "ecn")))
+    usual, _ = most(curve for curves in by_speed.values() for curve in curves)
+    # That a speed has no marking can only be said by naming those that have.
+    everywhere = usual is not None and all(curve is not None for curve, _ in votes.values())
+    found: dict[int | None, EcnCurve] = {None: usual} if everywhere and usual is not None else {}
+    for speed_bps, (curve, _) in votes.items():
+        if curve is not None and not (everywhere and curve == usual):
+            found[speed_bps] = curve
+    return found, notes
+
+
+def _curve(wred: Wred | None) -> EcnCurve | None:
+    """Return the curve by which a profile marks green packets, None where it marks none or cannot be declared."""
+    if wred is None or not wred.marks:
+        return None
+    green = wred.green
+    probability = _DEFAULT_PROBABILITY if green.probability_percent is None else green.probability_percent
+    if green.min_bytes is None or green.max_bytes is None or not 0 <= probability <= _ALL:
+        return None
+    if not 0 <= green.min_bytes <= green.max_bytes <= _LARGEST_THRESHOLD:
+        return None
+    return EcnCurve(green.min_bytes, green.max_bytes, probability)
+
+
+def find_watchdog(devices: Iterable[Device]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
+    """Return the watchdog that most ports with PFC have, and what had to be chosen."""
+    rows: list[tuple[int, int | None, str] | None] = []
+    polls = []
+    for device in devices:
+        if any(port.qos and port.qos.watchdog for port in device.used.values()):
+            polls.append(device.switch.qos.poll.poll_ms)
+        rows += [_watchdog(port.qos) for port in device.used.values() if port.qos and port.qos.pfc.priorities]
+    row, vote = most(rows)
+    if row is None:
+        return None, ("no port has a watchdog",) if rows and vote.unanimous else said(vote, "watchdog")
+    poll_ms, poll_vote = most(polls)
+    notes = said(vote, "watchdog")
+    if not poll_vote.unanimous:
+        notes += (f"poll: {poll_vote.ayes} of {poll_vote.votes} devices have it so",)
+    if poll_ms is None:
+        notes += (f"poll: not configured; {DEFAULT_POLL_MS} ms is what orchagent takes",)
+    return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, *row), notes
+
+
+def _watchdog(qos: PortQos) -> tuple[int, int | None, str] | None:
+    found = qos.watchdog
+    if found is None or found.detection_ms is None or found.action not in ("drop", "forward", "alert"):
+        return None
+    if found.detection_ms < 0 or (found.restoration_ms or 0) < 0:
+        return None
+    return found.detection_ms, found.restoration_ms, found.action

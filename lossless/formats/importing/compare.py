@@ -1,0 +1,237 @@
+"""What a device has against what an intent renders for it, by meaning.
+
+The rule of names, once: a name is only a name. Maps, schedulers, WRED and buffer profiles that are bound at the
+same places and hold the same values are the same, whatever each side calls them; where their values differ, the
+values that differ are listed. Names of pools count, because SONiC looks for them. The rest is form, and counts for
+nothing: ``3-4`` and one row for each number, old brackets around references, several ports joined in one key, a
+key's own host and ASIC, zeros before a number, the order of lists, the name of the CABLE_LENGTH row, a DSCP that a
+map leaves out and that therefore goes to TC 0.
+
+Lossless groups and their profiles that buffermgrd makes of speed, cable and ``pfc_enable`` count as there: it writes
+them into the CONFIG_DB of the running device.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from lossless.formats.sonic.from_model.tables import OWNED, tables
+from lossless.formats.sonic.read.tables import plain_name, whole_number
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.formats.sonic.to_model.ports import index_range
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.sonic.read.tables import Tables
+    from lossless.model.fabric.model import Switch
+
+Fields = dict[str, str]
+Rows = dict[str, Fields]
+State = Literal["same", "changed", "gone", "new"]
+
+REFERENCES = {
+    ("PORT_QOS_MAP", "dscp_to_tc_map"): "DSCP_TO_TC_MAP",
+    ("PORT_QOS_MAP", "tc_to_queue_map"): "TC_TO_QUEUE_MAP",
+    ("PORT_QOS_MAP", "tc_to_pg_map"): "TC_TO_PRIORITY_GROUP_MAP",
+    ("PORT_QOS_MAP", "pfc_to_queue_map"): "MAP_PFC_PRIORITY_TO_QUEUE",
+    ("PORT_QOS_MAP", "pfc_to_pg_map"): "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    ("QUEUE", "scheduler"): "SCHEDULER",
+    ("QUEUE", "wred_profile"): "WRED_PROFILE",
+    ("BUFFER_PG", "profile"): "BUFFER_PROFILE",
+    ("BUFFER_QUEUE", "profile"): "BUFFER_PROFILE",
+}
+"""Fields that hold a name, and the tables of those names."""
+LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+OBJECTS = tuple(dict.fromkeys(REFERENCES.values()))
+_NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
+_MASKS = ("pfc_enable", "pfcwd_sw_enable")
+
+
+class Cell(NamedTuple):
+    """One field of one row on both sides, in the device's names; a side that lacks it has None.
+
+    ``number`` is the queue or priority group of a numbered row, ``port`` the port of a row that has one.
+    """
+
+    table: str
+    key: str
+    field: str
+    deployed: str | None
+    rendered: str | None
+
+    @property
+    def state(self) -> State:
+        """Whether both sides say the same."""
+        if self.deployed == self.rendered:
+            return "same"
+        if self.rendered is None:
+            return "gone"
+        return "new" if self.deployed is None else "changed"
+
+    @property
+    def port(self) -> str | None:
+        """The port that a row is for, None where it is for none."""
+        return None if self.table in (*OBJECTS, "BUFFER_POOL") else self.key.rpartition("|")[0] or self.key
+
+    @property
+    def number(self) -> int | None:
+        """The queue or priority group of a numbered row."""
+        return whole_number(self.key.rpartition("|")[2]) if self.table in _NUMBERED else None
+
+
+def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, ...]:
+    """Return every field of the owned tables of both sides, table by table and row by row.
+
+    ``switch`` is what the deployed tables were read to: it knows what the device makes itself.
+    """
+    own = _own_prefix(deployed)
+    ours, theirs = _canonical(rendered, own), _canonical(deployed, own)
+    _add_made(theirs, switch)
+    names = _Names(theirs, ours)
+    found: list[Cell] = []
+    for table in OWNED:
+        rows = names.renamed(table, ours.get(table, {}))
+        found += _cells(table, theirs.get(table, {}), rows)
+    return tuple(found)
+
+
+def _add_made(theirs: dict[str, Rows], switch: Switch) -> None:
+    """Add the rows that the device makes itself."""
+    groups = {
+        f"{port.name}|{group.number}": group.buffer.name
+        for port in switch.ports
+        for group in (port.qos.groups if port.qos else ())
+        if group is not None and group.generated and group.buffer is not None
+    }
+    profiles = tables(switch).get("BUFFER_PROFILE", {})
+    for key, name in groups.items():
+        theirs["BUFFER_PG"].setdefault(key, {"profile": name})
+        theirs["BUFFER_PROFILE"].setdefault(name, profiles[name])
+
+
+def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
+    for key in sorted(theirs.keys() | ours.keys(), key=natural_key):
+        mine, other = theirs.get(key), ours.get(key)
+        fields = sorted({*(mine or ()), *(other or ())}, key=natural_key)
+        for field in fields:
+            yield Cell(
+                table, key, field, mine.get(field) if mine else None, other.get(field) if other else None
+            )
+
+
+class _Names:
+    """Which name of the device stands for which of ours."""
+
+    def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:
+        self._theirs, self._ours = theirs, ours
+        self._pairs: dict[str, dict[str, str]] = {table: {} for table in OBJECTS}
+        for table, votes in self._votes().items():
+            self._pair(table, votes)
+
+    def _votes(self) -> dict[str, Counter[tuple[str, str]]]:
+        """Count, for each pair of names, the places at which both sides bind them."""
+        votes: dict[str, Counter[tuple[str, str]]] = {table: Counter() for table in OBJECTS}
+        for (table, field), target in REFERENCES.items():
+            for key, row in self._ours.get(table, {}).items():
+                other = self._theirs.get(table, {}).get(key, {}).get(field)
+                if field in row and other:
+                    votes[target][row[field], other] += 1
+        return votes
+
+    def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> None:
+        """Give each of our names the device's: one of the same values first, then the one met most often."""
+        theirs, ours = self._theirs.get(table, {}), self._ours.get(table, {})
+        order = sorted(votes, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
+        for mine, other in sorted(order, key=lambda pair: ours.get(pair[0]) != theirs.get(pair[1])):
+            self._pairs[table].setdefault(mine, other)
+        for mine in ours.keys() & theirs.keys():
+            self._pairs[table].setdefault(mine, mine)
+
+    def renamed(self, table: str, rows: Rows) -> Rows:
+        """Return our rows in the names of the device."""
+        if table in OBJECTS:
+            return self._objects(table, rows)
+        return {key: {f: self._value(table, key, f, v) for f, v in row.items()} for key, row in rows.items()}
+
+    def _objects(self, table: str, rows: Rows) -> Rows:
+        """Return our objects by the device's names; what stands for several of its own stands there for each."""
+        theirs, found = self._theirs.get(table, {}), {}
+        for name, row in rows.items():
+            alike = [other for other, values in theirs.items() if values == row]
+            for other in dict.fromkeys((self._pairs[table].get(name, name), *alike)):
+                if other not in found or row == theirs.get(other):
+                    found[other] = row
+        return found
+
+    def _value(self, table: str, key: str, field: str, value: str) -> str:
+        target = REFERENCES.get((table, field))
+        if table in LISTS:
+            return ",".join(sorted(self._name("BUFFER_PROFILE", name, None) for name in value.split(",")))
+        if target is None:
+            return value
+        return self._name(target, value, self._theirs.get(table, {}).get(key, {}).get(field))
+
+    def _name(self, table: str, name: str, there: str | None) -> str:
+        """Return the device's name for one of ours, the one that stands there if it means the same."""
+        theirs, mine = self._theirs.get(table, {}), self._ours.get(table, {}).get(name)
+        if there in theirs and theirs[there] == mine:
+            return there
+        return self._pairs[table].get(name, name)
+
+
+def _own_prefix(deployed: Tables) -> str:
+    """Return how the keys of a chassis begin for the ports of the device itself."""
+    meta = deployed.row("DEVICE_METADATA", "localhost")
+    fields = meta.fields if meta else {}
+    return f"{fields.get('hostname', '')}|{fields.get('asic_name', '')}|"
+
+
+def _canonical(read: Tables, own: str) -> dict[str, Rows]:
+    """Return the owned tables in one form, whichever side wrote them."""
+    found = {name: dict(_rows(name, read, own)) for name in OWNED}
+    for row in found["DSCP_TO_TC_MAP"].values():
+        row.update({str(dscp): "0" for dscp in DSCPS if str(dscp) not in row})
+    return found
+
+
+def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:
+    for key, row in read.table(name).items():
+        fields = {_index(name, f): _canonical_value(name, f, v) for f, v in _plain_last(row.fields)}
+        if name == "CABLE_LENGTH":
+            yield from ((port, {"length": length}) for port, length in fields.items())
+            continue
+        place, _, numbers_text = key.removeprefix(own).rpartition("|")
+        numbers = index_range(numbers_text) if name in _NUMBERED else None
+        if numbers is None or place.count("|"):
+            yield key, fields
+        else:
+            yield from ((f"{place}|{number}", fields) for number in numbers)
+
+
+def _plain_last(fields: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return fields so that ``26`` comes after ``026``: it counts where both stand."""
+    return sorted(fields.items(), key=lambda item: -len(item[0]))
+
+
+def _index(table: str, field: str) -> str:
+    """Return the field of a map as the number it is."""
+    number = whole_number(field) if table.endswith("_MAP") and table != "PORT_QOS_MAP" else None
+    return field if number is None else str(number)
+
+
+def _canonical_value(table: str, field: str, value: str) -> str:
+    text = value.strip()
+    if table in LISTS:
+        return ",".join(sorted(_plain(name.strip()) for name in text.split(",") if name.strip()))
+    if field in _MASKS:
+        return ",".join(sorted({part.strip() for part in text.split(",") if part.strip()}))
+    number = whole_number(text)
+    return _plain(text) if number is None else str(number)
+
+
+def _plain(text: str) -> str:
+    return plain_name(text) if text.startswith("[") and text.endswith("]") else text

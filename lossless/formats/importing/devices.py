@@ -1,0 +1,152 @@
+"""Documents to devices: each must say which HWSKU it is, and a profile must know that."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.model import Device
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.roles import ROLES
+from lossless.formats.sonic.to_model.devices import natural_key, read_fabric
+from lossless.ground.basics.errors import InputError, LosslessError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
+
+
+def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[Device, ...]:
+    """Return the devices of documents, by name.
+
+    Raises:
+        InputError: every document that names no HWSKU or one that no profile knows, that has a table which is
+            none, or whose name another has.
+    """
+    problems: list[Problem] = []
+    found = [device for document in documents if (device := _device(document, find, problems))]
+    problems += _same_names(found)
+    if problems:
+        raise InputError(problems)
+    return tuple(sorted(found, key=lambda device: natural_key(device.name)))
+
+
+def require_name(name: str) -> None:
+    """Refuse what cannot name a fabric.
+
+    Raises:
+        LosslessError: it cannot.
+    """
+    if _NAME.fullmatch(name) is None:
+        raise LosslessError(f"{name!r} cannot name a fabric; expected {_NAMES}")
+
+
+def _device(document: Document, find: FindHardware, problems: list[Problem]) -> Device | None:
+    tables = Tables.of(document)
+    before = len(problems)
+    problems += [_at(document, message, table) for table, message in tables.unreadable]
+    problems += _unnamed_hardware(document, tables)
+    if len(problems) > before:
+        return None
+    (switch,) = read_fabric([tables], find).switches
+    if switch.profile is None or switch.hwsku is None:
+        problems.append(_unknown_hardware(document, switch))
+        return None
+    name = _name(document, tables)
+    if _NAME.fullmatch(name) is None:
+        problems.append(_at(document, f"{name!r} cannot name a device; expected {_NAMES}", *_HOSTNAME))
+        return None
+    return Device(
+        name=name,
+        role=ROLES.get(switch.role or "", ""),
+        document=document,
+        tables=tables,
+        switch=switch,
+        profile=switch.profile,
+        hwsku=switch.hwsku,
+        used={port.name: port for port in switch.ports if _is_used(port, tables)},
+    )
+
+
+_HWSKU = ("DEVICE_METADATA", "localhost", "hwsku")
+_HOSTNAME = ("DEVICE_METADATA", "localhost", "hostname")
+
+
+def _unnamed_hardware(document: Document, tables: Tables) -> Iterable[Problem]:
+    meta = tables.row("DEVICE_METADATA", "localhost")
+    if meta is None or not meta.fields.get("hwsku"):
+        why = "DEVICE_METADATA|localhost|hwsku is missing: which hardware this is decides its buffers"
+        yield _at(document, why, *_HWSKU)
+
+
+def _unknown_hardware(document: Document, switch: Switch) -> Problem:
+    why = (
+        f"no profile knows the HWSKU {switch.hwsku_name}; `lossless profiles` lists those that are known, "
+        "--profiles adds your own"
+    )
+    return _at(document, why, *_HWSKU)
+
+
+def _name(document: Document, tables: Tables) -> str:
+    """Return the hostname; without one, the folder of a ``config_db.json``, else the name of the file.
+
+    A part of a file, as one ASIC of several, has a name of its own.
+    """
+    if tables.device:
+        return tables.device
+    meta = tables.row("DEVICE_METADATA", "localhost")
+    hostname = meta.fields.get("hostname", "") if meta else ""
+    if hostname:
+        return hostname
+    path = PurePath(document.file)
+    return path.parent.name or path.stem if path.stem == "config_db" else path.stem
+
+
+def _same_names(devices: Sequence[Device]) -> Iterable[Problem]:
+    first: dict[str, Device] = {}
+    for device in sorted(devices, key=lambda one: one.document.file):
+        other = first.setdefault(device.name, device)
+        if other is not device:
+            why = (
+                f"is called {device.name}, as {other.document.file} is; an intent tells devices apart by name"
+            )
+            yield _at(device.document, why, *_HOSTNAME)
+
+
+def second_priorities(port: Port) -> tuple[int, ...]:
+    """Return the priorities that a port pauses and the watchdog leaves alone: those of tunnels of dual ToRs.
+
+    Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, ``tunnel_qos_remap_enable``.
+    """
+    qos = port.qos
+    if qos is None or qos.watchdog_mask is None or not qos.watchdog_mask.priorities:
+        return ()
+    watched = qos.watchdog_mask.priorities
+    return (
+        tuple(p for p in qos.pfc.priorities if p not in watched) if {*watched} < {*qos.pfc.priorities} else ()
+    )
+
+
+def is_dual_tor(device: Device) -> bool:
+    """Return whether a leaf tunnels to a peer: it has the maps for that, and ports with second priorities."""
+    maps = device.tables.data.get("TC_TO_DSCP_MAP")
+    return device.role == "leaf" and bool(maps) and any(map(second_priorities, device.used.values()))
+
+
+def _is_used(port: Port, tables: Tables) -> bool:
+    """Return whether a port carries classes: it has a row that says how, and a speed to send at."""
+    return port.qos is not None and tables.row("PORT_QOS_MAP", port.name) is not None
+
+
+def _at(document: Document, message: str, *path: str) -> Problem:
+    span = document.locate(path)
+    return Problem(document.file, span.line, span.column, message)

@@ -1,0 +1,231 @@
+"""A draft to the text of an intent: short, in the units people use, a comment where something was chosen."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.buffers import breakouts
+from lossless.formats.importing.draft import DEFAULT_MTU
+from lossless.formats.importing.votes import most
+from lossless.formats.intent.hosts import Hosts
+from lossless.ground.basics.units import format_rate, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.formats.importing.model import Cabled, Device, Draft, DraftClass, EcnCurve, End
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+_WORDS = frozenset(
+    {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "rest", "none", "nan", "inf"}
+)
+_SIZES = (("MiB", 2**20), ("KiB", 2**10), ("MB", 10**6), ("kB", 10**3))
+
+
+def intent_text(draft: Draft) -> str:
+    """Return the text of an intent that declares what a draft says."""
+    return "\n".join(_lines(draft)) + "\n"
+
+
+def _lines(draft: Draft) -> Iterator[str]:
+    names = ", ".join(device.name for device in draft.devices[:5])
+    more = f" and {len(draft.devices) - 5} more" if len(draft.devices) > 5 else ""
+    yield f"# Imported from what is deployed on {names}{more}. What most ports have is declared here."
+    yield "lossless: v1"
+    yield f"fabric: {_text(draft.name)}"
+    yield "transport: rocev2"
+    yield ""
+    yield from _comments(draft.notes["classes"])
+    yield "classes:"
+    width = max(len(cls.name) for cls in draft.classes) + 1
+    yield from (line for cls in draft.classes for line in _class(cls, width))
+    yield ""
+    yield from _policies(draft)
+    yield from _buffers(draft)
+    yield from _hardware(draft)
+    yield ""
+    yield from _topology(draft)
+
+
+def _class(cls: DraftClass, width: int) -> Iterator[str]:
+    yield from _comments(cls.notes, "  ")
+    fields = [f"dscp: {_dscps(cls.dscps)}", f"priority: {cls.priority}"]
+    fields += ["lossless: true"] if cls.lossless else []
+    fields += [] if cls.pg is None else [f"pg: {cls.pg}"]
+    fields += ["scheduling: strict"] if cls.strict else []
+    fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
+    fields += [f"ecn: {_ecn(cls.ecn)}"] if cls.ecn else []
+    yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
+
+
+def _dscps(dscps: tuple[int, ...] | None) -> str:
+    if dscps is None:
+        return "rest"
+    if not dscps:
+        return "off"
+    return str(dscps[0]) if len(dscps) == 1 else f"[{', '.join(map(str, dscps))}]"
+
+
+def _ecn(curves: dict[int | None, EcnCurve]) -> str:
+    fields = _curve(curves[None]) if None in curves else []
+    by_speed = [f"{_rate(s)}: {{{', '.join(_curve(c))}}}" for s, c in curves.items() if s is not None]
+    fields += [f"by_speed: {{{', '.join(by_speed)}}}"] if by_speed else []
+    return f"{{{', '.join(fields)}}}"
+
+
+def _curve(curve: EcnCurve) -> list[str]:
+    low, high, probability = curve
+    return [f"min: {_size(low)}", f"max: {_size(high)}", f"probability: {probability}%"]
+
+
+def _policies(draft: Draft) -> Iterator[str]:
+    lossless = [cls for cls in draft.classes if cls.lossless]
+    yield from _comments(draft.notes["pfc"])
+    if not lossless:
+        yield "pfc: off"
+    else:
+        yield f"pfc: {{{', '.join(_pfc(draft))}}}"
+    marks = any(cls.ecn for cls in lossless)
+    yield f"congestion_control: {'dcqcn' if marks else 'pfc-only'}  # {_WHY_MARKS if marks else _WHY_NOT}"
+    if draft.mtu_bytes != DEFAULT_MTU:
+        yield from _comments(draft.notes["mtu"])
+        yield f"mtu: {draft.mtu_bytes}"
+    usual = Hosts().mtu
+    if draft.mtu_bytes < usual:
+        yield f"hosts: {{mtu: {draft.mtu_bytes}}}  # no switch knows it: as large as the switches let through"
+    yield ""
+
+
+def _pfc(draft: Draft) -> Iterator[str]:
+    if draft.tiers is not None:
+        yield f"tiers: [{', '.join(draft.tiers)}]"
+    if draft.asymmetric:
+        yield "asymmetric: on"
+    if draft.watchdog is None:
+        yield "watchdog: off"
+        return
+    poll, detection, restoration, action = draft.watchdog
+    fields = [f"poll: {poll}ms", f"detection: {detection}ms"]
+    fields += [] if restoration is None else [f"restoration: {restoration}ms"]
+    yield f"watchdog: {{{', '.join([*fields, f'action: {action}'])}}}"
+
+
+def _buffers(draft: Draft) -> Iterator[str]:
+    buffers, roles = draft.buffers, {device.role for device in draft.devices}
+    fields = [f"{key}: {_by_role(words, roles)}" for key, words in buffers.words.items()]
+    ratio = buffers.oversubscription
+    fields += [] if ratio is None else [f"headroom_oversubscription: {ratio:.10g}"]
+    if "dynamic" in buffers.words.get("model", {}).values():
+        mtu_bytes, small = buffers.lossless_mtu, buffers.small_packets
+        fields += [] if mtu_bytes is None else [f"lossless_mtu: {mtu_bytes}"]
+        fields += [] if small is None else [f"small_packets: {small}%"]
+    if fields:
+        yield from _comments(buffers.notes)
+        yield f"buffers: {{{', '.join(fields)}}}"
+        yield ""
+
+
+def _by_role(words: dict[str, str], roles: set[str]) -> str:
+    """Return one word where all roles have it, else a mapping."""
+    if len({*words.values()}) == 1 and words.keys() == roles:
+        return next(iter(words.values()))
+    return f"{{{', '.join(f'{role}: {word}' for role, word in words.items())}}}"
+
+
+_WHY_MARKS = "the lossless queues mark; what senders make of it, no switch knows"
+_WHY_NOT = "no lossless queue marks"
+
+
+def _hardware(draft: Draft) -> Iterator[str]:
+    yield "hardware:"
+    for role, device in _usual_hardware(draft).items():
+        yield f"  {role}: {_switch(device)}"
+    yield from _comments(draft.notes["nic"], "  ")
+    yield f"  nic: {_text(draft.nic)}"
+
+
+def _usual_hardware(draft: Draft) -> dict[str, Device]:
+    """Return, by role, a device with the hardware that most of that role have; there must be one for leaves."""
+    found = {}
+    for role in ("leaf", "spine", "super-spine"):
+        alike = {_hardware_of(device): device for device in draft.devices if device.role == role}
+        usual, _ = most(_hardware_of(device) for device in draft.devices if device.role == role)
+        if usual is not None:
+            found[role] = alike[usual]
+    # An intent always has leaves; where none was given, what stands for them is never asked for.
+    return found if "leaf" in found else {"leaf": next(iter(found.values())), **found}
+
+
+def _hardware_of(device: Device) -> tuple[str, str]:
+    return device.profile.name, device.hwsku.name
+
+
+def _switch(device: Device, split: dict[str, str] | None = None) -> str:
+    fields = [f"profile: {_text(device.profile.name)}", f"hwsku: {_text(device.hwsku.name)}"]
+    if split:
+        cages = ", ".join(f"{_text(cage)}: {text}" for cage, text in split.items())
+        fields.append(f"breakout: {{{cages}}}")
+    return f"{{{', '.join(fields)}}}"
+
+
+def _topology(draft: Draft) -> Iterator[str]:
+    yield from _comments(draft.notes["topology"])
+    yield "topology:"
+    if draft.oversubscription is not None:
+        yield f"  oversubscription: {draft.oversubscription:g}  # as it is wired"
+    yield "  devices:"
+    usual = _usual_hardware(draft)
+    for device in draft.devices:
+        split = breakouts(device)
+        own = split or _hardware_of(device) != _hardware_of(usual[device.role])
+        hardware = f", hardware: {_switch(device, split)}" if own else ""
+        tor = ", dual_tor: true" if device.name in draft.dual_tors else ""
+        yield f"    {_text(device.name)}: {{role: {device.role}{tor}{hardware}}}"
+    last = ""
+    for name, known in draft.outside.items():
+        yield from _comments([known] if known != last else [], "    ")
+        role = draft.switches_outside.get(name)
+        what = f"role: {role}, outside: true" if role else "role: host"
+        yield f"    {_text(name)}: {{{what}}}"
+        last = known
+    yield "  links:" if draft.links else "  links: []"
+    yield from (line for link in draft.links for line in _link(link))
+
+
+def _link(link: Cabled) -> Iterator[str]:
+    ends = f"a: {_end(link.a)}, b: {_end(link.b)}"
+    comment = f"  # {_printable('; '.join(link.notes))}" if link.notes else ""
+    yield f"    - {{{ends}, links: 1 x {_rate(link.speed_bps)}, cable: {link.cable_m}m}}{comment}"
+
+
+def _end(end: End) -> str:
+    return _text(end.device if end.port is None else f"{end.device}:{end.port}")
+
+
+def _comments(notes: Iterable[str], indent: str = "") -> Iterator[str]:
+    yield from (f"{indent}# {_printable(note)}" for note in notes)
+
+
+def _printable(text: str) -> str:
+    """Return text that stays on its line, whatever a device's file has in its names."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _text(text: str) -> str:
+    """Return a name as YAML reads it back: plain where it can be nothing but text, else in quotes."""
+    plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
+    return text if plain else json.dumps(text)
+
+
+def _rate(rate_bps: int) -> str:
+    text = format_rate(rate_bps)
+    return text if parse_rate(text) == rate_bps else f"{rate_bps // 10**6}M"
+
+
+def _size(size_bytes: int) -> str:
+    for unit, scale in _SIZES:
+        if size_bytes and size_bytes % scale == 0:
+            return f"{size_bytes // scale} {unit}"
+    return f"{size_bytes} B"

@@ -1,0 +1,163 @@
+"""Devices and cables to the draft of an intent: everything chosen, nothing written yet."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.buffers import find_buffers
+from lossless.formats.importing.classes import find_classes, find_watchdog
+from lossless.formats.importing.devices import is_dual_tor
+from lossless.formats.importing.links import neighbor_claims, wire
+from lossless.formats.importing.model import Draft
+from lossless.formats.importing.outside import roles, switches_outside
+from lossless.formats.importing.tiers import find_tiers
+from lossless.formats.importing.votes import most, said
+from lossless.ground.basics.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from lossless.formats.importing.links import Wiring
+    from lossless.formats.importing.model import Cabled, Claim, Device
+    from lossless.model.hardware.nic import NicProfile
+
+PREFERRED_NIC = "connectx-7"
+DEFAULT_MTU = 9100
+"""What an intent takes where it says nothing."""
+
+
+def draft_of(
+    devices: Sequence[Device], claims: Iterable[Claim], nics: Sequence[NicProfile], nic: str | None, name: str
+) -> Draft:
+    """Return the draft of an intent for devices; ``nic`` is the adapter that the user names, if any.
+
+    Raises:
+        InputError: no port of any device carries classes, so that there is nothing to declare.
+    """
+    wiring = wire(devices, (*claims, *neighbor_claims(devices)))
+    placed = _with_roles(devices, wiring.links)
+    beyond = switches_outside(placed, wiring)
+    role_of = roles(placed, beyond)
+    dual_tors = _dual_tors(placed, role_of, wiring.links)
+    tiers = find_tiers(placed, role_of, wiring.links)
+    classes, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
+    if not classes:
+        raise InputError([_nothing(device) for device in devices])
+    buffers = find_buffers(placed)
+    watchdog, watchdog_notes = find_watchdog(devices)
+    mtu_bytes, mtu_notes = _mtu(devices)
+    chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring, beyond)
+    return Draft(
+        name=name,
+        devices=placed,
+        classes=classes,
+        watchdog=watchdog,
+        tiers=tiers.pausing,
+        asymmetric=_asymmetric(placed),
+        links=wiring.links,
+        outside=wiring.outside,
+        switches_outside=beyond,
+        nic=chosen,
+        mtu_bytes=mtu_bytes,
+        buffers=buffers,
+        dual_tors=dual_tors,
+        oversubscription=_oversubscription(role_of, placed, wiring.links),
+        notes={
+            "classes": class_notes,
+            "pfc": watchdog_notes,
+            "mtu": mtu_notes,
+            "buffers": buffers.notes,
+            "nic": nic_notes,
+            "topology": wiring.notes,
+        },
+    )
+
+
+def _nothing(device: Device) -> Problem:
+    span = device.document.locate(("PORT_QOS_MAP",))
+    why = "no port has a row in PORT_QOS_MAP: nothing says which traffic is which class"
+    return Problem(device.document.file, span.line, span.column, why)
+
+
+def _asymmetric(devices: Sequence[Device]) -> bool:
+    """Return whether most ports obey pauses of all priorities, whatever they send themselves."""
+    winner, _ = most(port.asymmetric for device in devices for port in device.used.values())
+    return winner is True
+
+
+def _dual_tors(
+    devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]
+) -> frozenset[str]:
+    """Return the leaves that tunnel to a peer through spines that are declared as well."""
+    tors = {device.name for device in devices if is_dual_tor(device)}
+    spines = {name for name, role in role_of.items() if role == "spine"}
+    ends = ((link.a.device, link.b.device) for link in links)
+    return frozenset(name for pair in ends for name in pair if name in tors and spines.intersection(pair))
+
+
+def _mtu(devices: Sequence[Device]) -> tuple[int, tuple[str, ...]]:
+    found = [
+        port.mtu_bytes
+        for device in devices
+        for port in device.used.values()
+        if isinstance(port.mtu_bytes, int)
+    ]
+    usual, vote = most(found)
+    if usual is None:
+        return DEFAULT_MTU, ()
+    # A port of the base may have more than the intent says, never less.
+    least = min(found)
+    return (
+        (usual, ())
+        if vote.unanimous
+        else (least, (*said(vote, f"mtu {usual}"), "mtu: the least of all ports"))
+    )
+
+
+def _nic(
+    nics: Sequence[NicProfile], wiring: Wiring, beyond: Mapping[str, str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return an adapter that has the speeds of the links that lead to hosts."""
+    hosts = wiring.outside.keys() - beyond.keys()
+    speeds = {link.speed_bps for link in wiring.links if link.b.device in hosts}
+    fitting = [nic.name for nic in nics if speeds <= set(nic.rates_bps)]
+    names = fitting or [nic.name for nic in nics]
+    chosen = PREFERRED_NIC if PREFERRED_NIC in names or not names else names[0]
+    return chosen, ("no switch knows the adapters of its hosts: state yours",)
+
+
+def _with_roles(devices: Sequence[Device], links: Sequence[Cabled]) -> tuple[Device, ...]:
+    """Return the devices with a role each: those whose type says none are spines where all they meet are leaves."""
+    known = {device.name: device.role for device in devices if device.role}
+    met: dict[str, set[str]] = {}
+    for link in links:
+        met.setdefault(link.a.device, set()).add(link.b.device)
+        met.setdefault(link.b.device, set()).add(link.a.device)
+
+    def role_of(device: Device) -> str:
+        others = met.get(device.name, set())
+        return "spine" if others and all(known.get(other) == "leaf" for other in others) else "leaf"
+
+    return tuple(device if device.role else device._replace(role=role_of(device)) for device in devices)
+
+
+def _oversubscription(
+    role_of: Mapping[str, str], devices: Sequence[Device], links: Sequence[Cabled]
+) -> float | None:
+    """Return what switches have more below than above, at its highest, in hundredths; None for 1:1 and less."""
+    worst = max((_ratio(device.name, role_of, links) for device in devices), default=1.0)
+    return math.ceil(worst * 100) / 100 if worst > 1 else None
+
+
+_RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
+
+
+def _ratio(name: str, role_of: Mapping[str, str], links: Sequence[Cabled]) -> float:
+    up, down, own = 0, 0, _RANKS[role_of[name]]
+    for link in links:
+        if name in (link.a.device, link.b.device):
+            far = _RANKS.get(role_of.get(link.b.device if link.a.device == name else link.a.device, ""), 0)
+            up += link.speed_bps if far > own else 0
+            down += link.speed_bps if far < own else 0
+    return down / up if up and down else 1.0

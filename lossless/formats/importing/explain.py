@@ -1,0 +1,253 @@
+"""Why a field does not come back as it was: one kind each, with the reason a person would give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.compare import LISTS, OBJECTS, REFERENCES
+from lossless.formats.importing.devices import second_priorities
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.formats.importing.compare import Cell
+    from lossless.formats.importing.model import Device, Draft
+    from lossless.model.fabric.model import Switch
+
+KINDS = {
+    "unused port": "it carries no classes; what it had of buffers and cable is not declared",
+    "pool size": "sizes of pools are computed for the ports in use, never copied",
+    "vendor profile": "rendered from the HWSKU's own template; the device has other values, or others",
+    "no such port": "the HWSKU has no port of that name and speed, so that nothing is rendered for it",
+    "headroom row": "rendered from the row of the HWSKU; the device has another, or makes none",
+    "class without DSCP": "no DSCP leads to this TC: it has no class, or none with a group of its own",
+    "no PFC": "no class pauses, so that there is nothing to map PFC priorities for",
+    "another queue": "a class has the queue of its priority; the device has another for this TC",
+    "queue without class": "no class has this queue or group; only those of classes are rendered",
+    "row of a class": "every class gets a queue, a scheduler and buffers; the device has none here",
+    "unlike most": "this port differs from what most ports have, which is declared for all",
+    "colours": "one curve is declared for all colours; on the device yellow or red differ",
+    "scheduler": "declared as shares in percent, or strict; the device says it in another way",
+    "beyond TC 7": "a TC beyond 7 is no class that an intent can declare",
+    "dual ToR": "second priorities and maps of the tunnel need the spines between the ToRs",
+    "chassis": "a card has rows for the ports of others; the device has none, or others",
+    "no place": "an intent has no word for this field of PORT_QOS_MAP",
+    "global map": "rendered for ports that bind no map of their own",
+    "watched priorities": "the watchdog gets every priority that pauses; the device names others, or none",
+    "watchdog": "one watchdog is declared for all ports with PFC",
+    "profile list": "profile lists are those of the HWSKU's own template",
+    "not bound": "nothing on the device refers to it",
+    "row of no profile": "the row names no profile that exists",
+    "dynamic buffers": "rows that the dynamic buffer model computes or is told",
+    "cable": "configured is the next longer length that the HWSKU has a row for",
+}
+"""What each kind of difference means."""
+UNEXPLAINED = "unexplained"
+_MAPS_OF_PFC = ("MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
+
+
+class Difference(NamedTuple):
+    """A field that does not come back as it was, and its kind."""
+
+    device: str
+    kind: str
+    cell: Cell
+
+
+class Explainer:
+    """Sorts the differences of one device by their reason."""
+
+    def __init__(self, device: Device, rendered: Switch, draft: Draft) -> None:
+        self._device = device
+        self._switch = rendered
+        self._draft = draft
+        self._tcs = {str(cls.priority) for cls in draft.classes}
+        self._with_dscp = {str(cls.priority) for cls in draft.classes if cls.dscps != ()}
+        self._placed = {port.name for port in rendered.ports if port.placed}
+        self._groups = self._rendered_groups()
+        self._bound = _bound(device)
+        tunnelled = device.tables.data.get("TC_TO_DSCP_MAP")
+        remapped = (
+            {name for name, port in device.used.items() if second_priorities(port)} if tunnelled else set()
+        )
+        self._remapped: set[str] = remapped
+
+    def _rendered_groups(self) -> set[int]:
+        ports = (port.qos for port in self._switch.ports if port.qos)
+        return {group.number for qos in ports for group in qos.groups if group is not None}
+
+    def differences(self, cells: Iterable[Cell]) -> list[Difference]:
+        """Return what differs among the cells of a device."""
+        return [
+            Difference(self._device.name, self._kind(cell), cell) for cell in cells if cell.state != "same"
+        ]
+
+    def _kind(self, cell: Cell) -> str:
+        if cell.key.count("|") > 1:
+            return "chassis"
+        if cell.table in ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "LOSSLESS_TRAFFIC_PATTERN"):
+            return "dynamic buffers"
+        if cell.table == "BUFFER_POOL":
+            return "pool size" if cell.field in ("size", "xoff") else "vendor profile"
+        if self._is_remapped(cell):
+            return "dual ToR"
+        if cell.table in OBJECTS:
+            return self._object(cell)
+        if cell.port == "global":
+            return "global map"
+        if cell.port not in self._device.used and cell.key != "GLOBAL":
+            return "unused port"
+        return self._row(cell)
+
+    def _is_remapped(self, cell: Cell) -> bool:
+        """Return whether a field is part of what tunnels between dual ToRs need."""
+        if not self._remapped or cell.table in ("BUFFER_POOL", "BUFFER_PROFILE", "SCHEDULER", "WRED_PROFILE"):
+            return False
+        if cell.table in OBJECTS:
+            ports = self._bound.get((cell.table, cell.key), set())
+            beyond = cell.field == "8" or cell.deployed == "8"
+            return not beyond and (not ports or bool(ports & self._remapped) or cell.field in self._second())
+        return cell.port in self._remapped or str(cell.number) in self._second()
+
+    def _second(self) -> set[str]:
+        ports = (self._device.used[name] for name in self._remapped)
+        return {str(priority) for port in ports for priority in second_priorities(port)}
+
+    def _object(self, cell: Cell) -> str:
+        if cell.state == "gone" and (cell.table, cell.key) not in self._bound:
+            return "not bound"
+        if cell.table == "BUFFER_PROFILE":
+            return self._profile(cell)
+        if cell.table == "WRED_PROFILE":
+            coloured = cell.field.startswith(("yellow", "red", "wred_yellow", "wred_red"))
+            return "colours" if coloured and cell.state == "changed" else "unlike most"
+        if cell.table == "SCHEDULER":
+            return "scheduler"
+        return self._map(cell)
+
+    def _profile(self, cell: Cell) -> str:
+        if cell.key.startswith("pg_lossless_"):
+            return "headroom row"
+        return "unused port" if self._only_unused(cell.key) else "vendor profile"
+
+    def _only_unused(self, name: str) -> bool:
+        return self._bound.get(("BUFFER_PROFILE", name), set()).isdisjoint(self._device.used)
+
+    def _map(self, cell: Cell) -> str:
+        if "8" in (cell.deployed, cell.field):
+            return "beyond TC 7"
+        if cell.table == "TC_TO_QUEUE_MAP" and cell.deployed != cell.field:
+            return "another queue"
+        if cell.table in _MAPS_OF_PFC and not any(cls.lossless for cls in self._draft.classes):
+            return "no PFC"
+        if cell.table != "DSCP_TO_TC_MAP" and cell.field not in self._with_dscp:
+            return "class without DSCP"
+        ports = self._bound.get((cell.table, cell.key), set())
+        differ = len(ports) < len(self._device.used) or cell.state == "changed"
+        return "unlike most" if differ else UNEXPLAINED
+
+    def _row(self, cell: Cell) -> str:
+        if cell.key != "GLOBAL" and cell.port not in self._placed:
+            return "no such port"
+        if cell.table == "PORT_QOS_MAP":
+            return self._port_row(cell)
+        if cell.table == "CABLE_LENGTH":
+            return "cable"
+        if cell.table == "PFC_WD":
+            return "watchdog"
+        if cell.table in LISTS:
+            return "profile list"
+        return self._numbered(cell)
+
+    def _port_row(self, cell: Cell) -> str:
+        if cell.field == "pfcwd_sw_enable":
+            return "watched priorities"
+        known = (
+            "dscp_to_tc_map",
+            "tc_to_queue_map",
+            "tc_to_pg_map",
+            "pfc_to_queue_map",
+            "pfc_to_pg_map",
+            "pfc_enable",
+        )
+        return "unlike most" if cell.field in known else "no place"
+
+    def _numbered(self, cell: Cell) -> str:
+        number = cell.number
+        if cell.table == "BUFFER_PG":
+            return self._group(cell, number)
+        if cell.state == "gone" and str(number) not in self._tcs:
+            return "queue without class"
+        if cell.state == "new":
+            return "row of a class"
+        if cell.field == "scheduler":
+            return "scheduler"
+        return "unlike most"
+
+    def _group(self, cell: Cell, number: int | None) -> str:
+        if cell.deployed in ("NULL", ""):
+            return "dynamic buffers"
+        if cell.state == "gone" and number not in self._groups:
+            return "queue without class"
+        if cell.state == "new":
+            return "headroom row" if (cell.rendered or "").startswith("pg_lossless_") else "row of a class"
+        if (cell.rendered or "").startswith("pg_lossless_"):
+            return "headroom row"
+        return "unlike most"
+
+
+def _bound(device: Device) -> dict[tuple[str, str], set[str]]:
+    """Return the objects that something refers to, each with the ports that do."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for (table, field), target in REFERENCES.items():
+        for key, row in device.tables.table(table).items():
+            found.setdefault((target, row.reference(field)), set()).add(key.partition("|")[0])
+    for table in LISTS:
+        for key, row in device.tables.table(table).items():
+            for name in row.fields.get("profile_list", "").split(","):
+                found.setdefault(("BUFFER_PROFILE", name.strip()), set()).add(key)
+    return found
+
+
+class Figures(NamedTuple):
+    """How much of what is deployed comes back the same. ``fields`` and ``rows`` count those of the device."""
+
+    tables: int
+    tables_same: int
+    rows: int
+    rows_same: int
+    fields: int
+    fields_same: int
+    added: int
+
+
+def figures(cells: Iterable[Cell]) -> Figures:
+    """Return the figures of one device. A row or table is the same where nothing is missing, changed or added."""
+    tables: dict[str, bool] = {}
+    rows: dict[tuple[str, str], tuple[bool, bool]] = {}
+    states: Counter[str] = Counter()
+    for cell in cells:
+        same = cell.state == "same"
+        states[cell.state] += 1
+        tables[cell.table] = tables.get(cell.table, True) and same
+        deployed, all_same = rows.get((cell.table, cell.key), (False, True))
+        rows[cell.table, cell.key] = deployed or cell.deployed is not None, all_same and same
+    there = [all_same for deployed, all_same in rows.values() if deployed]
+    fields = states["same"] + states["changed"] + states["gone"]
+    return Figures(
+        len(tables), sum(tables.values()), len(there), sum(there), fields, states["same"], states["new"]
+    )
+
+
+def total(each: Iterable[Figures]) -> Figures:
+    """Return the sum of figures."""
+    found = list(each)
+    return Figures(*map(sum, zip(*found, strict=True))) if found else Figures(0, 0, 0, 0, 0, 0, 0)
+
+
+def by_kind(differences: Iterable[Difference]) -> dict[str, int]:
+    """Return how many fields differ for each reason, most first."""
+    counts = Counter(difference.kind for difference in differences)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,118 @@
+"""What importing passes from step to step: devices with their ports, links, classes, and the whole draft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.formats.importing.buffers import DraftBuffers
+    from lossless.formats.sonic.read.tables import Tables
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
+
+
+class Device(NamedTuple):
+    """One deployed switch: what its file says, and the hardware that it is.
+
+    ``used`` are the ports that are configured to carry classes, by name, in the order of their names.
+    """
+
+    name: str
+    role: str
+    document: Document
+    tables: Tables
+    switch: Switch
+    profile: SwitchProfile
+    hwsku: Hwsku
+    used: dict[str, Port]
+
+
+class End(NamedTuple):
+    """One end of a cable: a device, known or not, and its port; None where only the device is named."""
+
+    device: str
+    port: str | None
+
+
+class Claim(NamedTuple):
+    """What one source says of a cable: its two ends, and its length where the source has it."""
+
+    source: Source
+    near: End
+    far: End
+    cable_m: int | None = None
+
+
+class Cabled(NamedTuple):
+    """One link of the draft, at most one port an end. ``notes`` are what had to be chosen for it."""
+
+    a: End
+    b: End
+    speed_bps: int
+    cable_m: int
+    notes: tuple[str, ...] = ()
+
+
+class EcnCurve(NamedTuple):
+    """Where marking begins and ends, in bytes, and its probability in percent."""
+
+    min_bytes: int
+    max_bytes: int
+    probability_percent: int
+
+
+class DraftClass(NamedTuple):
+    """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
+
+    ``ecn`` has a curve by link speed, under None that of all other speeds. ``notes`` say what was chosen.
+    """
+
+    name: str
+    dscps: tuple[int, ...] | None
+    priority: int
+    lossless: bool
+    pg: int | None
+    strict: bool
+    bandwidth: int | None
+    ecn: dict[int | None, EcnCurve]
+    notes: tuple[str, ...] = ()
+
+
+class DraftWatchdog(NamedTuple):
+    """The PFC watchdog that most ports have, in milliseconds."""
+
+    poll_ms: int
+    detection_ms: int
+    restoration_ms: int | None
+    action: str
+
+
+class Draft(NamedTuple):
+    """Everything an intent is written from.
+
+    ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
+    roles of those that are switches. ``dual_tors`` are leaves
+    that share their hosts in pairs. ``tiers`` are those with PFC where not all have it.
+    ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``, ``topology``, ``mtu``.
+    """
+
+    name: str
+    devices: tuple[Device, ...]
+    classes: tuple[DraftClass, ...]
+    watchdog: DraftWatchdog | None
+    tiers: tuple[str, ...] | None
+    asymmetric: bool
+    links: tuple[Cabled, ...]
+    outside: dict[str, str]
+    switches_outside: dict[str, str]
+    nic: str
+    mtu_bytes: int
+    buffers: DraftBuffers
+    dual_tors: frozenset[str]
+    oversubscription: float | None
+    notes: dict[str, tuple[str, ...]]

@@ -1,0 +1,49 @@
+"""The over-subscription of shared headroom that a deployed pool size stands for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.votes import most
+from lossless.formats.sonic.read.tables import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.formats.importing.compare import Cell
+
+_MOST_DECIMALS = 6
+
+
+def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
+    """Return, for each pool that lends headroom, what all groups together claim and what is deployed.
+
+    ``cells`` compare a device with an intent whose ratio is 1: there the pool holds what is claimed.
+    """
+    found = []
+    for cell in cells:
+        if cell.table == "BUFFER_POOL" and cell.field == "xoff" and cell.deployed and cell.rendered:
+            claimed, deployed = whole_number(cell.rendered), whole_number(cell.deployed)
+            if claimed and deployed and claimed >= deployed > 0:
+                found.append((claimed, deployed))
+    return found
+
+
+def ratio_of(sizes: Iterable[tuple[int, int]]) -> float | None:
+    """Return the ratio with fewest decimals that makes most pools of their deployed size; None where none does."""
+    ratio, _ = most(
+        found for claimed, deployed in sizes if (found := _shortest(claimed, deployed)) is not None
+    )
+    return ratio
+
+
+def _shortest(claimed: int, deployed: int) -> float | None:
+    """Return the shortest decimal by which ``claimed`` divided and rounded up is ``deployed``."""
+    low = Fraction(claimed, deployed)
+    for decimals in range(_MOST_DECIMALS + 1):
+        ratio = float(Fraction(math.ceil(low * 10**decimals), 10**decimals))
+        if math.ceil(claimed / ratio) == deployed:
+            return ratio
+    return None

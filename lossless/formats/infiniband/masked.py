@@ -1,0 +1,14 @@
+"""Texts with the values of keys left out, for everything that people see of files that only their owner may read."""
+
+from __future__ import annotations
+
+import re
+
+from lossless.formats.infiniband.read.sharp import SECRETS
+from lossless.model.fabric.infiniband.options import options
+
+
+def masked(text: str) -> str:
+    """Return a text with stars for the values of the keys that protect a subnet: as many for every value."""
+    keys = "|".join(sorted({*SECRETS, *(key for key, found in options().items() if found.secret)}))
+    return re.sub(rf"^([ \t]*(?:{keys})[ \t=]+)[^\n]*$", r"\1****", text, flags=re.MULTILINE)

@@ -1,0 +1,151 @@
+"""Reads opensm.conf as opensm does: a key a line, all behind a ``#`` cut off, long lines in pieces.
+
+What opensm makes of a text is for :mod:`lossless.model.fabric.infiniband.options`; here a line is wrong only where opensm reads
+something that nobody wrote. Keys that protect the subnet are masked before anybody else sees the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.marked_document import Marks, lines_of, trimmed
+from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
+from lossless.model.fabric.infiniband.subnet import Secret, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
+
+_BLANKS = " \t"
+_PUBLIC = frozenset({0, 1})
+"""The values that protect nothing: 0, and 1, which opensm itself gives sm_key and sa_key."""
+
+_TOO_LONG = (
+    f"opensm takes {LINE_BYTES} bytes of a line together at most: it reads what follows here as a new line"
+)
+
+
+class Options(NamedTuple):
+    """What an opensm.conf states, in its order; a key that protects the subnet is in ``secrets``, without its value."""
+
+    document: Document
+    settings: tuple[Setting, ...]
+    secrets: tuple[Secret, ...]
+
+
+class _Statement(NamedTuple):
+    """A key with its value, by their offsets."""
+
+    key: tuple[int, int]
+    value: tuple[int, int]
+
+
+def read_options(text: str, file: str) -> Options:
+    """Return what an opensm.conf states; its problems are those of the document."""
+    marks = Marks(file, text)
+    text = marks.text
+    found = [statement for piece in _pieces(marks) if (statement := _statement(text, *piece)) is not None]
+    for statement in found:
+        _cut(marks, statement)
+    hidden = [statement for statement in found if _is_secret(text, statement)]
+    for statement in hidden:
+        marks.hide(*statement.value)
+    settings = _settings(marks, found)
+    document = marks.document(_data(settings))
+    secret = {statement.key[0] for statement in hidden}
+    kept = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] not in secret)
+    kept_back = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] in secret)
+    return Options(document, tuple(kept), tuple(Secret(s.key, "", s.origin) for s in kept_back))
+
+
+def looks_like_options(text: str) -> bool:
+    """Return whether a text is an opensm.conf: it has keys of opensm, and few lines that are none."""
+    words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
+    known = sum(option(word) is not None for word in words)
+    return known > 0 and 2 * known > len(words)
+
+
+def _pieces(marks: Marks) -> Iterator[tuple[int, int]]:
+    """Yield what opensm reads as a line, without what is behind a ``#``; a value too long stays in one piece."""
+    for start, line in lines_of(marks.text):
+        at = start
+        for piece in _split(line):
+            cut = piece.find("#")
+            if at == start and cut < 0:
+                yield start, start + len(line.partition("#")[0])
+                break
+            yield at, at + (len(piece) if cut < 0 else cut)
+            at += len(piece)
+            if at < start + len(line):
+                marks.wrong(at, _TOO_LONG)
+
+
+def _split(line: str) -> Iterator[str]:
+    while len(line) > LINE_BYTES // 4 and len(raw := line.encode()) > LINE_BYTES:
+        piece = raw[:LINE_BYTES].decode("utf-8", "ignore")
+        yield piece
+        line = line[len(piece) :]
+    yield line
+
+
+def _statement(text: str, start: int, end: int) -> _Statement | None:
+    start, end = trimmed(text, start, end)
+    if start == end:
+        return None
+    stop = start
+    while stop < end and text[stop] not in _BLANKS:
+        stop += 1
+    return _Statement((start, stop), _unquoted(text, *trimmed(text, stop, end)))
+
+
+def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
+    if end - start > 1 and text[start] in "\"'" and text[start] == text[end - 1]:
+        return start + 1, end - 1
+    return start, end
+
+
+def _cut(marks: Marks, statement: _Statement) -> None:
+    """Say where a ``#`` in a path ends it: one that nobody wrote is left."""
+    start, end = statement.value
+    known = option(marks.text[slice(*statement.key)])
+    if start < end and marks.text[end : end + 1] == "#" and known is not None and known.kind == "file":
+        says = f"a # ends a line anywhere: opensm reads {marks.text[start:end]!r} as {known.key}"
+        marks.wrong(end, says)
+
+
+def _is_secret(text: str, statement: _Statement) -> bool:
+    found = option(text[slice(*statement.key)])
+    return found is not None and found.secret and c_number(text[slice(*statement.value)]) not in _PUBLIC
+
+
+def _settings(marks: Marks, found: Sequence[_Statement]) -> list[Setting]:
+    keys = [marks.text[slice(*statement.key)] for statement in found]
+    shown = marks.seen(0, len(marks.text))
+    times: dict[str, int] = {}
+    settings = []
+    for key, (at, (start, end)) in zip(keys, found, strict=True):
+        path: Path = (key,) if keys.count(key) == 1 else (key, times.get(key, 0))
+        times[key] = times.get(key, 0) + 1
+        marks.mark(path, start, end, at)
+        marks.mark((key,), start, end, at)
+        settings.append(Setting(key, shown[start:end], Origin(marks.file, path)))
+    return settings
+
+
+def _data(settings: Sequence[Setting]) -> dict[str, str | list[str]]:
+    """Return texts by key; those of a key that stands more than once as a list."""
+    data: dict[str, str | list[str]] = {}
+    for setting in settings:
+        if len(setting.origin.path) == 1:
+            data[setting.key] = setting.text
+        else:
+            data.setdefault(setting.key, [])
+            texts = data[setting.key]
+            assert isinstance(texts, list)
+            texts.append(setting.text)
+    return data

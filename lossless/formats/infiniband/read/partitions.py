@@ -1,0 +1,309 @@
+"""Reads partitions.conf: ``NAME=PKEY,flag,flag=value : member, member=full ;`` over as many lines as one likes.
+
+The part before the colon is on one line with it. Where opensm finds an error it gives the whole file up and makes
+every port a full member of the default partition; flags that it does not understand it passes over without a message.
+Grammar: opensm/osm_prtn_config.c of linux-rdma/opensm @048c66e, and runs of opensm 3.3.23, which also has indx0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
+from lossless.model.fabric.infiniband.options import c_number
+from lossless.model.fabric.infiniband.subnet import Member, Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.infiniband.subnet import Membership
+
+LINE_BYTES = 4094
+"""Most bytes of a line that opensm takes together: a longer list of members is cut within a GUID. Run."""
+
+WORDS = ("NONE", "ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
+"""Words for members, in the order in which opensm tries them; it takes the beginning of one for the whole."""
+
+GROUP_FLAGS = ("mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel")
+"""Flags of a multicast group, in the order in which opensm tries them."""
+
+FLAGS = (*GROUP_FLAGS, "ipoib", "indx0", "defmember")
+"""Flags of a definition, in the order in which opensm tries them."""
+
+_GROUP = "mgid"
+_IP_GROUPS = (b"\x40\x1b", b"\x60\x1b")
+"""Bytes 2 and 3 of the groups of IPv4 and IPv6."""
+_OF_GROUPS = {"rate": 3, "mtu": 4}
+"""The codes that groups of a partition have where it states none."""
+
+_MEMBERSHIPS: tuple[Membership, ...] = ("full", "both", "limited")
+_MOST = {"mtu": 2**32 - 1, "rate": 2**32 - 1, "scope": 15, "sl": 15}
+"""The largest numbers that are taken, by flag; 0 is taken for sl alone."""
+_OPEN = "opensm gives up the whole file and makes every port a full member of the default partition"
+
+
+class _Entry(NamedTuple):
+    """``name=value``, by offsets; ``value`` is None where there is no equals sign."""
+
+    name: tuple[int, int]
+    value: tuple[int, int] | None
+
+
+class _Reader:
+    """Reads one file; ``path`` is that of the partition that is being read, empty between two."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.marks = Marks(file, text)
+        self.text = self.marks.text
+        self.found: dict[str, Partition] = {}
+        self.times: Counter[str] = Counter()
+        self.name = ""
+
+    def read(self) -> None:
+        foreign = carriage_return(self.text)
+        if foreign is not None:
+            self.marks.wrong(
+                foreign, f"a carriage return, as Windows ends its lines, is taken for a member here: {_OPEN}"
+            )
+        for start, line in lines_of(self.text):
+            if len(line) > LINE_BYTES // 4 and len(line.encode()) > LINE_BYTES:
+                self.marks.wrong(
+                    start + LINE_BYTES, f"a line of more than {LINE_BYTES} bytes is cut here: {_OPEN}"
+                )
+            self._line(start, start + len(line.partition("#")[0]))
+
+    def _line(self, start: int, end: int) -> None:
+        while start < end:
+            stop = self.text.find(";", start, end)
+            last = stop < 0
+            at = trimmed(self.text, start, end if last else stop)
+            if at[0] < at[1] and not self._statement(*at):
+                return
+            if not last:
+                self.name = ""
+            start = end if last else stop + 1
+
+    def _statement(self, start: int, end: int) -> bool:
+        """Read a definition with its members, or more members; return whether there is anything to go on with."""
+        if not self.name:
+            colon = self.text.find(":", start, end)
+            if colon < 0:
+                self.marks.wrong(
+                    start, f"a partition's definition ends with a colon on its line; without one {_OPEN}"
+                )
+                return False
+            if not self._definition(start, colon):
+                return False
+            start = colon + 1
+        entries = list(_entries(self.text, start, end))
+        for number, entry in enumerate(entries):
+            if self._of(entry.name) == _GROUP:
+                # opensm takes all that follows on the line for flags of the group.
+                self._group(entry, entries[number + 1 :])
+                break
+            self._member(entry)
+        return True
+
+    def _group(self, entry: _Entry, flags: list[_Entry]) -> None:
+        """Read a multicast group; what opensm does not make of it is a mistake, and nothing is given up for it."""
+        at, address = entry.value or entry.name, _multicast(self._value(entry) or "")
+        if address is None:
+            says = f"{self._of(at)!r} is no multicast address, as ff12:401b::1 is one: opensm makes no group"
+            self.marks.wrong(at[0], says)
+        for flag in flags:
+            self._group_flag(flag, is_ip=address is not None and address[2:4] in _IP_GROUPS)
+
+    def _group_flag(self, entry: _Entry, *, is_ip: bool) -> None:
+        word, text, partition = self._of(entry.name), self._value(entry), self.found[self.name]
+        name = next((flag for flag in GROUP_FLAGS if word and flag.startswith(word)), None)
+        number = None if text is None else c_number(text)
+        if name is None:
+            says = f"{word!r} is no flag of a group, and opensm passes it over; it knows {_or(GROUP_FLAGS)}"
+            self.marks.wrong(entry.name[0], says)
+        elif number is None or (name in _MOST and not _is_taken(name, number)):
+            self._passed_over(entry, _expected(name))
+        elif is_ip and name in _OF_GROUPS:
+            stated = (partition.rate if name == "rate" else partition.mtu) or _OF_GROUPS[name]
+            if number != stated:
+                says = f"{name} {number} is not that of the partition, {stated}: opensm makes no group"
+                self.marks.wrong((entry.value or entry.name)[0], says)
+
+    def _definition(self, start: int, end: int) -> bool:
+        first, *flags = _entries(self.text, start, end)
+        name, number = self._of(first.name), first.value
+        if number is None and name[:1].isdigit():
+            name, number = "", first.name
+        pkey = None if number is None else c_number(self._of(number))
+        if number is not None and pkey is None:
+            says = f"{self._of(number)!r} is no P_Key; expected a number as 0x8001: {_OPEN}"
+            self.marks.wrong(number[0], says)
+            return False
+        self.name = self._named(name or (f"{pkey:#06x}" if pkey is not None else "unnamed"))
+        self.marks.mark((self.name,), start, end, first.name)
+        if number is not None:
+            self.marks.mark((self.name, "pkey"), *number)
+        # A P_Key has 16 bits: opensm takes the low ones.
+        pkey = None if pkey is None else pkey & 0xFFFF
+        origin = Origin(self.marks.file, (self.name,))
+        self.found[self.name] = Partition(name, pkey, False, False, None, None, None, "limited", (), origin)
+        for flag in flags:
+            self._flag(flag)
+        return True
+
+    def _named(self, name: str) -> str:
+        """Return the key of a partition among those of the file: a name may stand twice."""
+        times = self.times[name]
+        key = f"{name}#{times + 1}" if times else name
+        self.times.update({name, key})
+        return key
+
+    def _flag(self, entry: _Entry) -> None:
+        word, text = self._of(entry.name), self._value(entry)
+        name = next((flag for flag in FLAGS if word and flag.startswith(word)), None)
+        if name is None:
+            self.marks.wrong(
+                entry.name[0], f"opensm knows no flag {word!r} and passes it over; it knows {_or(FLAGS)}"
+            )
+        elif name in ("ipoib", "indx0"):
+            self._set(entry, name, **{"index0" if name == "indx0" else name: True})
+        elif name == "defmember":
+            membership = _membership(text)
+            if membership is None:
+                self._passed_over(entry, "limited, full or both")
+            else:
+                self._set(entry, "default", default=membership)
+        elif name in _MOST:
+            self._number(entry, name, text)
+
+    def _number(self, entry: _Entry, name: str, text: str | None) -> None:
+        number = None if text is None else c_number(text)
+        if number is None or not _is_taken(name, number):
+            self._passed_over(entry, _expected(name))
+        else:
+            self._set(entry, name, **{name: number})
+
+    def _passed_over(self, entry: _Entry, expected: str) -> None:
+        at = entry.value or entry.name
+        says = f"{self._of(at)!r} is no {self._of(entry.name)}; expected {expected}: opensm passes it over"
+        self.marks.wrong(at[0], says)
+
+    def _set(self, entry: _Entry, place: str, **fields: object) -> None:
+        self.marks.mark((self.name, place), *(entry.value or entry.name), entry.name)
+        self.found[self.name] = self.found[self.name]._replace(**fields)  # type: ignore[arg-type]
+
+    def _member(self, entry: _Entry) -> None:
+        word = self._of(entry.name)
+        partition = self.found[self.name]
+        if not word or "NONE".startswith(word):
+            return
+        name = next((known for known in WORDS if known.startswith(word)), None)
+        guid = c_number(word) if name is None else None
+        if name is None and not guid:
+            self.marks.wrong(entry.name[0], f"{word!r} is no GUID and none of {_or(WORDS)}: {_OPEN}")
+            return
+        path = (self.name, "members", len(partition.members))
+        self.marks.mark(path, *entry.name)
+        member = Member(None, guid, name, self._as_member(entry), Origin(self.marks.file, path))
+        self.found[self.name] = partition._replace(members=(*partition.members, member))
+
+    def _as_member(self, entry: _Entry) -> Membership:
+        text = self._value(entry)
+        if text is None:
+            return self.found[self.name].default
+        membership = _membership(text)
+        if membership is None:
+            assert entry.value is not None
+            self.marks.wrong(
+                entry.value[0],
+                f"{text!r} is no membership, so opensm takes limited; it knows full, both, limited",
+            )
+        return membership or "limited"
+
+    def _value(self, entry: _Entry) -> str | None:
+        return None if entry.value is None else self._of(entry.value)
+
+    def _of(self, at: tuple[int, int]) -> str:
+        return self.text[slice(*at)]
+
+
+def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ...]]:
+    """Return the partitions of a file, and its document: at (name,), (name, "pkey"), (name, "members", 0) and so on."""
+    reader = _Reader(file, text)
+    reader.read()
+    data = {name: _data(partition) for name, partition in reader.found.items()}
+    return reader.marks.document(data), tuple(reader.found.values())
+
+
+def looks_like_partitions(text: str) -> bool:
+    """Return whether a text is a partitions.conf: most of what it states is a partition by its key or its members."""
+    if ":" not in text or ";" not in text:
+        return False
+    _, partitions = read_partitions(text, "")
+    return 0 < len(partitions) <= 2 * sum(map(_is_meant, partitions))
+
+
+def _is_meant(partition: Partition) -> bool:
+    """Return whether a statement has what only partitions have: a key, or a word or a GUID of many digits."""
+    guids = (member.guid for member in partition.members)
+    known = any(member.word is not None for member in partition.members)
+    return partition.pkey is not None or known or any(guid is not None and guid > 2**32 for guid in guids)
+
+
+def _entries(text: str, start: int, end: int) -> Iterator[_Entry]:
+    while True:
+        comma = text.find(",", start, end)
+        stop = end if comma < 0 else comma
+        equals = text.find("=", start, stop)
+        if equals < 0:
+            yield _Entry(trimmed(text, start, stop), None)
+        else:
+            yield _Entry(trimmed(text, start, equals), trimmed(text, equals + 1, stop))
+        if comma < 0:
+            return
+        start = comma + 1
+
+
+def _membership(text: str | None) -> Membership | None:
+    return next((known for known in _MEMBERSHIPS if text and known.startswith(text)), None)
+
+
+def _is_taken(name: str, number: int) -> bool:
+    return (name == "sl" and number == 0) or 0 < number <= _MOST[name]
+
+
+def _expected(name: str) -> str:
+    return "a number from 0 to 15" if name in ("sl", "scope") else "the number of a code"
+
+
+def _multicast(text: str) -> bytes | None:
+    """Return the bytes of a multicast address as InfiniBand writes them, those of IPv6; None where it is none."""
+    from socket import AF_INET6, inet_pton
+
+    try:
+        found = inet_pton(AF_INET6, text)
+    except (OSError, ValueError):
+        return None
+    return found if found[0] == 0xFF else None
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _data(partition: Partition) -> dict[str, object]:
+    stated = {
+        "pkey": partition.pkey,
+        "rate": partition.rate,
+        "mtu": partition.mtu,
+        "sl": partition.sl,
+        "scope": partition.scope,
+        "ipoib": partition.ipoib or None,
+        "indx0": partition.index0 or None,
+        "default": partition.default,
+        "members": [member.word or f"{member.guid:#018x}" for member in partition.members],
+    }
+    return {key: value for key, value in stated.items() if value is not None}

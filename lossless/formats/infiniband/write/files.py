@@ -1,0 +1,347 @@
+"""From a subnet to the files of its manager and hosts: which there are, and what stands in each, as plain values.
+
+Only what the intent states, or what follows from it, is written: never a default of somebody's. What a text may not
+hold, and keys whose environment variables are missing, are said with their places in the intent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.read.sharp import SECRETS
+from lossless.formats.infiniband.write.qos_policy import policy_of
+from lossless.formats.infiniband.write.torus import torus_of, wants_torus
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
+from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.infiniband.subnet import (
+        ManagerHost,
+        Member,
+        Partition,
+        Secret,
+        Setting,
+        Subnet,
+    )
+
+FOLDER = "/etc/opensm"
+"""Where opensm looks for its files by itself (`opensm -c`)."""
+UFM_FOLDER = "/opt/ufm/files/conf"
+"""Where UFM keeps its own (kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151): opensm.conf is in ``opensm`` there."""
+
+NAMES = {
+    "partition_config_file": "partitions.conf",
+    "qos_policy_file": "qos-policy.conf",
+    "root_guid_file": "root_guid.conf",
+    "cn_guid_file": "cn_guid.conf",
+    "torus_config": "torus-2QoS.conf",
+}
+"""Names of the files that stand beside opensm.conf, by the options that name them."""
+
+_WRITTEN_ALONE = ("sm_priority", "guid")
+"""Options that differ from manager to manager."""
+_NAME = re.compile(r"[^\s,:;=#]+(?: [^\s,:;=#]+)*")
+
+
+class Trouble(NamedTuple):
+    """Something that cannot be written, and where it was stated."""
+
+    origin: Origin
+    message: str
+
+
+class Written(NamedTuple):
+    """One file: its name, its template, what stands in it, and whether only its owner may read it."""
+
+    name: str
+    template: str
+    context: Mapping[str, object]
+    secret: bool = False
+
+
+class Pair(NamedTuple):
+    """A key with its text, as a line of a file."""
+
+    key: str
+    text: str
+
+
+def manager_files(
+    subnet: Subnet, manager: ManagerHost | None, keys: Mapping[str, str]
+) -> tuple[list[Written], list[Trouble]]:
+    """Return the files that opensm reads on one host, and what cannot be written.
+
+    ``keys`` has the values of the subnet's secrets, by key; see :func:`secret_values`.
+    """
+    pairs = stated_options(subnet, manager)
+    beside = dict(_beside(subnet))
+    stated = {pair.key for pair in pairs}
+    folder = folder_of(subnet)
+    pairs += [Pair(key, f"{folder}/{NAMES[key]}") for key in beside if key not in stated]
+    pairs += [Pair(secret.key, keys[secret.key]) for secret in subnet.secrets if secret.key in keys]
+    common = [pair for pair in pairs if (known := option(pair.key)) is None or known.only != "nvidia"]
+    context = {
+        "subnet": subnet.name,
+        "common": common,
+        "nvidia": [pair for pair in pairs if pair not in common],
+    }
+    conf = Written("opensm.conf", "infiniband/opensm.conf.j2", context, secret=bool(subnet.secrets))
+    return [conf, *beside.values()], list(_troubles(subnet, pairs))
+
+
+def folder_of(subnet: Subnet) -> str:
+    """Return the folder from which the manager of a subnet reads opensm.conf and the files beside it."""
+    return f"{UFM_FOLDER}/opensm" if subnet.manager == "ufm" else FOLDER
+
+
+def sharp_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
+    """Return what the host of the aggregation manager gets: nothing where no key of its file is stated."""
+    settings = subnet.sharp.settings if subnet.sharp else ()
+    if not settings:
+        return [], []
+    pairs = [Pair(setting.key, setting.text) for setting in settings]
+    written = Written("sharp_am.cfg", "infiniband/sharp_am.cfg.j2", {"subnet": subnet.name, "pairs": pairs})
+    troubles = [trouble for setting in settings if (trouble := _unwritable(setting))]
+    return [written], [*troubles, *(_stated_key(one) for one in settings if one.key in SECRETS)]
+
+
+def _stated_key(setting: Setting) -> Trouble:
+    says = f"{setting.key} protects the subnet and is never stated in an intent: put it into sharp_am.cfg by hand"
+    return Trouble(setting.origin, says)
+
+
+def ufm_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
+    """Return the part of UFM's gv.cfg that the intent speaks of."""
+    if subnet.manager != "ufm":
+        return [], []
+    sections: dict[str, dict[str, str]] = {}
+    if subnet.sharp is not None and subnet.sharp.on:
+        # docs.nvidia.com, UFM Enterprise: [Sharp] sharp_enabled = true; no number as in opensm.conf.
+        sections["Sharp"] = {"sharp_enabled": "true"}
+    for setting in subnet.gv:
+        sections.setdefault(setting.section, {})[setting.key] = setting.text
+    if not sections:
+        return [], []
+    written = Written("gv.cfg", "infiniband/gv.cfg.j2", {"subnet": subnet.name, "sections": sections})
+    return [written], [trouble for setting in subnet.gv if (trouble := _unwritable(setting))]
+
+
+def job_files(subnet: Subnet, host: str) -> tuple[list[Written], list[Trouble]]:
+    """Return the environment of jobs on a host: what NCCL reads by itself, and what a job has to be given."""
+    stated = {setting.key: setting.text for setting in subnet.job.environment} if subnet.job else {}
+    variables = dict(_derived_variables(subnet, host)) | stated
+    nccl = [Pair(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
+    others = [Pair(key, text) for key, text in variables.items() if not key.startswith("NCCL_")]
+    files = [
+        Written(name, f"infiniband/{template}", {"subnet": subnet.name, "pairs": pairs})
+        for name, template, pairs in (("nccl.conf", "nccl.conf.j2", nccl), ("job.env", "job.env.j2", others))
+        if pairs
+    ]
+    settings = subnet.job.environment if subnet.job else ()
+    return files, [trouble for setting in settings if (trouble := _unwritable(setting))]
+
+
+def secret_values(
+    secrets: Iterable[Secret], environment: Mapping[str, str]
+) -> tuple[dict[str, str], list[Trouble]]:
+    """Return the keys that protect a subnet, from the environment; nothing that is said holds one."""
+    values: dict[str, str] = {}
+    troubles = []
+    for secret in secrets:
+        text = environment.get(secret.variable, "").strip()
+        number = c_number(text) if text else None
+        if not text:
+            says = f"{secret.key} is to be taken from the environment variable {secret.variable}, which is not set"
+            troubles.append(Trouble(secret.origin, says))
+        elif number is None or not 0 < number < 2**64:
+            says = f"the environment variable {secret.variable} holds no {secret.key}: expected 0x and up to 16 digits"
+            troubles.append(Trouble(secret.origin, says))
+        else:
+            values[secret.key] = f"{number:#018x}"
+    return values, troubles
+
+
+def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[Pair]:
+    """Return the options of one manager: of a key that is stated twice the last counts, in the place of the first."""
+    pairs = {setting.key: setting.text for setting in subnet.options}
+    if manager is not None and manager.priority is not None:
+        pairs["sm_priority"] = str(manager.priority)
+    named = manager.hca if manager is not None else None
+    guid = None if named is None else guid_of(guids_by_name(subnet), named)
+    if guid is not None:
+        pairs["guid"] = f"{guid:#018x}"
+    if subnet.subnet_prefix is not None:
+        pairs.setdefault("subnet_prefix", f"{subnet.subnet_prefix:#018x}")
+    secret = {one.key for one in subnet.secrets}
+    return [Pair(key, text) for key, text in pairs.items() if key not in secret]
+
+
+def _beside(subnet: Subnet) -> Iterator[tuple[str, Written]]:
+    """Yield the files that opensm.conf names, by the options that do."""
+    known = guids_by_name(subnet)
+    if subnet.partitions is not None and not isinstance(subnet.partitions, Unknown):
+        partitions = [_partition(known, partition) for partition in subnet.partitions]
+        yield _file(subnet, "partition_config_file", "partitions.conf.j2", partitions=partitions)
+    policy = policy_of(subnet)
+    if policy is not None:
+        yield _file(subnet, "qos_policy_file", "qos-policy.conf.j2", policy=policy)
+    for key, named, what in (
+        ("root_guid_file", subnet.routing.roots, "switches of the top tier"),
+        ("cn_guid_file", subnet.routing.compute, "ports of compute nodes"),
+    ):
+        if named is not None:
+            guids = [
+                (guid, "" if isinstance(one, int) else one) for one in named if (guid := guid_of(known, one))
+            ]
+            yield _file(subnet, key, "guids.conf.j2", what=what, guids=[(f"{g:#018x}", n) for g, n in guids])
+
+    torus = torus_of(subnet) if wants_torus(subnet) else None
+    if torus is not None:
+        yield _file(subnet, "torus_config", "torus-2QoS.conf.j2", torus=torus)
+
+
+def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[str, Written]:
+    return key, Written(NAMES[key], f"infiniband/{template}", {"subnet": subnet.name, **context})
+
+
+def guids_by_name(subnet: Subnet) -> dict[str, int | None]:
+    """Return the GUIDs of all switches and HCAs by their names, None where nobody states one."""
+    switches = () if isinstance(subnet.switches, Unknown) else subnet.switches
+    hcas = () if isinstance(subnet.hcas, Unknown) else subnet.hcas
+    return {hca.name: hca.guid for hca in hcas} | {switch.name: switch.guid for switch in switches}
+
+
+def guid_of(guids: Mapping[str, int | None], named: str | int) -> int | None:
+    """Return the GUID of what has a name, None where nobody states it; a GUID is its own."""
+    return named if isinstance(named, int) else guids.get(named)
+
+
+def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[str, object]:
+    rate = partition.rate if partition.rate is not None else RATE_CODES.get(partition.rate_bps or 0)
+    mtu = partition.mtu if partition.mtu is not None else MTU_CODES.get(partition.mtu_bytes or 0)
+    flags = ["indx0"] * partition.index0 + ["ipoib"] * partition.ipoib
+    numbers = {"rate": rate, "mtu": mtu, "sl": partition.sl, "scope": partition.scope}
+    flags += [f"{name}={number}" for name, number in numbers.items() if number is not None]
+    if partition.default != "limited":
+        flags.append(f"defmember={partition.default}")
+    definition = partition.name + (f"=0x{partition.pkey:04x}" if partition.pkey is not None else "")
+    if not partition.name and partition.pkey is not None:
+        definition = f"0x{partition.pkey:04x}"
+    members = [_member(guids, member) for member in partition.members]
+    return {"definition": ", ".join([definition, *flags]), "members": [one for one in members if one]}
+
+
+def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
+    """Return a member as it stands in the file, and its name; None where nobody knows its GUID."""
+    guid = member.guid if member.guid is not None else guid_of(guids, member.hca) if member.hca else None
+    who = member.word or (f"{guid:#018x}" if guid is not None else None)
+    return None if who is None else (f"{who}={member.membership}", member.hca or "")
+
+
+def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
+    job = subnet.job
+    level = next((one for one in subnet.qos.levels if job is not None and one.name == job.level), None)
+    if level is not None:
+        yield "NCCL_IB_SL", str(level.sl)
+    if subnet.sharp is not None and subnet.sharp.on and host in subnet.sharp.hosts:
+        yield "NCCL_COLLNET_ENABLE", "1"
+
+
+def _troubles(subnet: Subnet, pairs: Sequence[Pair]) -> Iterator[Trouble]:
+    """Yield what opensm would not read as it is meant."""
+    origins = {setting.key: setting.origin for setting in subnet.options}
+    for pair in pairs:
+        origin = origins.get(pair.key, subnet.origin)
+        known = option(pair.key)
+        length = len(f"{pair.key} {pair.text}".encode())
+        if (
+            known is not None
+            and subnet.flavour in ("upstream", "nvidia")
+            and known.only not in (None, subnet.flavour)
+        ):
+            yield Trouble(
+                origin, f"{pair.key} is a key of flavour {known.only}; the flavour here is {subnet.flavour}"
+            )
+        elif known is None and subnet.flavour == "upstream":
+            yield Trouble(origin, f"opensm has no option {pair.key!r}")
+        elif length > LINE_BYTES:
+            says = f"{pair.key} needs a line of {length} bytes; opensm takes {LINE_BYTES} together at most"
+            yield Trouble(origin, says)
+        elif says := _unreadable(pair.text):
+            yield Trouble(origin, f"{pair.key}: {says}")
+    yield from _nameless(subnet)
+
+
+def _nameless(subnet: Subnet) -> Iterator[Trouble]:
+    """Yield names of partitions that would end their definition, and what has no GUID, all in one."""
+    for partition in _partitions(subnet):
+        if partition.name and not _NAME.fullmatch(partition.name):
+            yield Trouble(
+                partition.origin, f"a partition's name has none of , : ; = #; {partition.name!r} has"
+            )
+    lacking = [need for need in _needs(subnet) if need.names]
+    if lacking:
+        yield _no_guids(lacking)
+    if wants_torus(subnet) and torus_of(subnet) is None:
+        yield Trouble(
+            subnet.routing.origin,
+            "torus-2QoS begins at a switch and its neighbours: state the GUIDs of switches",
+        )
+
+
+class _Need(NamedTuple):
+    """Switches and HCAs of one kind whose GUIDs a file needs and nobody states: what each is, in words."""
+
+    names: tuple[str, ...]
+    what: str
+    origin: Origin
+
+
+def _needs(subnet: Subnet) -> Iterator[_Need]:
+    known, routing = guids_by_name(subnet), subnet.routing
+    for partition in _partitions(subnet):
+        members = [m.hca or "" for m in partition.members if m.word is None and _member(known, m) is None]
+        yield _Need(tuple(members), f"a member of partition {partition.name}", partition.origin)
+    for named, what in ((routing.roots, "a root"), (routing.compute, "a compute node")):
+        names = tuple(str(one) for one in named or () if guid_of(known, one) is None)
+        yield _Need(names, what, routing.roots_origin or routing.origin)
+
+
+def _no_guids(lacking: Sequence[_Need]) -> Trouble:
+    """Return what to add, said once: where nobody has racked anything yet, that is every GUID there is."""
+    first, names = lacking[0], {name for need in lacking for name in need.names}
+    others = f" (nor those of {len(names) - 1} more that files need)" if len(names) > 1 else ""
+    says = (
+        f"{first.names[0]} is {first.what} and nobody states its GUID{others}: files have nothing but GUIDs"
+    )
+    form = f"{first.names[0]} 0x506b4b0300abcdef"
+    return Trouble(
+        first.origin, f"{says}; put lines like {form!r} into a file, and its name into the key guid_file"
+    )
+
+
+def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
+    found = subnet.partitions
+    return () if found is None or isinstance(found, Unknown) else found
+
+
+def _unwritable(setting: Setting) -> Trouble | None:
+    says = _unreadable(setting.text)
+    return Trouble(setting.origin, f"{setting.key}: {says}") if says else None
+
+
+def _unreadable(text: str) -> str:
+    """Return why a value would not be read back as it is, empty where it would."""
+    if "#" in text:
+        return "a # ends the line for whoever reads it"
+    if any(ord(character) < 32 for character in text):
+        return "a value stands on one line, without control characters"
+    if text != text.strip():
+        return "blanks around a value are not read"
+    return ""

@@ -1,0 +1,66 @@
+"""The policy of service levels that follows from an intent: its levels, and one rule a partition that has an SL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.qos_policy import Block, Line, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Level, Partition, Subnet
+
+DEFAULT = "DEFAULT"
+"""The level that opensm demands; it finds it in either case of letters."""
+DEFAULT_PKEY = 0x7FFF
+
+
+def policy_of(subnet: Subnet) -> Policy | None:
+    """Return the policy of a subnet: the one that was read, else the one its levels make; None where QoS is off."""
+    if subnet.policy is not None:
+        return subnet.policy
+    if not subnet.qos.on or not subnet.qos.levels:
+        return None
+    origin = subnet.qos.origin
+    levels = tuple(_level(level.name, level.sl, level.origin) for level in _levels(subnet))
+    if not any(level.text("name").upper() == DEFAULT for level in levels):
+        levels = (_level(DEFAULT, _default_sl(subnet), origin), *levels)
+    return Policy((), (), levels, tuple(_rules(subnet)), origin)
+
+
+def _levels(subnet: Subnet) -> tuple[Level, ...]:
+    return subnet.qos.levels
+
+
+def _default_sl(subnet: Subnet) -> int:
+    """Return the SL of whoever matches no rule: that of the default partition, which is 0 where none is stated."""
+    return next((p.sl for p in _partitions(subnet) if p.base == DEFAULT_PKEY and p.sl is not None), 0)
+
+
+def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
+    found = subnet.partitions
+    return () if found is None or isinstance(found, Unknown) else found
+
+
+def _rules(subnet: Subnet) -> Iterator[Block]:
+    """Yield a rule for each partition that has a level: a policy counts for more than the SL of a partition."""
+    names = {level.sl: level.name for level in subnet.qos.levels}
+    for partition in _partitions(subnet):
+        if partition.sl in names and partition.base not in (None, DEFAULT_PKEY):
+            stated = (
+                ("use", f"partition {partition.name}"),
+                ("pkey", f"0x{partition.base:04x}"),
+                ("qos-level-name", names[partition.sl]),
+            )
+            yield Block("qos-match-rule", _lines(stated, partition.origin), partition.origin)
+
+
+def _level(name: str, sl: int, origin: Origin) -> Block:
+    return Block("qos-level", _lines((("name", name), ("sl", str(sl))), origin), origin)
+
+
+def _lines(stated: tuple[tuple[str, str], ...], origin: Origin) -> tuple[Line, ...]:
+    return tuple(Line(word, text, origin) for word, text in stated)

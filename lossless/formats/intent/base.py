@@ -1,0 +1,214 @@
+"""What all intent models share: unknown keys are refused, quantities carry units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from lossless.ground.basics import units
+from lossless.ground.basics.errors import QuantityError
+
+_SHOWN = 60
+_LONGEST_QUANTITY = 40
+MAX_BUNDLE = 1024
+"""Most links in one bundle: more than any switch has ports, and few enough to lay out and report."""
+LEAST_MTU = 68
+MOST_MTU = 65_535
+"""What every IPv4 link must carry, and the largest length an IP header can state (RFC 791, section 3.1)."""
+
+
+class Model(BaseModel):
+    """Base of every intent model: frozen, and strict about keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:
+    """Return an error whose message is shown as it is.
+
+    ``within`` leads on to what is to blame inside; ``at_key`` points at its key, and the message names it.
+    """
+    context = {"message": message, "within": within, "at_key": at_key}
+    return PydanticCustomError("lossless", "{message}", context)
+
+
+def shown(value: object) -> str:
+    """Return a value as messages quote it: as written in YAML, not in Python."""
+    if isinstance(value, dict | list | tuple):
+        return ("a " if value else "an empty ") + ("mapping" if isinstance(value, dict) else "list")
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _reader(parse: Callable[[str], Any], what: str) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise refused(f"expected a {what}, found {shown(value)}")
+        # int() refuses very long numbers with words of its own.
+        if len(str(value)) > _LONGEST_QUANTITY:
+            raise refused(f"{shown(value)} is too long for a {what}")
+        try:
+            return parse(str(value))
+        except QuantityError as error:
+            raise refused(str(error)) from None
+
+    return read
+
+
+def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
+    return BeforeValidator(_reader(parse, what))
+
+
+def whole_milliseconds(value: object, who: str) -> int:
+    """Return a duration, written with its unit, in milliseconds.
+
+    Raises:
+        PydanticCustomError: it is none, or finer than ``who`` (``switches``, ``NICs``) can count.
+    """
+    duration_ms, rest = divmod(_reader(units.parse_duration, "duration")(value), 10**6)
+    if rest:
+        raise refused(f"{who} count in whole milliseconds")
+    return int(duration_ms)
+
+
+def _links(text: str) -> tuple[int, int]:
+    count, rate_bps = units.parse_link_count(text)
+    if count > MAX_BUNDLE:
+        raise QuantityError(f"{count:,} links in one bundle; the most is {MAX_BUNDLE:,}")
+    if rate_bps == 0:
+        raise QuantityError(f"{text!r} is no link: its rate is 0")
+    return count, rate_bps
+
+
+def _cable(text: str) -> int:
+    length_m = units.parse_length(text)
+    if length_m == 0:
+        raise QuantityError(f"{text!r} is no cable; the shortest counts as 1m")
+    return length_m
+
+
+def _schema(description: str, pattern: str) -> WithJsonSchema:
+    return WithJsonSchema(
+        {"type": "string", "description": description, "pattern": pattern, "maxLength": _LONGEST_QUANTITY}
+    )
+
+
+def _frame_size(text: str) -> int:
+    size_bytes = int(text) if text.isdecimal() else units.parse_size(text)
+    if not LEAST_MTU <= size_bytes <= MOST_MTU:
+        raise QuantityError(f"{text!r} is no MTU; IP packets have {LEAST_MTU} to {MOST_MTU:,} bytes")
+    return size_bytes
+
+
+_NUMBER = r"\d+(\.\d+)?"
+_SIZE = rf"{_NUMBER}\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)"
+_RATE = rf"{_NUMBER}\s*[MGT]\s*(b/s|bps|bit/s|bit)?"
+RATE_PATTERN = rf"^\s*{_RATE}\s*$"
+DURATION_PATTERN = rf"^\s*{_NUMBER}\s*(ns|us|µs|ms|s)\s*$"
+"""What a schema can say of a quantity, as units.py reads it."""
+Size = Annotated[
+    int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", rf"^\s*{_SIZE}\s*$")
+]
+Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", RATE_PATTERN)]
+Length = Annotated[
+    int,
+    _quantity(_cable, "length"),
+    _schema("metres: 30m", rf"^(?=.*[1-9])\s*{_NUMBER}\s*(m|cm|km)\s*$"),
+]
+Duration = Annotated[
+    int,
+    _quantity(units.parse_duration, "duration"),
+    _schema("200ms, 4us: nanoseconds inside", DURATION_PATTERN),
+]
+Percent = Annotated[
+    int, _quantity(units.parse_percent, "percentage"), _schema("20%", r"^\s*(100|0?\d{1,2})\s*%\s*$")
+]
+LinkCount = Annotated[
+    tuple[int, int],
+    _quantity(_links, "number of links"),
+    _schema("2 x 400G", rf"^\s*0*[1-9]\d*\s*[x×]\s*(?=.*[1-9]){_RATE}\s*$"),
+]
+FrameSize = Annotated[
+    int,
+    _quantity(_frame_size, "frame size"),
+    WithJsonSchema(
+        {
+            "type": ["integer", "string"],
+            "pattern": rf"^(\s*{_SIZE}\s*|\d+)$",
+            "minimum": LEAST_MTU,
+            "maximum": MOST_MTU,
+            "description": "bytes: an MTU is always in bytes",
+        }
+    ),
+]
+
+
+def small_number(low: int, high: int, what: str) -> BeforeValidator:
+    """Return a check that a value, ``a DSCP`` say, is a whole number in the range its field holds."""
+
+    def read(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise refused(f"{shown(value)} is not {what}; expected a whole number from {low} to {high}")
+        return value
+
+    return BeforeValidator(read)
+
+
+Priority = Annotated[
+    int, small_number(0, 7, "a priority"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 7})
+]
+Dscp = Annotated[
+    int, small_number(0, 63, "a DSCP"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 63})
+]
+Byte = Annotated[
+    int, small_number(0, 255, "a ToS byte"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 255})
+]
+Count = Annotated[
+    int, small_number(1, 1_000_000, "a count"), WithJsonSchema({"type": "integer", "minimum": 1})
+]
+
+
+def _on_or_off(value: object) -> object:
+    if isinstance(value, bool) or value not in ("on", "off"):
+        return value
+    return value == "on"
+
+
+OnOff = Annotated[
+    bool,
+    BeforeValidator(_on_or_off),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
+]
+"""A switch that is on or off: YAML 1.2 reads those words as text."""
+
+
+def off_or_mapping(value: object) -> object:
+    """Return None for ``off`` (or false, as YAML 1.1 reads it), and a mapping as it is."""
+    if value == "off" or value is False:
+        return None
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected off or a mapping, found {shown(value)}")
+    return value
+
+
+def identifier(value: str, what: str, longest: int) -> str:
+    """Return a name that may stand in paths and shell words.
+
+    Raises:
+        PydanticCustomError: it may not.
+    """
+    if re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{longest - 1}}}", value) is None:
+        wanted = f"at most {longest} letters, digits, '.', '_' and '-', beginning with a letter or digit"
+        raise refused(f"{shown(value)} is not {what}; expected {wanted}")
+    return value
+
+
+def listed(value: object) -> object:
+    """Return a YAML list as the tuple the models hold; what is no list is left for them to refuse."""
+    return tuple(value) if isinstance(value, list) else value

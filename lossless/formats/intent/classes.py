@@ -1,0 +1,242 @@
+"""Traffic classes: which DSCPs, which priority, lossless or not, how they are served, where ECN marks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from lossless.formats.intent.base import (
+    RATE_PATTERN,
+    Dscp,
+    Model,
+    Percent,
+    Priority,
+    Rate,
+    Size,
+    off_or_mapping,
+    refused,
+    shown,
+)
+
+CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
+ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
+"""Short enough to name a WRED profile with a speed behind it.
+
+Such names have at most 32 characters (sonic-wred-profile.yang @086b03b).
+"""
+
+LARGEST_THRESHOLD = 2**31 - 1
+"""Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+
+
+class Ecn(Model):
+    """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
+
+    ``by_speed`` gives other values for links of one speed.
+    """
+
+    min: Size
+    max: Size
+    probability: Percent
+
+    @field_validator("min", "max")
+    @classmethod
+    def _fits_the_switch(cls, value: int) -> int:
+        if value > LARGEST_THRESHOLD:
+            raise refused(f"{value:,} B is no ECN threshold; switches hold at most {LARGEST_THRESHOLD:,} B")
+        return value
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Ecn:
+        if self.min > self.max:
+            raise refused(
+                f"min ({self.min:,} B) is above max ({self.max:,} B); marking would never start", "min"
+            )
+        return self
+
+
+class EcnPolicy(Model):
+    """ECN of a class: one curve for all links, or one per link speed."""
+
+    all_speeds: Ecn | None = None
+    by_speed: dict[Rate, Ecn] = Field(default_factory=dict, min_length=1)
+
+    def curve(self, speed_bps: int) -> Ecn | None:
+        """Return the curve for links of one speed."""
+        return self.by_speed.get(speed_bps, self.all_speeds)
+
+
+_OTHER_NAMES = {"EF": 46, "VOICE-ADMIT": 44, "LE": 1}
+
+
+def dscp_of_name(name: str) -> int | None:
+    """Return the DSCP of a name in capital or small letters, None where there is none of that name.
+
+    CS0 to CS7 (RFC 2474), AF11 to AF43 (RFC 2597), EF (RFC 3246), VOICE-ADMIT (RFC 5865), LE (RFC 8622).
+    """
+    text = name.upper()
+    if len(text) == 3 and text[:2] == "CS" and text[2] in "01234567":
+        return 8 * int(text[2])
+    if len(text) == 4 and text[:2] == "AF" and text[2] in "1234" and text[3] in "123":
+        return 8 * int(text[2]) + 2 * int(text[3])
+    return _OTHER_NAMES.get(text)
+
+
+def name_of_dscp(dscp: int) -> str | None:
+    """Return the name of a DSCP, None where it has none."""
+    names = (*(f"CS{n}" for n in range(8)), *(f"AF{x}{y}" for x in range(1, 5) for y in range(1, 4)))
+    return next((name for name in (*names, *_OTHER_NAMES) if dscp_of_name(name) == dscp), None)
+
+
+def _number(value: object) -> object:
+    """Return the DSCP of a name; what is no name as it is."""
+    number = dscp_of_name(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
+def _numbers(named: dict[Any, object], *within: str | int) -> tuple[object, ...]:
+    """Return the DSCPs that are written under their names."""
+    for name in named:
+        if not isinstance(name, str):
+            raise refused(f"a key is text, found {shown(name)}", *within, name, at_key=True)
+        if dscp_of_name(name) is None:
+            known = "expected CS0 to CS7, AF11 to AF43, EF, VOICE-ADMIT or LE"
+            raise refused(f"{shown(name)} is no name of a DSCP; {known}", *within, name, at_key=True)
+    return tuple(named.values())
+
+
+def _listed_number(entry: object, index: int) -> object:
+    if not isinstance(entry, dict) or not entry:
+        return _number(entry)
+    first, *others = _numbers(entry, index)
+    if others:
+        raise refused("expected one name and its number, found several; each is an entry", index)
+    return first
+
+
+def _dscps(value: object) -> object:
+    if value == "rest":
+        return value
+    if value == "off" or value is False:
+        return ()
+    if isinstance(value, list) and value:
+        return tuple(_listed_number(entry, index) for index, entry in enumerate(value))
+    if isinstance(value, dict) and value:
+        return _numbers(value)
+    number = _number(value)
+    if isinstance(number, int) and not isinstance(number, bool):
+        return (number,)
+    wanted = "expected a number from 0 to 63, a name as AF31, a list of them, rest or off"
+    raise refused(f"{shown(value)} is not a DSCP; {wanted}")
+
+
+def _list_or_rest(value: object) -> str:
+    return "rest" if value == "rest" else "list"
+
+
+def _ecn(value: object) -> object:
+    mapping = off_or_mapping(value)
+    if not isinstance(mapping, dict):
+        return mapping
+    if "by_speed" not in mapping:
+        return {"all_speeds": mapping}
+    curve = {key: entry for key, entry in mapping.items() if key != "by_speed"}
+    return {"all_speeds": curve or None, "by_speed": mapping["by_speed"]}
+
+
+_NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 63}
+_NAME_PATTERN = (
+    r"^([Cc][Ss][0-7]|[Aa][Ff][1-4][1-3]|[Ee][Ff]|[Ll][Ee]|[Vv][Oo][Ii][Cc][Ee]-[Aa][Dd][Mm][Ii][Tt])$"
+)
+_ENTRY_SCHEMAS: list[dict[str, object]] = [
+    _NUMBER_SCHEMA,
+    {"type": "string", "pattern": _NAME_PATTERN},
+    {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "patternProperties": {_NAME_PATTERN: _NUMBER_SCHEMA},
+    },
+]
+_DSCP_SCHEMA = {
+    "description": "one DSCP as a number, a name (AF31) or both (AF31: 26), a list of them, rest or off",
+    "anyOf": [
+        *_ENTRY_SCHEMAS,
+        {"type": "array", "items": {"anyOf": _ENTRY_SCHEMAS, "maxProperties": 1}, "minItems": 1},
+        {"enum": ["rest", "off", False]},
+    ],
+}
+_ECN_SCHEMA = {
+    "description": "off, or min, max and probability, with by_speed for links that differ",
+    "anyOf": [
+        {"enum": ["off", False]},
+        {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": False,
+            "properties": {
+                **Ecn.model_json_schema()["properties"],
+                "by_speed": {
+                    "type": "object",
+                    "minProperties": 1,
+                    "patternProperties": {RATE_PATTERN: Ecn.model_json_schema()},
+                    "additionalProperties": False,
+                },
+            },
+        },
+    ],
+}
+
+
+class TrafficClass(Model):
+    """One traffic class. Priority, TC and queue are the same number.
+
+    A lossless class has the priority group of its priority; lossy ones share group 0, or the first that no
+    lossless class has, unless ``pg`` says otherwise. ``bandwidth`` is a DWRR share; ``scheduling: strict``
+    serves the queue before all others. ``dscp: off`` is for traffic that no DSCP leads to its class, as what a
+    switch sends itself, or what 802.1p tags lead there.
+    """
+
+    dscp: Annotated[
+        Annotated[
+            Annotated[tuple[Dscp, ...], Tag("list")] | Annotated[Literal["rest"], Tag("rest")],
+            Discriminator(_list_or_rest),
+        ],
+        BeforeValidator(_dscps),
+        WithJsonSchema(_DSCP_SCHEMA),
+    ]
+    priority: Priority
+    lossless: bool = False
+    pg: Priority | None = None
+    scheduling: Literal["dwrr", "strict"] | None = None
+    bandwidth: Percent | None = None
+    ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None
+
+    @model_validator(mode="after")
+    def _one_way_of_serving(self) -> TrafficClass:
+        if self.scheduling == "strict" and self.bandwidth is not None:
+            raise refused(
+                "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"
+            )
+        if self.bandwidth == 0:
+            raise refused("0% would starve the class; give it a share or leave it out", "bandwidth")
+        return self
+
+    @property
+    def dscps(self) -> tuple[int, ...]:
+        """The DSCPs the class names; none for ``rest`` and ``off``."""
+        return () if self.dscp == "rest" else self.dscp
+
+    @property
+    def rest(self) -> bool:
+        """Whether the class takes every DSCP that no other names."""
+        return self.dscp == "rest"

@@ -1,0 +1,97 @@
+"""The GPUs behind the hosts, and the failures that a fabric must bear."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, model_validator
+
+from lossless.formats.intent.base import Count, Model, Rate, listed, refused, shown, small_number
+from lossless.formats.intent.policy import Ratio
+
+_MOST_IN_HOST = 256
+"""GPUs or NICs of one host: many more than any has, and few enough to count one by one."""
+
+
+def _in_host(what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    schema = WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _MOST_IN_HOST})
+    return small_number(1, _MOST_IN_HOST, f"a number of {what} in one host"), schema
+
+
+def _some(rate_bps: int) -> int:
+    if rate_bps == 0:
+        raise refused("a GPU that sends nothing needs no fabric; state its rate, as in 400G")
+    return rate_bps
+
+
+SomeRate = Annotated[Rate, AfterValidator(_some)]
+
+
+class NvLink(Model):
+    """GPUs joined by NVLink: its generation, and how many of them are one domain."""
+
+    generation: Literal[4, 5]
+    domain: Count
+
+
+class UaLink(Model):
+    """GPUs joined by UALink: what each sends, one way, and how many of them are one pod."""
+
+    rate: SomeRate
+    domain: Count
+
+
+class Cluster(Model):
+    """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stand still."""
+
+    gpus_per_host: Annotated[int, *_in_host("GPUs")]
+    nics_per_host: Annotated[int, *_in_host("NICs")] | None = None
+    gpus: Count | None = None
+    rails: Count | None = None
+    bandwidth_per_gpu: SomeRate | None = None
+    nvlink: NvLink | None = None
+    ualink: UaLink | None = None
+
+    @model_validator(mode="after")
+    def _joined_one_way(self) -> Cluster:
+        if self.nvlink is not None and self.ualink is not None:
+            raise refused("give either nvlink or ualink, not both")
+        return self
+
+
+def _number(what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    schema = WithJsonSchema({"type": "integer", "minimum": 0, "maximum": _MOST_FAILED})
+    return small_number(0, _MOST_FAILED, f"a number of {what}"), schema
+
+
+_MOST_FAILED = 1024
+"""As many links as one bundle can have."""
+
+
+def _out_of_service(value: object) -> object:
+    """Return a switch, or the two ends of links, as the models hold them."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, str) for end in value):
+        return tuple(value)
+    raise refused(f"expected a switch, or the two ends of links as [leaf1, spine1]; found {shown(value)}")
+
+
+_ENDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+OutOfService = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_out_of_service),
+    WithJsonSchema({"anyOf": [{"type": "string"}, _ENDS]}),
+]
+
+
+class Failures(Model):
+    """What must be borne: any so many links at once, or any so many switches, besides what is out of service.
+
+    Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.
+    """
+
+    links: Annotated[int, *_number("links")] = 1
+    switches: Annotated[int, *_number("switches")] = 1
+    oversubscription: Ratio | None = None
+    out_of_service: Annotated[tuple[OutOfService, ...], BeforeValidator(listed)] = ()

@@ -1,0 +1,130 @@
+"""What the keys of an intent mean: releases, buffer models, tiers, pods, LAGs and devices outside."""
+
+from __future__ import annotations
+
+from lossless.formats.intent.keys.table import Key
+
+_ROLES = ("leaf", "spine", "super-spine", "switch")
+_LINKS = "how many, of which rate."
+
+
+def _by_role(what: str) -> dict[str, Key]:
+    return {role: Key(f"{what} of switches of this role. Left out: what holds for all.") for role in _ROLES}
+
+
+SONIC: dict[str, dict[str, Key]] = {
+    "Intent": {
+        "sonic": Key(
+            "Which release of SONiC the switches run. Left out: what the base of a switch says, else 202411.",
+            ({"release": "202405"},),
+        ),
+    },
+    "Sonic": {
+        "release": Key(
+            "Release of SONiC, one for all or one for each role. Left out: what the base says, else 202411.",
+            ("202405", {"leaf": "202405", "spine": "202411"}),
+        ),
+        "devices": Key(
+            "Switches by name that run another release. Left out: none does.", ({"leaf1": "202311"},)
+        ),
+    },
+    "release": _by_role("The release"),
+    "model": _by_role("The buffer model"),
+    "pools": _by_role("The form of the pools"),
+    "unused_ports": _by_role("What becomes of unused ports"),
+    "Buffers": {
+        "model": Key(
+            "Who computes headroom and pools: `traditional` takes the rows of the HWSKU, in the `dynamic` model the "
+            "switch does (NVIDIA, Barefoot). One word, or one for each role. Left out: traditional.",
+            ("dynamic", {"leaf": "dynamic", "spine": "traditional"}),
+        ),
+        "lossless_mtu": Key(
+            "Largest frame of lossless traffic in the dynamic model, in bytes or with a unit. Left out: 1024.",
+            (4096,),
+        ),
+        "small_packets": Key(
+            "Part of lossless packets that are small, in percent, in the dynamic model. Left out: 100%.",
+            ("50%",),
+        ),
+        "pools": Key(
+            "`single` or `split` ingress pools, where the product ships both. Left out: those of the HWSKU.",
+            ("single",),
+        ),
+        "unused_ports": Key(
+            "`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep.",
+            ("reclaim",),
+        ),
+    },
+    "Pfc": {
+        "tiers": Key(
+            "Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`, `links` (of a torus), `local_links` "
+            "and `global_links` (of groups). Left out: all.",
+            (["hosts", "uplinks"],),
+        ),
+        "asymmetric": Key(
+            "Whether ports obey pauses of all priorities and send their own. Left out: off.", ("on",)
+        ),
+    },
+    "SwitchChoice": {
+        "breakout": Key(
+            "Cages and how they are split: how many ports, of which rate. Left out: as the links need it.",
+            ({"Ethernet0": "4x200G"},),
+        ),
+        "down": Key("Ports that are kept down. Left out: none.", (["Ethernet504"],)),
+    },
+    "breakout": {},
+    "Hardware": {
+        "super-spine": Key(
+            "Switch profile of the super-spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)
+        ),
+    },
+    "PodCables": {
+        "host": Key("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
+        "uplink": Key("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
+        "spine_uplink": Key(
+            "Length of the cables from spines to super-spines, in metres, with its unit.", ("300m",)
+        ),
+    },
+    "LeafSpine": {
+        "lag": Key("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
+        "dual_tor": Key(
+            "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
+        ),
+    },
+    "ThreeTier": {
+        "pods": Key("How many pods.", (4,)),
+        "leaves_per_pod": Key("How many leaf switches in every pod.", (4,)),
+        "spines_per_pod": Key("How many spine switches in every pod.", (4,)),
+        "super_spines": Key("How many super-spine switches.", (4,)),
+        "planes": Key("Planes that spines and super-spines are divided into.", (1,)),
+        "hosts_per_leaf": Key("How many hosts at every leaf.", (16,)),
+        "host_links": Key(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
+        "uplinks": Key(f"Links from each leaf to each spine of its pod: {_LINKS}", ("4 x 800G",)),
+        "spine_uplinks": Key(
+            f"Links from each spine to each super-spine of its plane: {_LINKS}", ("2 x 800G",)
+        ),
+        "cables": Key(
+            "Real cable lengths by tier.", ({"host": "3m", "uplink": "30m", "spine_uplink": "300m"},)
+        ),
+        "oversubscription": Key("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,)),
+        "lag": Key("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
+        "dual_tor": Key(
+            "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
+        ),
+    },
+    "DeviceChoice": {
+        "dual_tor": Key(
+            "Whether this leaf shares its hosts with another and tunnels to it. Left out: off.", ("on",)
+        ),
+        "outside": Key("Whether it is configured elsewhere: only links to it count. Left out: off.", ("on",)),
+    },
+    "LinkChoice": {
+        "lag": Key(
+            "`true` makes a LAG of this bundle, a name joins bundles between the same two switches. Left out: none.",
+            (True, "uplink1"),
+        ),
+    },
+    "Topology": {
+        "three_tier": Key("A three-tier Clos of pods by its numbers. Left out: another form is given."),
+    },
+}

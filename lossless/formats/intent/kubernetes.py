@@ -1,0 +1,183 @@
+"""What NVIDIA's NIC configuration operator is told, where hosts are the nodes of a Kubernetes cluster.
+
+Its resource is NicConfigurationTemplate (Mellanox/nic-configuration-operator). What it does with a template is
+stated at README.md @0082142 and pkg/configuration/configvalidation.go @01eed1d; the fields it has, by the resource
+definition @4096d0c.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema, model_validator
+
+from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, small_number
+
+LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+"""A DNS label (RFC 1123), as names of namespaces are (Kubernetes, object names and IDs)."""
+_PART = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+LABEL_KEY = rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}$"
+LABEL_VALUE = rf"^({_PART})?$"
+"""Label keys and values (Kubernetes, labels and selectors: syntax and character set)."""
+PCI_ADDRESS = r"^0000:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$"
+"""The operator's own pattern (api/v1alpha1/nicconfigurationtemplate_types.go @0744b8d)."""
+PARAMETER = r"^[A-Z][A-Z0-9_]{0,63}$"
+PARAMETER_VALUE = r"^[A-Za-z0-9_.-]{1,128}$"
+MOST_VFS = 65_535
+"""TotalVFs has 16 bits (PCI Express, SR-IOV extended capability); what a card takes, its firmware says."""
+DERIVED = (
+    "ROCE_CC_PRIO_MASK",
+    "CNP_DSCP",
+    "CNP_802P_PRIO",
+    "LINK_TYPE",
+    "SRIOV_EN",
+    "NUM_OF_VFS",
+    "ATS_ENABLED",
+)
+"""Firmware settings that the operator, or the rest of the intent, already decides; of each port with its suffix."""
+
+
+MOST_PARAMETERS = 48
+"""The resource has room for 128, of which the fabric's own take 20 for each of at most 4 ports."""
+
+
+def _matching(pattern: str, what: str, wanted: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise refused(f"{shown(value)} is not {what}; expected {wanted}")
+        return value
+
+    return BeforeValidator(read)
+
+
+_NAMESPACE = _matching(LABEL, "a namespace", "at most 63 small letters, digits and '-'")
+_PCI = _matching(PCI_ADDRESS, "a PCI address", "one like 0000:1a:00.0")
+
+
+def _selector(value: Any) -> Any:
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected labels by name, found {shown(value)}")
+    for name, label in value.items():
+        if not isinstance(name, str) or not re.fullmatch(LABEL_KEY, name):
+            raise refused(f"hosts.kubernetes.node_selector: {shown(name)} is no label", name, at_key=True)
+        if not isinstance(label, str) or not re.fullmatch(LABEL_VALUE, label):
+            quotes = " in quotes" if isinstance(label, bool | int) else ""
+            raise refused(f"{shown(label)} is no value of a label; expected text{quotes}", name)
+    return value
+
+
+def _parameters(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise refused(f"expected firmware settings by name, found {shown(value)}")
+    if len(value) > MOST_PARAMETERS:
+        raise refused(f"{len(value)} firmware settings; the most is {MOST_PARAMETERS}")
+    for name, setting in value.items():
+        _check_parameter(name, setting)
+    return {name: str(setting) for name, setting in value.items()}
+
+
+def _check_parameter(name: Any, setting: Any) -> None:
+    at = "hosts.kubernetes.firmware"
+    if not isinstance(name, str) or not re.fullmatch(PARAMETER, name):
+        raise refused(f"{at}: {shown(name)} is no firmware setting", name, at_key=True)
+    if re.sub(r"_P\d$", "", name) in DERIVED:
+        raise refused(f"{at}: {name} follows from the rest of the intent", name, at_key=True)
+    if isinstance(setting, bool) or not re.fullmatch(PARAMETER_VALUE, str(setting)):
+        raise refused(f"{shown(setting)} is no value of a firmware setting; write a number or a word", name)
+
+
+def _max_read_request(value: Any) -> Any:
+    if value in (True, "on"):
+        return "on"
+    if value in (False, "off"):
+        return None
+    if isinstance(value, dict) and value.keys() == {"max_read_request"}:
+        return _read_request(value["max_read_request"])
+    raise refused(f"expected on, off or {{max_read_request: 4096}}, found {shown(value)}")
+
+
+def _read_request(size: Any) -> Any:
+    if isinstance(size, bool) or size not in READ_REQUESTS:
+        sizes = ", ".join(map(str, READ_REQUESTS[:-1]))
+        message = f"{shown(size)} is no size of a read request; expected {sizes} or {READ_REQUESTS[-1]} bytes"
+        raise refused(message, "max_read_request")
+    return size
+
+
+READ_REQUESTS = (128, 256, 512, 1024, 2048, 4096)
+"""Sizes in bytes that the resource definition admits."""
+_PCI_SCHEMA = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"enum": ["on", "off"]},
+        {
+            "type": "object",
+            "properties": {"max_read_request": {"enum": list(READ_REQUESTS)}},
+            "required": ["max_read_request"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+class Kubernetes(Model):
+    """Where NICs are set by NVIDIA's NIC configuration operator, and what it is told beyond the fabric.
+
+    ``num_vfs`` has no default: 0 switches SR-IOV off. ``pci_addresses`` are the NICs of the fabric, where others of
+    the same type serve other networks. ``ports`` is how many ports a NIC has: settings of ports it does not have are
+    left out by the operator. ``firmware`` are further settings of mlxconfig.
+    """
+
+    namespace: Annotated[str, _NAMESPACE, WithJsonSchema({"type": "string", "pattern": LABEL})]
+    num_vfs: Annotated[
+        int,
+        small_number(0, MOST_VFS, "a number of VFs"),
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_VFS}),
+    ]
+    node_selector: Annotated[
+        dict[str, str] | None,
+        BeforeValidator(_selector),
+        WithJsonSchema(
+            {
+                "type": "object",
+                "patternProperties": {LABEL_KEY: {"type": "string", "pattern": LABEL_VALUE}},
+                "additionalProperties": False,
+                "minProperties": 1,
+            }
+        ),
+    ] = None
+    pci_addresses: Annotated[
+        tuple[Annotated[str, _PCI, WithJsonSchema({"type": "string", "pattern": PCI_ADDRESS})], ...] | None,
+        BeforeValidator(listed),
+    ] = None
+    ports: Annotated[
+        int,
+        small_number(1, 4, "a number of ports"),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 4}),
+    ] = 2
+    pci_performance: Annotated[
+        Literal["on", 128, 256, 512, 1024, 2048, 4096] | None,
+        BeforeValidator(_max_read_request),
+        WithJsonSchema(_PCI_SCHEMA),
+    ] = None
+    gpu_direct: OnOff = False
+    firmware: Annotated[
+        dict[str, str] | None,
+        BeforeValidator(_parameters),
+        WithJsonSchema(
+            {
+                "type": "object",
+                "patternProperties": {PARAMETER: {"type": ["string", "integer"], "pattern": PARAMETER_VALUE}},
+                "additionalProperties": False,
+            }
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _gpu_direct_needs_pci(self) -> Kubernetes:
+        if self.gpu_direct and self.pci_performance is None:
+            raise refused(
+                "the operator refuses it without pci_performance; add pci_performance: on", "gpu_direct"
+            )
+        return self

@@ -1,0 +1,143 @@
+"""An intent document to a checked :class:`Intent`, every mistake located in the file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import ValidationError
+
+from lossless.formats.intent.base import shown
+from lossless.formats.intent.contradictions import contradictions
+from lossless.formats.intent.document import PRESETS, Intent
+from lossless.formats.intent.problems import (
+    Written,
+    in_file_order,
+    located,
+    not_text,
+    reaches,
+    refusals,
+    suggestion,
+)
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import BaseModel
+
+    from lossless.ground.documents.document import Document
+
+_Model = TypeVar("_Model", bound="BaseModel")
+
+TRANSPORTS = {
+    "rocev2": "lossless.formats.intent.document",
+    "infiniband": "lossless.formats.intent.infiniband.document",
+    **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed"),
+}
+"""The module of the document model of each transport; it has the ``json_schema`` of such an intent."""
+
+
+class LoadedIntent(NamedTuple):
+    """An intent, the document it was written in, and what its preset gave."""
+
+    intent: Intent
+    document: Document
+    preset: Mapping[str, Any]
+
+    def problem(self, origin: Origin, message: str) -> Problem:
+        """Return a located problem at an origin of this document."""
+        return located(self.document, origin.path, message, at_key=origin.mark == "key")
+
+    def origin(self, *path: str | int) -> Origin:
+        """Return where a value was written: its own key, the preset that gave it, or the key above."""
+        if self.document.exists(path):
+            return Origin(self.document.file, path)
+        if reaches(self.preset, path):
+            return Origin(self.document.file, ("preset",))
+        while path and not self.document.exists(path):
+            path = path[:-1]
+        return Origin(self.document.file, path, "key")
+
+
+def load_intent(document: Document) -> LoadedIntent:
+    """Return the intent of a document.
+
+    Raises:
+        InputError: everything in it that has no meaning, each located, in the order of the file.
+    """
+    transport_of(document)
+    preset = _preset(document)
+    written = Written(document, preset)
+    intent, problems = checked(written, Intent, _merged(preset, document.data))
+    problems += contradictions(document, intent)
+    if problems:
+        raise InputError(in_file_order(problems))
+    return LoadedIntent(intent, document, preset)
+
+
+def transport_of(document: Document) -> str:
+    """Return which transport an intent is for, a key of :data:`TRANSPORTS`; where none is given, the first.
+
+    Raises:
+        InputError: the document cannot be read, is no intent of this version, or names a transport that is none.
+    """
+    if document.problems:
+        raise InputError(document.problems)
+    _require_version(document)
+    name = document.data.get("transport", next(iter(TRANSPORTS)))
+    if not isinstance(name, str) or name not in TRANSPORTS:
+        close = nearest(str(name), TRANSPORTS)
+        hint = f"; did you mean {close}?" if close else ""
+        *others, last = TRANSPORTS
+        message = f"transport: {shown(name)} is not one of {', '.join(others)} or {last}{hint}"
+        raise InputError([located(document, ("transport",), message)])
+    return name
+
+
+def checked(written: Written, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
+    """Return what a document's data are by a model, and problems that its model does not see.
+
+    Raises:
+        InputError: everything that the model refuses, each located, in the order of the file.
+    """
+    problems = list(not_text(written.document, written.document.data))
+    try:
+        return model.model_validate(data), problems
+    except ValidationError as error:
+        problems += refusals(written, error.errors())
+        raise InputError(in_file_order(problems)) from None
+
+
+def _require_version(document: Document) -> None:
+    if "lossless" not in document.data:
+        message = "not an intent: it does not begin with lossless: v1"
+        raise InputError([Problem(document.file, 1, 1, message)])
+    if document.data["lossless"] != "v1":
+        message = (
+            f"lossless: {shown(document.data['lossless'])} is no version this release reads; it reads v1"
+        )
+        raise InputError([located(document, ("lossless",), message)])
+
+
+def _preset(document: Document) -> dict[str, Any]:
+    name = document.data.get("preset")
+    if name is None:
+        return {}
+    if name not in PRESETS:
+        message = f"preset: {shown(name)} is no preset{suggestion(shown(name), PRESETS)}"
+        raise InputError([located(document, ("preset",), message)])
+    with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
+        return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
+
+
+def _merged(base: Any, over: Any) -> Any:
+    """Return ``over`` laid on ``base``: mappings merge key by key, anything else replaces."""
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return over
+    return {key: _merged(base.get(key), over[key]) if key in over else base[key] for key in {**base, **over}}

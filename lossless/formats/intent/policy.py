@@ -1,0 +1,226 @@
+"""PFC, its watchdog, congestion control and buffers: the policies that keep a lossless fabric alive."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+
+from lossless.formats.intent.base import (
+    LEAST_MTU,
+    Dscp,
+    Duration,
+    FrameSize,
+    Model,
+    OnOff,
+    Percent,
+    Priority,
+    Rate,
+    listed,
+    off_or_mapping,
+    refused,
+    shown,
+)
+from lossless.formats.intent.sonic import by_role
+
+
+class WatchdogPolicy(Model):
+    """The PFC watchdog: how often queues are looked at, how long a storm lasts, when a queue is restored.
+
+    ``restoration`` left out means that a stormed queue stays broken until an operator acts.
+    """
+
+    poll: Duration
+    detection: Duration
+    restoration: Duration | None = None
+    action: Literal["drop", "forward", "alert"] = "drop"
+
+    @model_validator(mode="after")
+    def _whole_milliseconds(self) -> WatchdogPolicy:
+        for name in ("poll", "detection", "restoration"):
+            value = getattr(self, name)
+            if value is not None and value % 10**6:
+                raise refused("switches count in whole milliseconds", name)
+        return self
+
+
+def _watchdog_schema() -> dict[str, Any]:
+    """Return the schema of a watchdog of which a preset may supply a part."""
+    schema = WatchdogPolicy.model_json_schema()
+    del schema["required"]
+    return schema
+
+
+Tier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
+"""Links to hosts, links that go up from leaves, links that go up from spines; between switches without a tier, those
+of a torus, within a group and between groups."""
+
+
+def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise refused("an empty list; name the tiers with PFC, or state pfc: off where none has it")
+    for index, name in enumerate(value):
+        if name in value[:index]:
+            raise refused(f"{name} stands twice in the list", index)
+    return value
+
+
+class Pfc(Model):
+    """Priority flow control. It is on for the lossless classes and for nothing else.
+
+    ``tiers`` names the links with PFC; left out, all have it. On the others neither end pauses: what arrives
+    there for a lossless class is counted in groups without headroom, and no watchdog is needed. What leaves
+    there keeps its lossless queue, because it may have come in where PFC is on. PFC at super-spines wants to be
+    stated (rule PFC008).
+
+    ``asymmetric`` makes ports obey pauses of all eight priorities, while they send them for lossless classes
+    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). Nothing else sets it, and a base that
+    does is refused.
+    """
+
+    tiers: Annotated[
+        Annotated[tuple[Tier, ...], AfterValidator(_some_tiers)] | None, BeforeValidator(listed)
+    ] = None
+    asymmetric: OnOff = False
+
+    watchdog: Annotated[
+        WatchdogPolicy | None,
+        BeforeValidator(off_or_mapping),
+        WithJsonSchema({"anyOf": [{"enum": ["off", False]}, _watchdog_schema()]}),
+    ] = None
+
+
+class Telemetry(Model):
+    """How pauses are watched: how often counters are collected, and what somebody is told of.
+
+    ``alerts`` left out says nothing about alerts; stated, it names all of them.
+    """
+
+    interval: Duration | None = None
+    alerts: Annotated[tuple[Literal["watchdog", "pauses"], ...] | None, BeforeValidator(listed)] = None
+
+
+def off_or_section(value: object) -> object:
+    """Return None for ``off``, a mapping as it is, an empty one included."""
+    return value if value == {} else off_or_mapping(value)
+
+
+class Dcqcn(Model):
+    """DCQCN, by the names ConnectX firmware uses. What is left out comes from the NIC profile.
+
+    ``priorities`` are those it runs on (ROCE_CC_PRIO_MASK); left out, those with PFC.
+    Source of names and units: NVIDIA DOCA documentation, DCQCN CC parameters.
+    """
+
+    priorities: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
+    cnp_dscp: Dscp | None = None
+    cnp_priority: Priority | None = None
+    cnp_interval: Duration | None = Field(default=None, description="min_time_between_cnps")
+    dce_tcp_g: int | None = Field(default=None, ge=0, le=1023)
+    dce_tcp_rtt: Duration | None = None
+    initial_alpha_value: int | None = Field(default=None, ge=1, le=1023)
+    rate_to_set_on_first_cnp: Rate | None = None
+    rpg_min_dec_fac: Percent | None = None
+    rpg_min_rate: Rate | None = None
+    rpg_gd: int | None = Field(default=None, ge=0, le=15)
+    rate_reduce_monitor_period: Duration | None = None
+    clamp_tgt_rate: bool | None = None
+    clamp_tgt_rate_after_time_inc: bool | None = None
+    rpg_time_reset: Duration | None = None
+    rpg_byte_reset: int | None = Field(default=None, ge=0, le=32767)
+    rpg_threshold: int | None = Field(default=None, ge=1, le=31)
+    rpg_max_rate: Rate | None = None
+    rpg_ai_rate: Rate | None = None
+    rpg_hai_rate: Rate | None = None
+
+
+class CongestionControl(Model):
+    """How senders slow down: ``dcqcn``, or ``pfc-only`` as a stated policy."""
+
+    kind: Literal["dcqcn", "pfc-only"]
+    dcqcn: Dcqcn = Dcqcn()
+
+
+def _congestion_control(value: Any) -> Any:
+    if value == "pfc-only":
+        return {"kind": "pfc-only"}
+    if value == "dcqcn":
+        return {"kind": "dcqcn"}
+    if isinstance(value, dict) and set(value) == {"dcqcn"}:
+        return {"kind": "dcqcn", "dcqcn": value["dcqcn"] if value["dcqcn"] is not None else {}}
+    if isinstance(value, dict) and value:
+        other = next(key for key in value if key != "dcqcn")
+        raise refused(f"unknown key {shown(other)}; there is only dcqcn", other, at_key=True)
+    raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {shown(value)}")
+
+
+CongestionControlField = Annotated[
+    CongestionControl,
+    BeforeValidator(_congestion_control),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["dcqcn", "pfc-only"]},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["dcqcn"],
+                    "properties": {"dcqcn": {"anyOf": [Dcqcn.model_json_schema(), {"type": "null"}]}},
+                },
+            ]
+        }
+    ),
+]
+
+
+def _ratio(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
+        raise refused(
+            f"{shown(value)} is not an oversubscription ratio; write 1 or more, as in 1.5 for 1.5:1"
+        )
+    return float(value)
+
+
+Ratio = Annotated[
+    float,
+    BeforeValidator(_ratio),
+    WithJsonSchema({"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}),
+]
+
+
+MOST_LOSSLESS_MTU = 9216
+"""The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+BufferModel = Annotated[dict[str, str], *by_role("buffer model", ("traditional", "dynamic"))]
+PoolForm = Annotated[dict[str, str], *by_role("form of ingress pools", ("single", "split"))]
+UnusedPorts = Annotated[dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"))]
+
+
+class Buffers(Model):
+    """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
+    at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
+
+    ``model`` is SONiC's: in the ``traditional`` one, which counts where nothing is said, headroom comes from the
+    HWSKU's rows and pools are computed here; in the ``dynamic`` one the switch computes both, for packets of up to
+    ``lossless_mtu`` bytes of which ``small_packets`` have 64. ``pools`` is one ingress pool for all traffic or one
+    for lossless and one for lossy, where HWSKUs of a product ship both; left out, the HWSKU's own.
+    ``unused_ports: reclaim`` says that ports without a link are down and give their buffer back. All three may
+    differ by role: ``{leaf: dynamic, spine: traditional}``.
+    """
+
+    model: BufferModel = Field(default_factory=dict)
+    headroom_oversubscription: Ratio | None = None
+    lossless_mtu: FrameSize | None = None
+    small_packets: Percent | None = None
+    pools: PoolForm = Field(default_factory=dict)
+    unused_ports: UnusedPorts = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _dynamic_keys(self) -> Buffers:
+        for name in ("lossless_mtu", "small_packets"):
+            if getattr(self, name) is not None and "dynamic" not in self.model.values():
+                why = "counts in the dynamic buffer model alone; state model: dynamic, or leave it out"
+                raise refused(why, name)
+        if self.lossless_mtu is not None and self.lossless_mtu > MOST_LOSSLESS_MTU:
+            most = f"SONiC takes {LEAST_MTU} to {MOST_LOSSLESS_MTU:,} bytes"
+            raise refused(f"{self.lossless_mtu} is no lossless packet; {most}", "lossless_mtu")
+        return self

@@ -1,0 +1,239 @@
+"""What pydantic refuses, in an operator's words and at the place in the file: one mistake, one problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from lossless.formats.intent.base import shown
+from lossless.formats.intent.classes import CLASS_NAME, Ecn
+from lossless.formats.intent.document import Intent
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
+
+_UNKNOWN = "extra_forbidden"
+_MISSING = "missing"
+_EXPECTED = {
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping"),
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    "bool_type": "true or false",
+    "string_type": "text",
+    "too_short": "at least one entry",
+}
+
+
+class Written(NamedTuple):
+    """A document, what its preset adds, and the model it is read by: what a place in the intent is traced back to."""
+
+    document: Document
+    preset: Mapping[str, Any]
+    model: type[BaseModel] = Intent
+
+    def path(self, path: Path) -> Path:
+        """Return the part of a path that stands in the file; segments of the models' own are skipped."""
+        found: Path = ()
+        for segment in path:
+            if self.document.exists((*found, segment)):
+                found = (*found, segment)
+        return found
+
+    def comes_from_preset(self, path: Path) -> bool:
+        """Return whether only the preset gives what is at a path."""
+        return not self.document.exists(path) and reaches(self.preset, path)
+
+
+def reaches(data: Any, path: Path) -> bool:
+    """Return whether a path leads to something; the empty one leads nowhere."""
+    for key in path:
+        if not isinstance(data, dict) or key not in data:
+            return False
+        data = data[key]
+    return bool(path)
+
+
+def located(document: Document, path: Path, message: str, *, at_key: bool = False) -> Problem:
+    """Return a problem with the place of a path, or of the deepest part of it that is written."""
+    span = document.locate(path, "key" if at_key else "value")
+    return Problem(document.file, span.line, span.column, message)
+
+
+def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems by place, each once."""
+    return sorted(set(problems), key=lambda p: (p.line or 0, p.column or 0, p.message))
+
+
+def suggestion(name: str, candidates: Sequence[str]) -> str:
+    """Return the nearest name as half a sentence, all of them where none is near; empty for none."""
+    close = nearest(name, candidates)
+    if close:
+        return f"; did you mean {close}?"
+    return f"; there are {', '.join(candidates)}" if candidates else ""
+
+
+def refusals(written: Written, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
+    """Yield the problems behind pydantic's errors. A misspelt key is not also a missing one."""
+    missing: dict[Path, list[str]] = {}
+    for detail in details:
+        if detail["type"] == _MISSING:
+            loc = _own_words(detail["loc"])
+            missing.setdefault(loc[:-1], []).append(str(loc[-1]))
+    for detail in details:
+        if detail["type"] == _UNKNOWN:
+            loc = _own_words(detail["loc"])
+            yield _unknown_key(written, loc, missing.get(loc[:-1], []), _unknown_beside(details, loc[:-1]))
+    for parent, keys in missing.items():
+        dotted = f"{_dotted(parent)}: " if parent else ""
+        path = written.path(parent)
+        yield from (located(written.document, path, f"{dotted}{key} is missing", at_key=True) for key in keys)
+    yield from (
+        _refusal(written, d)
+        for d in details
+        if d["type"] not in (_UNKNOWN, _MISSING) and not _about_type_of_key(d)
+    )
+
+
+def not_text(document: Document, data: Any, path: Path = ()) -> Iterator[Problem]:
+    """Yield keys that are no text, as ``5:``; a link speed without a unit has a message of its own."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        if isinstance(data, dict) and not isinstance(key, str) and path[-1:] != ("by_speed",):
+            message = f"a key is text, found {shown(key)}"
+            yield located(document, (*path, key), message, at_key=True)
+        else:
+            yield from not_text(document, value, (*path, key))
+
+
+def _about_type_of_key(detail: ErrorDetails) -> bool:
+    """Such keys are found by :func:`not_text`, which can say where they stand."""
+    return detail["type"] == "invalid_key" or (
+        detail["type"] == "string_type" and detail["loc"][-1] == "[key]"
+    )
+
+
+def _own_words(loc: tuple[str | int, ...]) -> Path:
+    """Return a pydantic location without the segment that only :class:`EcnPolicy` has."""
+    is_curve = loc[:1] == ("classes",) and loc[2:4] == ("ecn", "all_speeds")
+    return (*loc[:3], *loc[4:]) if is_curve else loc
+
+
+def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
+    return sum(d["type"] == _UNKNOWN and _own_words(d["loc"])[:-1] == parent for d in details)
+
+
+def _unknown_key(written: Written, loc: Path, missing: list[str], unknown: int) -> Problem:
+    key = str(loc[-1])
+    here = written.path(loc[:-1])
+    keys = _keys_at(written.model, loc[:-1])
+    open_keys = [k for k in keys if not written.document.exists((*here, k))] or keys
+    meant = nearest(key, missing) or nearest(key, open_keys)
+    if meant is None and unknown == len(missing) == 1:
+        meant = missing[0]
+    if meant in missing:
+        missing.remove(meant)
+    hint = f"; did you mean {meant}?" if meant else _also_there(key, keys) or suggestion(key, open_keys)
+    return located(written.document, written.path(loc), f"unknown key {shown(key)}{hint}", at_key=True)
+
+
+def _also_there(key: str, keys: Sequence[str]) -> str:
+    """Return a hint at a key that the unknown one is near to and that is written as well."""
+    close = nearest(key, keys)
+    return f"; did you mean {close}, which is there already?" if close else ""
+
+
+def _refusal(written: Written, detail: ErrorDetails) -> Problem:
+    loc = _own_words(detail["loc"])
+    context = detail.get("ctx", {})
+    loc = (*loc, *context.get("within", ()))
+    path = written.path(loc)
+    if context.get("at_key"):
+        return located(written.document, path, _message(detail), at_key=True)
+    named = loc if written.comes_from_preset(loc) else path
+    message = f"{_dotted(named)}: {_message(detail)}" if named else _message(detail)
+    if named != path:
+        message += f" (preset {written.document.data['preset']} gives {loc[-1]})"
+    return located(written.document, path, message, at_key=loc[-1:] == ("[key]",))
+
+
+def _message(detail: ErrorDetails) -> str:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "lossless":
+        return detail["msg"]
+    if kind == "literal_error":
+        words = context["expected"].replace("'", "")
+        if " or " not in words:
+            return f"expected {words}, found {shown(value)}"
+        close = nearest(str(value), words.replace(" or ", ", ").split(", "))
+        return f"{shown(value)} is not one of {words}" + (f"; did you mean {close}?" if close else "")
+    if kind == "string_pattern_mismatch":
+        return f"{shown(value)} is not a name; expected {_name_rule(context['pattern'])}"
+    if kind in ("less_than_equal", "greater_than_equal"):
+        bound = f"at most {context['le']}" if "le" in context else f"at least {context['ge']}"
+        return f"expected {bound}, found {shown(value)}"
+    return f"expected {_EXPECTED.get(kind, 'something else')}, found {shown(value)}"
+
+
+def _name_rule(pattern: str) -> str:
+    marks, longest = ("'_' and '-'", 24) if pattern == CLASS_NAME else ("'.', '_' and '-'", 63)
+    return f"at most {longest} letters, digits, {marks}, beginning with a letter or digit"
+
+
+def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
+    """Return the keys that are known where ``loc`` points."""
+    annotation: Any = model_of_document
+    for segment in loc:
+        annotation = _inner(annotation, segment)
+    model = _model_in(annotation)
+    if model is None:
+        return []
+    fields = _fields(model)
+    # What an operator writes as one mapping, the models keep as curve and exceptions.
+    return [*_fields(Ecn), "by_speed"] if "all_speeds" in fields else list(fields)
+
+
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def _inner(annotation: Any, segment: str | int) -> Any:
+    """Return the type of a field of a model, of the values of a mapping, of the items of a list."""
+    model = _model_in(annotation) if not _is_collection(annotation) else None
+    if model is not None:
+        return _fields(model).get(str(segment))
+    if get_origin(annotation) is dict:
+        return get_args(annotation)[1]
+    if get_origin(annotation) is tuple:
+        return get_args(annotation)[0]
+    collections = [inner for inner in get_args(annotation) if _is_collection(inner)]
+    return _inner(collections[0], segment) if collections else None
+
+
+def _is_collection(annotation: Any) -> bool:
+    """Return whether a mapping or list stands in an annotation before any model does."""
+    if get_origin(annotation) in (dict, tuple):
+        return True
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return False
+    inner = get_args(annotation)[:1] if get_origin(annotation) is Annotated else get_args(annotation)
+    return any(map(_is_collection, inner))
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_model_in(inner) for inner in get_args(annotation))
+    return next((model for model in found if model), None)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(str(key) for key in path if key != "[key]")

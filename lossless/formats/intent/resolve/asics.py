@@ -1,0 +1,114 @@
+"""The switches that a device is made of: one, or one for each of its ASICs.
+
+Each ASIC has buffers and a configuration of its own, so each is a switch of the model, named ``leaf1:asic0``. What
+joins them inside the device is not known, and is no link of the fabric.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.asics import asic_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
+    from lossless.formats.intent.resolve.layout import Layout
+    from lossless.model.hardware.asics import AsicPart
+
+
+class Unit(NamedTuple):
+    """A switch of the model: its name, what makes it alike to others, and its layout."""
+
+    name: str
+    kind: SwitchKind
+    layout: Layout
+
+
+class Device(NamedTuple):
+    """The units of a device, and for each link of it the unit that it is at."""
+
+    units: tuple[Unit, ...]
+    unit_of: tuple[int, ...]
+
+    def ports(self) -> Iterator[tuple[str, str]]:
+        """Yield switch and port of each link of the device, in the order its layout was asked for them."""
+        if len(self.units) == 1:
+            (unit,) = self.units
+            return ((unit.name, port.name) for port in unit.layout.ports)
+        unused = [iter(unit.layout.ports) for unit in self.units]
+        return ((self.units[i].name, next(unused[i]).name) for i in self.unit_of)
+
+
+class Splitter:
+    """Splits the kinds of switches with several ASICs; those of one product share their parts."""
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[int, int], tuple[AsicPart, ...]] = {}
+
+    def split(self, kind: SwitchKind) -> tuple[tuple[tuple[str, SwitchKind], ...], tuple[int, ...]]:
+        """Return the kind of each ASIC by its name, and for each use the number of the ASIC it is at.
+
+        Where there is but one it has no name, and no number is given.
+
+        Raises:
+            ProfileError: ports are to be kept free on one of several.
+        """
+        parts = self._parts_of(kind)
+        if not parts:
+            return (("", kind),), ()
+        if any(use.kept for use in kind.uses):
+            name = kind.profile.name
+            raise ProfileError(
+                f"{name} has several ASICs; ports cannot be kept free on it for links that may come"
+            )
+        chosen = units_of(parts, kind)
+        kinds = tuple(
+            (
+                part.name,
+                kind._replace(
+                    profile=part.profile,
+                    hwsku=part.hwsku,
+                    uses=tuple(use for use, i in zip(kind.uses, chosen, strict=True) if i == number),
+                ),
+            )
+            for number, part in enumerate(parts)
+        )
+        return kinds, chosen
+
+    def _parts_of(self, kind: SwitchKind) -> tuple[AsicPart, ...]:
+        key = (id(kind.profile), id(kind.hwsku))
+        if key not in self._parts:
+            self._parts[key] = asic_parts(kind.profile, kind.hwsku)
+        return self._parts[key]
+
+
+def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
+    """Return the number of the ASIC for each use: that of the port it names, else the first with a port left.
+
+    All members of a LAG are at one ASIC. What finds a port nowhere is put to the first, where rules report it.
+    """
+    placements = [Placement(part.profile, part.hwsku, kind.stated) for part in parts]
+    named = {i: _claimed(placements, use) for i, use in enumerate(kind.uses) if use.name is not None}
+    lags: dict[str, int] = {use.lag: named[i] for i, use in enumerate(kind.uses) if use.lag and i in named}
+    chosen = []
+    for number, use in enumerate(kind.uses):
+        unit = named[number] if number in named else _taken(placements, use, lags.get(use.lag or ""))
+        chosen.append(lags.setdefault(use.lag, unit) if use.lag else unit)
+    return tuple(chosen)
+
+
+def _claimed(placements: Sequence[Placement], use: PortUse) -> int:
+    return next((i for i, one in enumerate(placements) if one.claim(use.name or "", use.speed_bps)), 0)
+
+
+def _taken(placements: Sequence[Placement], use: PortUse, at: int | None) -> int:
+    """Return the first ASIC with a port left, where none is given; that port is then taken."""
+    if at is not None:
+        placements[at].take(use.speed_bps)
+        return at
+    return next((i for i, one in enumerate(placements) if one.take(use.speed_bps)), 0)

@@ -1,0 +1,171 @@
+"""What an intent chooses for the buffers of one kind of switch: the model, the form of its pools, what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.analysis.buffers.pools import LOSSLESS_EGRESS
+from lossless.ground.basics.errors import InputError
+from lossless.model.fabric.qos import DynamicBuffers, Pool
+from lossless.model.hardware.capacity import backs_headroom
+from lossless.model.hardware.load import load_switch, switch_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.kinds import SwitchKind
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.model import BufferDefaults, Hwsku
+
+BufferModel = Literal["traditional", "dynamic"]
+
+DEFAULT_ALPHA_EXPONENT = 0
+"""default_dynamic_th of every switch (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+LOSSLESS_MTU_BYTES = 1024
+"""The largest lossless packet headroom is computed for where none is stated (the same file)."""
+SMALL_PACKET_PERCENT = 100
+"""Small packets that headroom is computed for where none are stated: what SONiC configured until sonic-buildimage
+pull request 20632 (2024-10, 50 since), what gives the most headroom, and what NVIDIA's own rows stand on."""
+_MOST_RATIO = 65_535
+"""DEFAULT_LOSSLESS_BUFFER_PARAMETER|over_subscribe_ratio is a uint16 (sonic-default-lossless-buffer-parameter.yang
+@a3488c1)."""
+
+
+def buffer_model(loaded: LoadedIntent, kind: SwitchKind) -> BufferModel:
+    """Return the buffer model of a kind of switch.
+
+    Raises:
+        InputError: SONiC has no dynamic model for it, or not with the ratio that is stated.
+    """
+    if loaded.intent.buffers.model.get(kind.role) != "dynamic":
+        return "traditional"
+    problems = list(_refused(loaded, kind))
+    if problems:
+        raise InputError([loaded.problem(origin, message) for origin, message in problems])
+    return "dynamic"
+
+
+def _refused(loaded: LoadedIntent, kind: SwitchKind) -> Iterator[tuple[Origin, str]]:
+    asic, ratio = kind.profile.asic, loaded.intent.buffers.headroom_oversubscription
+    if asic.formula is None:
+        message = (
+            f"buffers.model: SONiC has no dynamic buffer model for {kind.profile.name} ({asic.name}); "
+            f"switches here that have one: {', '.join(_with_formula())}"
+        )
+        yield loaded.origin("buffers", "model", kind.role), message
+        return
+    at = loaded.origin("buffers", "headroom_oversubscription")
+    if ratio is not None and asic.formula == "barefoot":
+        yield (
+            at,
+            (
+                f"buffers.headroom_oversubscription: on {kind.profile.name} ({asic.name}) the dynamic buffer model "
+                "takes its own size of the shared headroom pool, whatever ratio is configured; leave it out"
+            ),
+        )
+    elif ratio is not None and (ratio != int(ratio) or ratio > _MOST_RATIO):
+        yield (
+            at,
+            (
+                f"buffers.headroom_oversubscription: the dynamic buffer model divides by a whole number of at most "
+                f"{_MOST_RATIO:,}; {ratio:g} is none"
+            ),
+        )
+
+
+def _with_formula() -> Iterator[str]:
+    return (name for name in switch_names() if load_switch(name).asic.formula is not None)
+
+
+def dynamic_buffers(loaded: LoadedIntent) -> DynamicBuffers:
+    """Return what the dynamic model is told. Without a stated ratio each group holds its own headroom."""
+    policy = loaded.intent.buffers
+    ratio, mtu_bytes, percent = policy.headroom_oversubscription, policy.lossless_mtu, policy.small_packets
+    return DynamicBuffers(
+        default_dynamic_th=DEFAULT_ALPHA_EXPONENT,
+        oversubscription=None if ratio is None else int(ratio),
+        lossless_mtu_bytes=LOSSLESS_MTU_BYTES if mtu_bytes is None else mtu_bytes,
+        small_packet_percent=SMALL_PACKET_PERCENT if percent is None else percent,
+        origin=loaded.origin("buffers"),
+    )
+
+
+def dynamic_pools(defaults: BufferDefaults, origin: Origin) -> tuple[Pool, ...]:
+    """Return the pools of the dynamic model: the switch sizes all but the one that spans the whole buffer.
+
+    Source: sonic-buildimage device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-O28/buffers_defaults_objects.j2
+    @5b13506; sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d and buffer_pool_barefoot.lua @fbc3657.
+    """
+    return tuple(
+        Pool(
+            name=pool.name,
+            kind=pool.type,
+            mode=pool.mode,
+            size_bytes=pool.size_bytes if pool.name == LOSSLESS_EGRESS else None,
+            shared_headroom_bytes=None,
+            origin=origin,
+        )
+        for pool in defaults.pools
+    )
+
+
+def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[str]) -> BufferDefaults:
+    """Return the pools and profiles that fit a kind of switch, for the first of the places named that has some.
+
+    Raises:
+        InputError: no HWSKU of the product ships lossless buffers for it, or none in the form that is stated.
+    """
+    wanted = loaded.intent.buffers.pools.get(kind.role)
+    shipped = [defaults for template in templates if (defaults := _own(kind, template))]
+    if not shipped:
+        raise InputError([loaded.problem(kind.hardware_origin, _without_buffers(kind))])
+    if wanted is None or _form(shipped[0]) == wanted:
+        return shipped[0]
+    others = (_of_others(kind, template, wanted) for template in templates)
+    found = next((defaults for defaults in others if defaults), None)
+    if found is None:
+        raise InputError(
+            [loaded.problem(loaded.origin("buffers", "pools", kind.role), _without_form(kind, wanted))]
+        )
+    return found
+
+
+def _own(kind: SwitchKind, template: str) -> BufferDefaults | None:
+    found = kind.hwsku.buffer_defaults(template)
+    return found if found is not None and backs_headroom(kind.hwsku, found) else None
+
+
+def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults | None:
+    """Return the template of another HWSKU of the product in a form, None where none holds this one's headroom."""
+    for hwsku in kind.profile.hwskus:
+        found = hwsku.buffer_defaults(template)
+        if found is not None and _in_form(hwsku, found, wanted) and backs_headroom(kind.hwsku, found):
+            return found
+    return None
+
+
+def _in_form(hwsku: Hwsku, defaults: BufferDefaults, wanted: str) -> bool:
+    """Return whether a HWSKU ships these pools for lossless traffic, in a form: those for lossy fabrics never do."""
+    return _form(defaults) == wanted and backs_headroom(hwsku, defaults)
+
+
+def _form(defaults: BufferDefaults) -> str:
+    return "single" if sum(pool.type == "ingress" for pool in defaults.pools) == 1 else "split"
+
+
+def _without_buffers(kind: SwitchKind) -> str:
+    others = [h.name for h in kind.profile.hwskus if any(backs_headroom(h, d) for d in h.buffers)]
+    return (
+        f"HWSKU {kind.hwsku.name} ships no buffers for lossless groups; "
+        f"HWSKUs of {kind.profile.name} that do: {', '.join(others) or 'none'}"
+    )
+
+
+def _without_form(kind: SwitchKind, wanted: str) -> str:
+    pools = "a single ingress pool" if wanted == "single" else "ingress pools split into lossless and lossy"
+    alike = [h.name for h in kind.profile.hwskus if any(_in_form(h, d, wanted) for d in h.buffers)]
+    return (
+        f"buffers.pools: no HWSKU of {kind.profile.name} ships {pools} for the headroom of {kind.hwsku.name}; "
+        f"HWSKUs with {pools}: {', '.join(alike) or 'none'}"
+    )

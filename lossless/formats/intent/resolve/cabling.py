@@ -1,0 +1,43 @@
+"""The cables that an intent declares: the ports they are in, as far as the intent or its shape says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.resolve.ends import ends_of
+from lossless.model.fabric.cabling import CableEnd, PlannedCable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.topology.shapes import Bundle
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.ends import End
+    from lossless.formats.intent.resolve.fabric import Wired
+
+
+def planned_cables(wired: Wired, loaded: LoadedIntent) -> Iterator[PlannedCable]:
+    """Yield every cable of which at least one end is a declared switch, that end first.
+
+    Links to what is outside are among them. A host's port has a name only where the intent gives it one.
+    """
+    topology = loaded.intent.topology
+    stated = {*(topology.devices or ()), *topology.names.values()}
+    for bundle, near, far in ends_of(wired.plan, wired.devices):
+        a = _end(near) if bundle.a in wired.devices else CableEnd(bundle.a, bundle.a_port)
+        b = _end(far) if bundle.b in wired.devices else CableEnd(bundle.b, bundle.b_port)
+        if bundle.a in wired.devices:
+            yield _cable(bundle, a, b, bundle.b in stated)
+        elif bundle.b in wired.devices:
+            yield _cable(bundle, b, a, bundle.a in stated)
+
+
+def _end(at: End) -> CableEnd:
+    """Return an end without the ASIC it is at: people know devices and the ports on their front."""
+    return CableEnd(at[0].partition(":")[0], at[1])
+
+
+def _cable(bundle: Bundle, a: CableEnd, b: CableEnd, named: bool) -> PlannedCable:
+    return PlannedCable(
+        a, b, bundle.speed_bps, bundle.cable_m, bundle.tier, bundle.origin, bundle.cable_origin, named
+    )

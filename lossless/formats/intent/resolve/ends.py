@@ -1,0 +1,91 @@
+"""The two ends of every link: which port of which device it has been given."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from lossless.analysis.topology.moves import Wire
+from lossless.model.fabric.model import Beyond, Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.topology.shapes import Bundle, Plan
+    from lossless.formats.intent.resolve.asics import Device
+
+    End = tuple[str, str | None]
+    """A switch of the model or a host, and its port; None where that is stated elsewhere."""
+
+
+def links_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Link]:
+    """Yield every link between devices that are declared here."""
+    for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
+        if near_port is not None and far_port is not None:
+            yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
+
+
+def beyond_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Beyond]:
+    """Yield every link from a port of a switch to a device that is configured elsewhere."""
+    outside = {node.name: node.role for node in wiring.nodes if node.outside}
+    if not outside:
+        return
+    for bundle, near, far in ends_of(wiring, devices):
+        for (unit, port), other in ((near, bundle.b), (far, bundle.a)):
+            if other in outside and port is not None:
+                yield Beyond(unit, port, other, outside[other])
+
+
+def wires_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Wire]:
+    """Yield every link as a cable between two devices, those to devices outside among them.
+
+    The port of one of several ASICs has the name of the ASIC before its own.
+    """
+    for bundle, near, far in ends_of(wiring, devices):
+        yield Wire(
+            bundle.a,
+            _port(bundle.a, near),
+            bundle.b,
+            _port(bundle.b, far),
+            bundle.speed_bps,
+            bundle.cable_m,
+            bundle.tier,
+        )
+
+
+def _port(device: str, end: End) -> str | None:
+    unit, port = end
+    return port if unit == device or port is None else f"{unit.removeprefix(f'{device}:')}:{port}"
+
+
+def ends_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
+    """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
+    unused = {name: device.ports() for name, device in devices.items()}
+    numbers = _HostPorts(wiring)
+    outside = {node.name for node in wiring.nodes if node.outside}
+
+    def end(name: str, bundle: Bundle) -> End:
+        if name in unused:
+            return next(unused[name])
+        if outside & {bundle.a, bundle.b}:
+            return name, None
+        return name, bundle.b_port or f"port{next(numbers[name])}"
+
+    for bundle in wiring.bundles:
+        for _ in range(bundle.links):
+            yield bundle, end(bundle.a, bundle), end(bundle.b, bundle)
+
+
+class _HostPorts(dict[str, "Iterator[int]"]):
+    """By host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
+
+    def __init__(self, wiring: Plan) -> None:
+        self._named: dict[str, set[str]] = {}
+        for bundle in wiring.bundles:
+            if bundle.b_port is not None and bundle.to_host:
+                self._named.setdefault(bundle.b, set()).add(bundle.b_port)
+
+    def __missing__(self, host: str) -> Iterator[int]:
+        named = self._named.get(host, set())
+        self[host] = (n for n in count(1) if f"port{n}" not in named)
+        return self[host]

@@ -1,0 +1,301 @@
+"""An intent and hardware profiles to the fabric model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.resolve.asics import Device, Splitter, Unit
+from lossless.formats.intent.resolve.classes import class_set
+from lossless.formats.intent.resolve.cluster import cluster
+from lossless.formats.intent.resolve.ends import beyond_of, links_of, wires_of
+from lossless.formats.intent.resolve.hardware import find_hardware
+from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
+from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
+from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
+from lossless.formats.intent.resolve.layout import Layout, LayoutBuilder
+from lossless.formats.intent.resolve.releases import check_devices
+from lossless.formats.intent.resolve.routing import bridging, failures, routing
+from lossless.formats.intent.resolve.wiring import plan
+from lossless.ground.basics.errors import InputError, ProfileError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_capacity, format_rate
+from lossless.model.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from os import PathLike
+
+    from lossless.analysis.topology.moves import Wire
+    from lossless.analysis.topology.shapes import Bundle, Node, Plan, Role
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.model.fabric.hosts import HostQos
+
+_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
+"""A ``switch`` has none: links to it, as those for management or to another site, lead neither up nor down."""
+
+
+def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
+    """Return the fabric that an intent declares.
+
+    What has a meaning but is unsafe or impossible is built; rules report it.
+
+    Raises:
+        InputError: a profile, HWSKU or device that does not exist, located in the intent.
+    """
+    return resolve_wired(loaded, profile_dirs).fabric
+
+
+class Wired(NamedTuple):
+    """A fabric, the wiring it was made of, and the devices that have given its links ports."""
+
+    fabric: Fabric
+    plan: Plan
+    devices: Mapping[str, Device]
+
+    def wires(self) -> Iterator[Wire]:
+        """Yield every link as a cable between two devices."""
+        return wires_of(self.plan, self.devices)
+
+
+def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Wired:
+    """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
+    resolver = _Resolver(loaded, profile_dirs)
+    return Wired(resolver.fabric(), resolver.plan, resolver.devices)
+
+
+class _Resolver:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
+        self.loaded = loaded
+        self.plan: Plan = plan(loaded)
+        self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
+        check_devices(loaded, self.hardware.switches)
+        self._nics = (self.hardware.nic, *self.hardware.other_nics.values())
+        check_nics(loaded, self._nics)
+        self.classes = class_set(loaded)
+        self._roles = {node.name: node.role for node in self.plan.nodes}
+        self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
+        self.devices: dict[str, Device] = {}
+        self._failures = failures(loaded, self.plan)
+        self._builder = LayoutBuilder(loaded)
+        self._layouts: dict[SwitchKind, Layout] = {}
+        self._splitter = Splitter()
+        self._host_qos: dict[tuple[str, int, int], HostQos] = {}
+
+    def fabric(self) -> Fabric:
+        bundles = _bundles_by_node(self.plan)
+        inside = [node for node in self.plan.nodes if not node.outside]
+        own = [node for node in inside if node.role != "host"]
+        self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
+        switches = tuple(self._switch(node, unit) for node in own for unit in self.devices[node.name].units)
+        return Fabric(
+            name=self.loaded.intent.fabric,
+            door="intent",
+            classes=self.classes,
+            congestion=congestion_control(self.loaded, self.hardware.nic),
+            switches=switches,
+            hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
+            links=tuple(links_of(self.plan, self.devices)),
+            networks=tuple(self._networks()),
+            capacities=tuple(self._capacities(bundles)),
+            sources=(self.loaded.document.file,),
+            telemetry=self._telemetry(),
+            lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
+            pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
+            cluster=cluster(self.loaded),
+            failures=self._failures,
+            routing=routing(self.loaded, self.plan),
+            bridging=bridging(self.loaded),
+            kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
+            beyond=tuple(beyond_of(self.plan, self.devices)),
+        )
+
+    def _telemetry(self) -> Telemetry:
+        declared, origin = self.loaded.intent.telemetry, self.loaded.origin("telemetry")
+        if declared is None:
+            return Telemetry(False, None, None, origin)
+        interval_ms = None if declared.interval is None else declared.interval // 10**6
+        return Telemetry(True, interval_ms, declared.alerts, origin)
+
+    def _device(self, node: Node, bundles: list[Bundle]) -> Device:
+        profile, hwsku, origin, stated = self.hardware.switches[node.name]
+        lags: dict[tuple[str, str], str] = {}
+        uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
+        kind = SwitchKind(profile, hwsku, node.role, uses, origin, stated)
+        try:
+            kinds, unit_of = self._splitter.split(kind)
+            units = tuple(
+                Unit(f"{node.name}:{asic}" if asic else node.name, own, self._layout(own))
+                for asic, own in kinds
+            )
+        except ProfileError as error:
+            # Tables of a profile are parsed when first asked for, and a user's own may not fit.
+            raise InputError([self.loaded.problem(origin, str(error))]) from None
+        return Device(units, unit_of)
+
+    def _layout(self, kind: SwitchKind) -> Layout:
+        if kind not in self._layouts:
+            self._layouts[kind] = self._builder.build(kind)
+        return self._layouts[kind]
+
+    def _uses(self, node: Node, bundle: Bundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
+        """Return the ports that a bundle needs on a switch, whose LAGs are counted from 1."""
+        far, lag = bundle.b if bundle.a == node.name else bundle.a, None
+        if bundle.lag is not None:
+            lag = lags.setdefault((far, bundle.lag), f"PortChannel{len(lags) + 1}")
+        use = PortUse(
+            bundle.speed_bps,
+            bundle.tier,
+            bundle.cable_m,
+            bundle.a_port if bundle.a == node.name else bundle.b_port,
+            bundle.origin,
+            bundle.cable_origin,
+            # A tunnel goes up from a dual ToR and down to its peer, never from one leaf straight to another.
+            remapped=bundle.tier == "uplinks" and (bundle.a in self._tors) != (bundle.b in self._tors),
+            lag=lag,
+        )
+        kept = bundle.a_kept if bundle.a == node.name else bundle.b_kept
+        return [use._replace(kept=kept), *([use] * (bundle.links - 1))] if kept else [use] * bundle.links
+
+    def _switch(self, node: Node, unit: Unit) -> Switch:
+        name, kind, layout = unit
+        return Switch(
+            name=name,
+            role=node.role,
+            hwsku_name=kind.hwsku.name,
+            profile=kind.profile,
+            hwsku=kind.hwsku,
+            classes=self.classes,
+            ports=layout.ports,
+            demand=layout.demand,
+            qos=layout.qos,
+            origin=node.origin,
+            unused=layout.unused,
+            release=self.loaded.intent.sonic.release_of(node.name, node.role),
+        )
+
+    def _host(self, node: Node, bundles: list[Bundle]) -> Host:
+        rate_bps = max((bundle.speed_bps for bundle in bundles), default=0)
+        cable_m = max((bundle.cable_m for bundle in bundles), default=0)
+        own = self.hardware.other_nics.get(node.name)
+        nic = own or self.hardware.nic
+        key = (nic.name, rate_bps, cable_m)
+        if key not in self._host_qos:
+            path = ("topology", "devices", node.name, "nic") if own else ("hardware", "nic")
+            at = self.loaded.origin(*path)
+            self._host_qos[key] = host_qos(self.loaded, nic, at, rate_bps, cable_m)
+        return Host(node.name, self._host_qos[key])
+
+    def _networks(self) -> Iterator[Network]:
+        for name, network in sorted(self.loaded.intent.networks.items()):
+            yield Network(
+                name=name,
+                separate=network.on == "separate",
+                prefixes=network.prefixes,
+                class_name=network.traffic_class,
+                origin=self.loaded.origin("networks", name),
+                purpose=network.purpose,
+                marking=network.marking,
+            )
+
+    def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
+        """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
+        alike: dict[tuple[object, ...], list[Node]] = {}
+        for node in self.plan.nodes:
+            if node.role in ("leaf", "spine") and not node.outside:
+                found = bundles.get(node.name, [])
+                numbers: dict[str, int] = {}  # which bundles lead to one switch decides what is lost with it
+                wiring = tuple(
+                    (
+                        b.links,
+                        b.speed_bps,
+                        self._far(node, b),
+                        b.origin,
+                        numbers.setdefault(_beyond(node, b), len(numbers)),
+                    )
+                    for b in found
+                )
+                alike.setdefault((node.role, wiring), []).append(node)
+        for nodes in alike.values():
+            found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
+            down = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) < own]
+            # A link between two leaves carries no traffic up.
+            up = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) > own]
+            if down and up:
+                found_here = self._capacity(nodes, down, up, bundles)
+                yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
+
+    def _far(self, node: Node, bundle: Bundle) -> Role:
+        """Return the role at the other end of a bundle."""
+        return self._roles[_beyond(node, bundle)]
+
+    def _capacity(
+        self, nodes: list[Node], down: list[Bundle], up: list[Bundle], bundles: dict[str, list[Bundle]]
+    ) -> Capacity:
+        topology = self.loaded.intent.topology
+        shape, first = topology.shape, nodes[0]
+        down_bps, up_bps = _sum(down), _sum(up)
+        below, above = (_spoken(first, found, self._far(first, found[0])) for found in (down, up))
+        note = (
+            f"{below} = {format_capacity(down_bps)} down, "
+            f"{above} = {format_capacity(up_bps)} up, each counted one way"
+        )
+        accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
+        names = tuple(node.name for node in nodes)
+        uplinks = tuple(Uplinks(_beyond(first, b), b.links, b.speed_bps) for b in up)
+        return Capacity(
+            names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role, uplinks
+        )._replace(in_service=self._in_service(nodes, bundles))
+
+    def _in_service(
+        self, nodes: list[Node], bundles: dict[str, list[Bundle]]
+    ) -> tuple[tuple[Uplinks, ...], ...]:
+        """Return what is left of the uplinks of switches that are alike, each kind of loss once."""
+        if not self._failures.out_of_service:
+            return ()
+        found: dict[tuple[Uplinks, ...], None] = {}
+        for node in nodes:
+            own = _RANKS[node.role]
+            up = [b for b in bundles.get(node.name, []) if _RANKS.get(self._far(node, b), own) > own]
+            if self._failures.works(node.name, node.name):
+                left = (b for b in up if self._failures.works(b.a, b.b))
+                found[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None
+        return tuple(found)
+
+
+def _beyond(node: Node, bundle: Bundle) -> str:
+    """Return the name at the other end of a bundle."""
+    return bundle.b if bundle.a == node.name else bundle.a
+
+
+def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
+    found: dict[str, list[Bundle]] = {}
+    for bundle in wiring.bundles:
+        found.setdefault(bundle.a, []).append(bundle)
+        found.setdefault(bundle.b, []).append(bundle)
+    return found
+
+
+def _with_uplinks(device: Device) -> str:
+    """Return the unit of a device that has links to switches."""
+    found = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
+    return next(found, device.units[0].name)
+
+
+def _sum(bundles: Sequence[Bundle]) -> int:
+    return sum(bundle.links * bundle.speed_bps for bundle in bundles)
+
+
+def _spoken(node: Node, bundles: Sequence[Bundle], role: Role) -> str:
+    """Return ``16 hosts x 2 x 400G``, joined by plus where they differ; ``role`` is that of the far ends."""
+    many = "leaves" if role == "leaf" else f"{role}s"
+    parallel: dict[tuple[str, int], int] = {}
+    for bundle in bundles:
+        key = (_beyond(node, bundle), bundle.speed_bps)
+        parallel[key] = parallel.get(key, 0) + bundle.links
+    groups: dict[tuple[int, int], int] = {}
+    for (_, speed_bps), links in parallel.items():
+        groups[links, speed_bps] = groups.get((links, speed_bps), 0) + 1
+    return " + ".join(
+        f"{n} {many if n > 1 else role} x {links} x {format_rate(speed_bps)}"
+        for (links, speed_bps), n in groups.items()
+    )

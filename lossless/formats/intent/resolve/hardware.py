@@ -1,0 +1,124 @@
+"""Names of products in an intent to their profiles; every name that does not exist is a located problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.problems import in_file_order
+from lossless.formats.intent.resolve.cages import CageReader
+from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.load import load_nic, load_switch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from lossless.analysis.topology.shapes import Node
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.placement import Stated
+    from lossless.formats.intent.wiring import SwitchChoice
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+
+
+class SwitchHardware(NamedTuple):
+    """The product and HWSKU of a switch, where they were chosen, and what is said of its cages and ports."""
+
+    profile: SwitchProfile
+    hwsku: Hwsku
+    origin: Origin
+    stated: Stated
+
+
+class Hardware(NamedTuple):
+    """The hardware of a fabric: its adapters, those of hosts that have another, each switch by name."""
+
+    nic: NicProfile
+    other_nics: dict[str, NicProfile]
+    switches: dict[str, SwitchHardware]
+
+
+def find_hardware(
+    loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[Node]
+) -> Hardware:
+    """Return the hardware of a fabric.
+
+    Raises:
+        InputError: every profile and HWSKU that does not exist or cannot be read, each located in the intent.
+    """
+    finder = _Finder(loaded, profile_dirs)
+    nic = finder.nic(loaded.intent.hardware.nic, "hardware", "nic")
+    devices = loaded.intent.topology.devices or {}
+    others = {n: finder.nic(d.nic, "topology", "devices", n, "nic") for n, d in devices.items() if d.nic}
+    switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
+    if finder.problems or nic is None:
+        raise InputError(in_file_order(finder.problems))
+    other_nics = {name: found for name, found in others.items() if found}
+    return Hardware(nic, other_nics, {name: found for name, found in switches.items() if found})
+
+
+class _Finder:
+    def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
+        self.problems: list[Problem] = []
+        self._loaded = loaded
+        self._profile_dirs = profile_dirs
+        self._nics: dict[str, NicProfile] = {}
+        self._found: dict[tuple[str, ...], SwitchHardware | None] = {}
+
+    def nic(self, name: str, *path: str) -> NicProfile | None:
+        if name not in self._nics:
+            try:
+                self._nics[name] = load_nic(name, self._profile_dirs)
+            except ProfileError as error:
+                self._refuse(self._loaded.origin(*path), f"{'.'.join(path)}: {error}")
+                return None
+        return self._nics[name]
+
+    def switch(self, node: Node) -> SwitchHardware | None:
+        path: tuple[str, ...] = ("hardware", self._loaded.intent.hardware.choice(node.role)[1])
+        if node.hardware is not None:
+            path = ("topology", "devices", node.hardware, "hardware")
+        if path not in self._found:
+            self._found[path] = self._choose(node, path)
+        return self._found[path]
+
+    def _choose(self, node: Node, path: tuple[str, ...]) -> SwitchHardware | None:
+        intent = self._loaded.intent
+        devices = intent.topology.devices or {}
+        choice = (
+            intent.hardware.choice(node.role)[0] if node.hardware is None else devices[node.hardware].hardware
+        )
+        if choice is None:
+            message = f"hardware: {node.role} is missing; {node.name} is a {node.role}"
+            self._refuse(self._loaded.origin("hardware").key(), message)
+            return None
+        return self._load(choice, path)
+
+    def _load(self, choice: SwitchChoice, path: tuple[str, ...]) -> SwitchHardware | None:
+        origin, dotted = self._loaded.origin(*path), ".".join(path)
+        try:
+            profile = load_switch(choice.profile, self._profile_dirs)
+        except ProfileError as error:
+            self._refuse(self._below(path, "profile"), f"{dotted}: {error}")
+            return None
+        name = choice.hwsku or profile.default_hwsku
+        hwsku = profile.hwsku(name)
+        if hwsku is not None:
+            stated = CageReader(self._loaded, profile, hwsku, path).stated(choice, self.problems)
+            return SwitchHardware(profile, hwsku, origin, stated)
+        known = [h.name for h in profile.hwskus]
+        close = nearest(name, known)
+        hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+        message = f"{dotted}: {profile.name} has no HWSKU {name!r}; {hint}"
+        self._refuse(self._below(path, "hwsku"), message)
+        return None
+
+    def _below(self, path: tuple[str, ...], key: str) -> Origin:
+        """Return the key of a choice that is a mapping; a choice that is one name has none below it."""
+        exists = self._loaded.document.exists((*path, key))
+        return self._loaded.origin(*path, key) if exists else self._loaded.origin(*path)
+
+    def _refuse(self, origin: Origin, message: str) -> None:
+        self.problems.append(self._loaded.problem(origin, message))

@@ -1,0 +1,312 @@
+"""What every host's NICs must be set to, derived from the classes and the NIC profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.problems import in_file_order
+from lossless.formats.intent.resolve.jobs import variables
+from lossless.formats.intent.resolve.shares import shares
+from lossless.ground.basics.errors import InputError
+from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport
+from lossless.model.fabric.model import CongestionControl
+from lossless.model.fabric.qos import DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import Parameter, Tool
+
+ECT0 = 0b10
+"""ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
+ROCE_V2 = 2
+"""What carries a DSCP at all: RoCE v1 has no IP header (InfiniBand Architecture Specification, annex A17)."""
+_STATED = ("trust", "dcbx", "global_pause", "pfc_prevention")
+"""Settings of hosts whose places a host that is read may be held against."""
+_PER_UNIT = {"us": 1000, "Mb/s": 10**6}
+"""How many of our base units (ns, b/s) one firmware unit is."""
+
+
+def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionControl:
+    """Return the declared congestion control, and the DSCP that CNPs carry under it."""
+    policy = loaded.intent.congestion_control
+    cnp_dscp = _cnp_dscp(loaded, nic) if policy.kind == "dcqcn" else None
+    return CongestionControl(policy.kind, cnp_dscp, loaded.origin("congestion_control"))
+
+
+def _cnp_dscp(loaded: LoadedIntent, nic: NicProfile) -> int | None:
+    """The stated one, else that of the class called cnp, else what the NIC's firmware uses."""
+    stated = loaded.intent.congestion_control.dcqcn.cnp_dscp
+    if stated is not None:
+        return stated
+    cls = loaded.intent.classes.get("cnp")
+    return cls.dscps[0] if cls and cls.dscps else nic.cnp_dscp
+
+
+def host_qos(
+    loaded: LoadedIntent, nic: NicProfile, nic_origin: Origin, rate_bps: int, cable_m: int
+) -> HostQos:
+    """Return the QoS of hosts with one adapter whose links have one rate and one cable length."""
+    hosts = loaded.intent.hosts
+    at_hosts, tool = loaded.origin("hosts"), _tool(loaded, nic)
+    return HostQos(
+        nic=nic,
+        nic_name=nic.name,
+        interfaces=hosts.interfaces or (),
+        rdma_devices=hosts.rdma_devices or (),
+        rate_bps=rate_bps,
+        mtu_bytes=hosts.mtu,
+        cable_m=cable_m,
+        dscp_to_priority=_dscp_to_priority(loaded),
+        pfc_priorities=_pfc_priorities(loaded),
+        pfc_origin=loaded.origin("hosts", "pfc"),
+        traffic_class=_traffic_class(loaded, nic),
+        traffic_class_origin=loaded.origin("hosts", "traffic_class"),
+        nccl_tc=hosts.nccl.ib_tc,
+        nccl_tc_origin=loaded.origin("hosts", "nccl", "ib_tc"),
+        dcqcn=_dcqcn(loaded, nic),
+        transport=Transport(hosts.nccl.ib_timeout, hosts.nccl.ib_retry_count, loaded.origin("hosts", "nccl")),
+        origin=at_hosts,
+        nic_origin=nic_origin,
+        mtu_origin=loaded.origin("hosts", "mtu"),
+        jobs=_jobs(loaded, _traffic_class(loaded, nic)),
+        stall_ms=_stall_ms(loaded, nic),
+        trust=hosts.trust,
+        dcbx=hosts.dcbx,
+        global_pause=hosts.global_pause,
+        applied_by=hosts.applied_by,
+        driver=nic.driver,
+        roce_version=ROCE_V2,
+        ets=shares(loaded, nic, tool, _cnp_dscp(loaded, nic)),
+        tool=tool,
+        origins=(
+            *((key, loaded.origin("hosts", key)) for key in _STATED),
+            ("dscp_to_priority", loaded.origin("classes")),
+        ),
+    )
+
+
+def _tool(loaded: LoadedIntent, nic: NicProfile) -> Tool:
+    stated = loaded.intent.hosts.tool
+    return nic.tools[0] if stated == "auto" else stated
+
+
+def _pfc_priorities(loaded: LoadedIntent) -> tuple[int, ...]:
+    """Return the priorities that NICs pause: as stated, else the lossless ones unless links to hosts have no PFC."""
+    intent = loaded.intent
+    if intent.hosts.pfc is not None:
+        return tuple(sorted(set(intent.hosts.pfc)))
+    tiers = intent.pfc.tiers if intent.pfc else None
+    if tiers is not None and "hosts" not in tiers:
+        return ()
+    return tuple(sorted(cls.priority for cls in intent.classes.values() if cls.lossless))
+
+
+def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
+    stated = loaded.intent.hosts.pfc_prevention
+    if nic.stall_prevention is None:
+        return None
+    return nic.stall_prevention.auto_ms if stated == "auto" else stated
+
+
+def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
+    hosts = loaded.intent.hosts
+    told = variables(loaded, tos)
+    given = {variable.name: variable.value for variable in told}
+    timeout_ms = None if hosts.job_timeout is None else hosts.job_timeout // 10**6
+    return Jobs(
+        libraries=tuple(_libraries(loaded)),
+        fifo_tc=hosts.nccl.ib_fifo_tc,
+        qps_per_connection=hosts.nccl.ib_qps_per_connection,
+        timeout_ms=timeout_ms,
+        loopback=hosts.loopback_rdma,
+        gid_index=hosts.nccl.ib_gid_index,
+        hca=given.get("NCCL_IB_HCA"),
+        socket_interfaces=given.get("NCCL_SOCKET_IFNAME"),
+        ucx_devices=given.get("UCX_NET_DEVICES"),
+        variables=told,
+    )
+
+
+def _libraries(loaded: LoadedIntent) -> Iterator[Library]:
+    """Yield the libraries that jobs are said to use, beside NCCL's own host-driven queue pairs."""
+    hosts = loaded.intent.hosts
+    if hosts.ucx is not None:
+        tos, at = hosts.ucx.traffic_class, loaded.origin("hosts", "ucx")
+        yield Library("UCX", "UCX_IB_TRAFFIC_CLASS", tos, False, _written(at, "traffic_class", tos))
+    if hosts.mori is not None:
+        tos, at = hosts.mori.traffic_class, loaded.origin("hosts", "mori")
+        yield Library("MORI", "MORI_RDMA_TC", tos, True, _written(at, "traffic_class", tos))
+    nccl, at = hosts.nccl, loaded.origin("hosts", "nccl")
+    if nccl.gin_ib_tc is not None:
+        yield Library("NCCL GIN", "NCCL_GIN_IB_TC", nccl.gin_ib_tc, True, at.at("gin_ib_tc"))
+    elif nccl.gin:
+        # It falls back to the byte of NCCL's other queue pairs (NVIDIA/nccl src/transport/net_ib/gin.cc).
+        origin = at.at("gin" if nccl.ib_tc is None else "ib_tc")
+        yield Library("NCCL GIN", "NCCL_IB_TC", nccl.ib_tc, True, origin)
+
+
+def _written(origin: Origin, key: str, value: object) -> Origin:
+    return origin if value is None else origin.at(key)
+
+
+def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
+    """Return the priority of every DSCP: a NIC left to its default of DSCP / 8 joins others to the pauses."""
+    classes = loaded.intent.classes.values()
+    named = {dscp: cls.priority for cls in classes for dscp in cls.dscps}
+    rest = next(cls.priority for cls in classes if cls.rest)
+    return tuple((dscp, named.get(dscp, rest)) for dscp in DSCPS)
+
+
+def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
+    """Return the ToS byte of RDMA traffic.
+
+    It is derived from the lossless class of the lowest priority that names DSCPs, and there from the first:
+    one byte serves a whole host, and what belongs in another lossless class must ask for it itself. Its ECN bits
+    are ECT(0), but for bnxt_re: there ``ecn_marking`` sets them, and Broadcom's script leaves them out here.
+    """
+    stated = loaded.intent.hosts.traffic_class
+    if isinstance(stated, int):
+        return stated
+    lossless = [cls for cls in loaded.intent.classes.values() if cls.lossless and cls.dscps]
+    first = min(lossless, key=lambda cls: cls.priority, default=None)
+    if first is None or stated != "derived":
+        return None
+    return first.dscps[0] << 2 | (0 if nic.driver == "bnxt_re" else ECT0)
+
+
+def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:
+    policy = loaded.intent.congestion_control
+    stated = _stated(loaded, nic)
+    defaults = {name.lower(): p.default for name, p in nic.dcqcn.items() if not name.startswith("CNP_")}
+    cnp_dscp = _cnp_dscp(loaded, nic)
+    priority = policy.dcqcn.cnp_priority
+    if priority is None:
+        priority = nic.cnp_priority if cnp_dscp is None else dict(_dscp_to_priority(loaded))[cnp_dscp]
+    return Dcqcn(
+        enabled=policy.kind == "dcqcn",
+        values=tuple(sorted({**defaults, **stated}.items())),
+        stated=tuple(sorted(stated)),
+        cnp_dscp=cnp_dscp,
+        cnp_priority=priority,
+        origin=loaded.origin("congestion_control", "dcqcn"),
+        priorities=_dcqcn_priorities(loaded),
+    )
+
+
+def _dcqcn_priorities(loaded: LoadedIntent) -> tuple[int, ...] | None:
+    """Return the stated priorities, None for those with PFC; where hosts have none, those of lossless classes."""
+    stated = loaded.intent.congestion_control.dcqcn.priorities
+    if stated is not None:
+        return tuple(sorted(set(stated)))
+    if _pfc_priorities(loaded) or loaded.intent.hosts.pfc is not None:
+        return None
+    return tuple(sorted(cls.priority for cls in loaded.intent.classes.values() if cls.lossless)) or None
+
+
+def check_nics(loaded: LoadedIntent, nics: Iterable[NicProfile]) -> None:
+    """Check that each adapter can be set to what the intent gives.
+
+    Raises:
+        InputError: every setting that an adapter does not have, does not count as finely, or whose known
+            range the value is outside.
+    """
+    problems = [
+        problem
+        for nic in {nic.name: nic for nic in nics}.values()
+        for problem in (
+            *_unfit_dcqcn(loaded, nic),
+            *_unfit_prevention(loaded, nic),
+            *_unfit_tool(loaded, nic),
+            *_not_found(loaded, nic),
+        )
+    ]
+    if problems:
+        raise InputError(in_file_order(problems))
+
+
+def _unfit_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    known = _parameters(nic)
+    for key, name, value in _given(loaded):
+        why = _unfit(known[name], value) if name in known else "has no such parameter that is known"
+        if why is not None:
+            origin = loaded.origin("congestion_control", "dcqcn", key)
+            yield loaded.problem(origin, f"congestion_control.dcqcn.{key}: {nic.name} {why}")
+
+
+def _unfit_prevention(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    stated, known = loaded.intent.hosts.pfc_prevention, nic.stall_prevention
+    if not isinstance(stated, int) or stated == 0:
+        return
+    why = None if known else "has no such setting that is known"
+    if known and not known.minimum_ms <= stated <= known.maximum_ms:
+        why = f"takes {known.minimum_ms:,} to {known.maximum_ms:,} ms, not {stated:,}"
+    if why is not None:
+        origin = loaded.origin("hosts", "pfc_prevention")
+        yield loaded.problem(origin, f"hosts.pfc_prevention: {nic.name} {why}")
+
+
+def _unfit_tool(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    """Yield what a tool cannot do with an adapter."""
+    hosts, tool, origin = loaded.intent.hosts, _tool(loaded, nic), loaded.origin("hosts", "tool")
+    if tool not in nic.tools:
+        fits = " or ".join(nic.tools)
+        yield loaded.problem(origin, f"hosts.tool: {tool} cannot set {nic.name}; expected {fits}")
+    elif tool == "niccli" and len(_pfc_priorities(loaded)) > 1:
+        priorities = ", ".join(map(str, _pfc_priorities(loaded)))
+        message = f"hosts.tool: niccli is known to pause one priority, not {priorities}; expected dcb"
+        yield loaded.problem(origin, message)
+    elif tool == "niccli" and hosts.trust != "dscp":
+        yield loaded.problem(origin, "hosts.tool: niccli sorts by DSCP alone; expected dcb, or trust: dscp")
+    elif tool != "mlnx_qos" and hosts.dcbx == "firmware":
+        message = f"hosts.dcbx: {tool} sets what firmware that speaks DCBX would write over; expected os"
+        yield loaded.problem(loaded.origin("hosts", "dcbx"), message)
+
+
+def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
+    """Yield that nothing tells which interfaces of a host are an adapter's."""
+    hosts = loaded.intent.hosts
+    known = len(nic.tools) > 1 or nic.pci_id is not None
+    if not known and not hosts.interfaces and not hosts.rdma_devices:
+        message = f"hosts.interfaces is missing: the profile of {nic.name} has no pci_id to find its ports by"
+        yield loaded.problem(loaded.origin("hardware", "nic"), message)
+
+
+def _unfit(parameter: Parameter, value: int) -> str | None:
+    """Return why an adapter cannot be set to a value in our units, None where it can as far as is known."""
+    count, rest = divmod(value, _PER_UNIT.get(parameter.unit, 1))
+    if rest:
+        return f"counts in whole {parameter.unit}"
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None and not low <= count <= high:
+        return f"takes {low:,} to {high:,} {_spoken_unit(parameter)}".rstrip() + f", not {count:,}"
+    if low is not None and count < low:
+        return f"takes {low:,} {_spoken_unit(parameter)}".rstrip() + f" or more, not {count:,}"
+    return None
+
+
+def _spoken_unit(parameter: Parameter) -> str:
+    """Return the unit where it is one that people say, empty where it is how firmware counts."""
+    return parameter.unit if parameter.unit in (*_PER_UNIT, "%") else ""
+
+
+def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
+    """Yield the parameters that the intent gives: key, firmware name, value in our units."""
+    given = loaded.intent.congestion_control.dcqcn.model_dump(exclude_none=True)
+    for key, value in given.items():
+        if key not in ("priorities", "cnp_dscp", "cnp_priority"):
+            yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
+
+
+def _parameters(nic: NicProfile) -> dict[str, Parameter]:
+    return {name.lower(): parameter for name, parameter in nic.dcqcn.items()}
+
+
+def _stated(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
+    """Return the DCQCN parameters that the intent gives, in the units of the firmware."""
+    known = _parameters(nic)
+    return {name: value // _PER_UNIT.get(known[name].unit, 1) for _, name, value in _given(loaded)}

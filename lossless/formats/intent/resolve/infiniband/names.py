@@ -1,0 +1,77 @@
+"""Names of hosts and HCAs as intents write them: ``host[1-16]``, ``host1:mlx5_0``, ``@storage``, and opensm's words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.base import refused
+from lossless.formats.intent.problems import suggestion
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Host
+
+_RANGES = re.compile(r"([^\[\]]*)\[([0-9,\- ]+)\]([^\[\]]*)")
+_MOST = 1_000_000
+
+
+class Names(NamedTuple):
+    """The hosts of a subnet and the names of their HCAs, by name of host."""
+
+    hosts: Mapping[str, Host]
+
+    def hosts_of(self, entry: str) -> list[Host]:
+        """Return the hosts that an entry names; raises PydanticCustomError."""
+        if entry.startswith("@"):
+            return self._of_role(entry[1:])
+        return [self._host(name) for name in expanded(entry)]
+
+    def hcas_of(self, entry: str) -> list[str]:
+        """Return the HCAs that an entry names: all of a host where only that is named; raises PydanticCustomError."""
+        if ":" not in entry:
+            return [hca for host in self.hosts_of(entry) for hca in host.hcas]
+        found = []
+        for name in expanded(entry):
+            host = self._host(name.partition(":")[0])
+            if name not in host.hcas:
+                raise refused(f"{host.name} has no HCA {name.partition(':')[2]}{suggestion(name, host.hcas)}")
+            found.append(name)
+        return found
+
+    def _host(self, name: str) -> Host:
+        if name not in self.hosts:
+            raise refused(f"there is no host {name}{near(name, self.hosts)}")
+        return self.hosts[name]
+
+    def _of_role(self, role: str) -> list[Host]:
+        roles = ("compute", "storage", "management")
+        if role not in roles:
+            raise refused(f"@{role} is no role of hosts{suggestion(role, roles)}")
+        return [host for host in self.hosts.values() if host.role == role]
+
+
+def near(name: str, known: Mapping[str, object] | Sequence[str]) -> str:
+    """Return a hint at the nearest of many names, empty where none is near."""
+    found = suggestion(name, tuple(known))
+    return found if found.startswith("; did you mean") else ""
+
+
+def expanded(entry: str) -> Iterator[str]:
+    """Yield the names that one entry stands for: ``host[1-3,7]``, ``host[01-16]``; raises PydanticCustomError."""
+    match = _RANGES.fullmatch(entry)
+    if match is None:
+        if "[" in entry or "]" in entry:
+            raise refused(f"{entry} is no list of names; write it like host[1-16,20]")
+        yield entry
+        return
+    before, ranges, after = match.groups()
+    for part in ranges.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        last = last if dash else first
+        if not first.isdecimal() or not last.isdecimal() or not 0 <= int(last) - int(first) < _MOST:
+            raise refused(f"{part.strip()!r} in {entry} is no range; write it like 1-16")
+        for number in range(int(first), int(last) + 1):
+            yield f"{before}{number:0{len(first)}d}{after}"

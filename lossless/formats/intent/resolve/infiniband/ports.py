@@ -1,0 +1,89 @@
+"""Which port of a switch each link gets, and how many ports of which rate are asked of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.subnet import PortDemand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.infiniband import SwitchProfile
+
+FULL_LANES = 4
+
+
+class PortUse(NamedTuple):
+    """A link end at a switch: its rate, what for, where that is written, and the port where one is named.
+
+    ``order``: where none is named, those of a lower order get the lower ports.
+    """
+
+    rate: str
+    purpose: str
+    origin: Origin
+    port: int | None
+    order: int = 0
+
+
+class Ports(NamedTuple):
+    """The ports of one switch: the highest number, and one for each use in order, None where none was left."""
+
+    highest: int
+    numbers: tuple[int | None, ...]
+
+
+def cages(profile: SwitchProfile) -> int:
+    """Return how many ports a switch has where none is split: those at a rate of all lanes."""
+    whole = [count for rate, count in profile.ports.items() if RATES[rate].lanes == FULL_LANES]
+    return max(whole, default=max(profile.ports.values()) // 2)
+
+
+def place(profile: SwitchProfile, uses: Sequence[PortUse]) -> Ports:
+    """Return the ports of a switch's links, those that are named first of all, the others by their order.
+
+    Where a link has half the lanes every port of the switch counts as two, and a link of all lanes takes the odd one:
+    so numbers of the model are unique, which is all that routing needs. What a deployed switch calls its ports,
+    ``ibnetdiscover`` tells.
+    """
+    halves = any(RATES[use.rate].lanes < FULL_LANES for use in uses)
+    highest = cages(profile) * (2 if halves else 1)
+    taken = {use.port for use in uses if use.port is not None}
+    free = _Free(highest, taken, halves=halves)
+    numbers = [use.port for use in uses]
+    for index in sorted(range(len(uses)), key=lambda index: uses[index].order):
+        numbers[index] = numbers[index] or free.next(RATES[uses[index].rate].lanes)
+    return Ports(highest, tuple(numbers))
+
+
+class _Free:
+    """Hands out port numbers from 1 on; halves of a split port one after the other."""
+
+    def __init__(self, highest: int, taken: set[int], *, halves: bool) -> None:
+        self._highest, self._taken, self._step = highest, taken, 2 if halves else 1
+        self._next = 1
+        self._half: int | None = None
+
+    def next(self, lanes: int) -> int | None:
+        if lanes < FULL_LANES and self._half is not None:
+            half, self._half = self._half, None
+            return half
+        while self._next <= self._highest:
+            first, self._next = self._next, self._next + self._step
+            both = range(first, first + self._step)
+            if self._taken.isdisjoint(both):
+                self._half = first + 1 if lanes < FULL_LANES and self._step == 2 else self._half
+                return first
+        return None
+
+
+def demand(switch: str, uses: Sequence[PortUse]) -> Iterator[PortDemand]:
+    """Yield how many ports of each rate a switch's links ask for, and for what."""
+    counted = Counter((use.rate, use.purpose, use.origin) for use in uses)
+    for (rate, purpose, origin), count in counted.items():
+        yield PortDemand(switch, count, RATES[rate], purpose, origin)

@@ -1,0 +1,226 @@
+"""Managers, partitions, SHARP and jobs of a subnet's intent, every name looked up."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic_core import PydanticCustomError
+
+from lossless.formats.intent.problems import suggestion
+from lossless.formats.intent.resolve.infiniband.names import Names, near
+from lossless.ground.basics.errors import InputError
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.infiniband.subnet import (
+    Job,
+    ManagerHost,
+    Member,
+    Partition,
+    Routing,
+    Setting,
+    Sharp,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from lossless.formats.intent.infiniband.load import LoadedSubnet
+    from lossless.formats.intent.infiniband.service import PartitionChoice, PartitionMembers
+    from lossless.ground.basics.errors import Problem
+    from lossless.model.fabric.infiniband.subnet import Hca, Membership, Switch
+
+WORDS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
+"""What opensm takes for many ports at once (opensm(8), partition configuration)."""
+_MEMBERSHIPS: tuple[Membership, ...] = ("full", "limited", "both")
+_GUID = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
+
+
+class Services:
+    """Looks up what the parts of an intent name; keeps what is not there as problems."""
+
+    def __init__(
+        self, loaded: LoadedSubnet, names: Names, hcas: Mapping[str, Hca], switches: Mapping[str, Switch]
+    ) -> None:
+        self._loaded, self._names, self._hcas, self._switches = loaded, names, hcas, switches
+        self.problems: list[Problem] = []
+
+    def finish(self) -> None:
+        """Raise InputError where anything that was looked up is not there."""
+        if self.problems:
+            raise InputError(self.problems)
+
+    def managers(self) -> tuple[ManagerHost, ...]:
+        """Return where subnet managers run."""
+        found = []
+        for index, choice in enumerate(self._loaded.intent.subnet_manager.hosts):
+            path = ("subnet_manager", "hosts", index)
+            node, hca = self._node(choice.on, (*path, "on"))
+            found.append(ManagerHost(node, hca, choice.priority, choice.standby, self._loaded.origin(*path)))
+        return tuple(found)
+
+    def routing(self, top: Sequence[str]) -> Routing:
+        """Return how the subnet is routed; ``top`` are the switches of the top tier."""
+        loaded, choice = self._loaded, self._loaded.intent.subnet_manager.routing
+        at = loaded.origin("subnet_manager", "routing")
+        if choice is None:
+            return Routing((), False, at)
+        roots = None if choice.roots is None else tuple(self._roots(choice.roots, top))
+        compute = [hca for host in self._names.hosts.values() if host.role == "compute" for hca in host.hcas]
+        return Routing(
+            engines=choice.engine,
+            no_fallback=not choice.fallback,
+            origin=loaded.origin("subnet_manager", "routing", "engine"),
+            roots=roots,
+            compute=tuple(compute) if choice.compute_nodes else None,
+            roots_origin=loaded.origin("subnet_manager", "routing", "roots"),
+        )
+
+    def partitions(self) -> tuple[Partition, ...] | None:
+        """Return the partitions, None where the intent says nothing of them."""
+        declared = self._loaded.intent.partitions
+        if declared is None:
+            return None
+        return tuple(self._partition(name, choice) for name, choice in declared.items())
+
+    def sharp(self) -> Sharp | None:
+        """Return what is reduced in the switches, None where the intent says nothing of it."""
+        loaded, choice = self._loaded, self._loaded.intent.sharp
+        at = loaded.origin("sharp")
+        if choice is None:
+            off = Sharp(False, None, None, None, (), (), None, (), at)
+            return off if loaded.intent.is_off("sharp") else None
+        excluded = self._hosts(choice.exclude, ("sharp", "exclude"))
+        hosts = self._hosts(choice.hosts, ("sharp", "hosts"))
+        settings = (
+            Setting(key, text, loaded.origin("sharp", "settings", key))
+            for key, text in choice.settings.items()
+        )
+        return Sharp(
+            on=True,
+            am_node=self._node(choice.manager, ("sharp", "manager"))[0],
+            trees=choice.trees,
+            jobs=choice.jobs,
+            hosts=tuple(host for host in hosts if host not in set(excluded)),
+            excluded=excluded,
+            needs=choice.needs,
+            settings=tuple(settings),
+            origin=at,
+        )
+
+    def job(self) -> Job | None:
+        """Return what jobs are told, None where the intent says nothing of it."""
+        loaded, jobs = self._loaded, self._loaded.intent.jobs
+        if jobs is None:
+            return None
+        self._one_of(jobs.level, self._levels(), "level", ("jobs", "level"))
+        self._one_of(
+            jobs.partition, tuple(loaded.intent.partitions or ()), "partition", ("jobs", "partition")
+        )
+        environment = (
+            Setting(key, text, loaded.origin("jobs", "environment", key))
+            for key, text in jobs.environment.items()
+        )
+        return Job(jobs.level, jobs.partition, tuple(environment), loaded.origin("jobs"))
+
+    def _levels(self) -> tuple[str, ...]:
+        return tuple(self._loaded.intent.qos.levels) if self._loaded.intent.qos else ()
+
+    def _node(self, named: str, path: tuple[str | int, ...]) -> tuple[str, str | None]:
+        """Return the host or switch that is named, and the HCA of a host that is meant."""
+        if named in self._switches:
+            return named, None
+        try:
+            hcas = self._names.hcas_of(named)
+        except PydanticCustomError as error:
+            # A plain name may be that of a switch as well; of anything else what is wrong with it is said.
+            is_plain = not {"@", ":", "["} & set(named)
+            known = (*self._names.hosts, *self._switches)
+            says = f"there is no host or switch {named}{near(named, known)}" if is_plain else error.message()
+            self._refuse(path, says)
+            return named, None
+        hosts = {hca.partition(":")[0] for hca in hcas}
+        if len(hosts) != 1:
+            self._refuse(path, f"{named} is {len(hosts)} hosts; name one")
+            return named, None
+        return hosts.pop(), hcas[0]
+
+    def _roots(self, stated: Sequence[str], top: Sequence[str]) -> Iterator[str]:
+        path = ("subnet_manager", "routing", "roots")
+        for index, name in enumerate(stated):
+            if name == "top":
+                if not top:
+                    self._refuse(path, "this topology has no top tier; name the switches")
+                yield from top
+            elif name in self._switches:
+                yield name
+            else:
+                where = path if len(stated) == 1 else (*path, index)
+                self._refuse(where, f"there is no switch {name}{near(name, tuple(self._switches))}")
+
+    def _partition(self, name: str, choice: PartitionChoice) -> Partition:
+        path = ("partitions", name)
+        self._one_of(choice.level, self._levels(), "level", (*path, "level"))
+        qos = self._loaded.intent.qos
+        level = qos.levels.get(choice.level) if qos is not None and choice.level is not None else None
+        rate_bps = RATES[choice.rate].bits_per_second if choice.rate is not None else None
+        return Partition(
+            name=name,
+            pkey=choice.pkey,
+            index0=choice.index0,
+            ipoib=choice.ipoib,
+            rate=RATES[choice.rate].code if choice.rate is not None else None,
+            mtu=None,
+            sl=level.sl if level is not None else choice.sl,
+            default=choice.default,
+            # A later entry of the file replaces an earlier one of the same port: words for many come first.
+            members=tuple(sorted(self._members(choice.members, (*path, "members")), key=_is_of_few)),
+            origin=self._loaded.origin(*path),
+            rate_bps=rate_bps,
+            mtu_bytes=choice.mtu,
+        )
+
+    def _members(self, members: PartitionMembers, path: tuple[str | int, ...]) -> Iterator[Member]:
+        for membership in _MEMBERSHIPS:
+            stated: tuple[str, ...] = getattr(members, membership)
+            for index, entry in enumerate(stated):
+                written = self._loaded.document.exists((*path, membership, index))
+                where = (*path, membership, index) if written else (*path, membership)
+                yield from self._member(entry, membership, where)
+
+    def _member(self, entry: str, membership: Membership, path: tuple[str | int, ...]) -> Iterator[Member]:
+        origin = self._loaded.origin(*path)
+        if entry in WORDS:
+            yield Member(None, None, entry, membership, origin)
+        elif _GUID.fullmatch(entry):
+            yield Member(None, int(entry, 16), None, membership, origin)
+        else:
+            for hca in self._found(self._names.hcas_of, entry, path):
+                yield Member(hca, self._hcas[hca].guid, None, membership, origin)
+
+    def _hosts(self, entries: Sequence[str], path: tuple[str | int, ...]) -> tuple[str, ...]:
+        def names(entry: str) -> list[str]:
+            return [host.name for host in self._names.hosts_of(entry)]
+
+        found = (name for entry in entries for name in self._found(names, entry, path))
+        return tuple(dict.fromkeys(found))
+
+    def _found(
+        self, look_up: Callable[[str], list[str]], entry: str, path: tuple[str | int, ...]
+    ) -> list[str]:
+        try:
+            return look_up(entry)
+        except PydanticCustomError as error:
+            self._refuse(path, error.message())
+            return []
+
+    def _one_of(self, name: str | None, known: Sequence[str], what: str, path: tuple[str | int, ...]) -> None:
+        if name is not None and name not in known:
+            self._refuse(path, f"there is no {what} {name}{suggestion(name, known)}")
+
+    def _refuse(self, path: tuple[str | int, ...], message: str) -> None:
+        origin = self._loaded.origin(*path)
+        self.problems.append(self._loaded.problem(origin, f"{'.'.join(map(str, origin.path))}: {message}"))
+
+
+def _is_of_few(member: Member) -> bool:
+    return member.word in (None, "SELF")

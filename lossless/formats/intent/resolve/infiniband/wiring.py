@@ -1,0 +1,175 @@
+"""The topology of a subnet's intent to a layout: by its shape, or as switches and links are listed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic_core import PydanticCustomError
+
+from lossless.analysis.topology.infiniband import (
+    DragonflyPlusShape,
+    FatTreeShape,
+    HostSpot,
+    Layout,
+    Links,
+    SwitchSpot,
+    TorusShape,
+    Wire,
+    dragonfly_plus,
+    fat_tree,
+    torus,
+)
+from lossless.formats.intent.base import refused
+from lossless.formats.intent.infiniband.wiring import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
+from lossless.formats.intent.resolve.infiniband.names import near
+from lossless.ground.basics.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.intent.infiniband.load import LoadedSubnet
+    from lossless.formats.intent.infiniband.wiring import HostChoice, SwitchLink
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Origin
+
+HOSTS = "hosts"
+UPLINKS = "uplinks"
+CORE_LINKS = "links to cores"
+GLOBAL_LINKS = "links between groups"
+SWITCH_LINKS = "links between switches"
+
+
+def layout_of(loaded: LoadedSubnet) -> Layout:
+    """Return the layout of an intent, hosts that are named after those of the shape.
+
+    Raises:
+        InputError: a switch that does not exist, or a port that cannot be, located in the intent.
+    """
+    made = _of_shape(loaded)
+    problems: list[Problem] = []
+    hosts, wires = list(made.hosts), list(made.wires)
+    known = {switch.name: None for switch in made.switches}
+    there = known.keys() | {host.name for host in hosts}
+    for name, choice in loaded.intent.topology.hosts.items():
+        origin = loaded.origin("topology", "hosts", name)
+        if name in there:
+            problems.append(loaded.problem(origin.key(), f"{name} is there already"))
+        hosts.append(HostSpot(name, origin))
+        wires += _named_host(loaded, name, choice, known, problems)
+    if problems:
+        raise InputError(problems)
+    return Layout(made.switches, tuple(hosts), tuple(wires))
+
+
+def _of_shape(loaded: LoadedSubnet) -> Layout:
+    shape = loaded.intent.topology.shape
+    if isinstance(shape, FatTree):
+        return _fat_tree(loaded, shape)
+    if isinstance(shape, SubnetDragonflyPlus):
+        return _dragonfly_plus(loaded, shape)
+    return _torus(loaded, shape) if isinstance(shape, SubnetTorus) else _listed(loaded)
+
+
+def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> Layout:
+    at = loaded.origin("topology", "fat_tree")
+    return fat_tree(
+        FatTreeShape(
+            pods=shape.pods,
+            leaves=shape.leaves,
+            spines=shape.spines,
+            cores=shape.cores or 0,
+            planes=shape.planes,
+            rails=shape.rails,
+            hosts_per_leaf=shape.hosts_per_leaf,
+            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
+            uplinks=Links(*shape.uplinks, UPLINKS, at.at("uplinks")),
+            core_links=shape.core_links and Links(*shape.core_links, CORE_LINKS, at.at("core_links")),
+            origin=at,
+        )
+    )
+
+
+def _dragonfly_plus(loaded: LoadedSubnet, shape: SubnetDragonflyPlus) -> Layout:
+    at = loaded.origin("topology", "dragonfly_plus")
+    return dragonfly_plus(
+        DragonflyPlusShape(
+            groups=shape.groups,
+            leaves=shape.leaves,
+            spines=shape.spines,
+            hosts_per_leaf=shape.hosts_per_leaf,
+            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
+            uplinks=Links(*shape.uplinks, UPLINKS, at.at("uplinks")),
+            global_links=Links(*shape.global_links, GLOBAL_LINKS, at.at("global_links")),
+            origin=at,
+        )
+    )
+
+
+def _torus(loaded: LoadedSubnet, shape: SubnetTorus) -> Layout:
+    at = loaded.origin("topology", "torus")
+    return torus(
+        TorusShape(
+            sides=shape.sides,
+            links=Links(*shape.links, SWITCH_LINKS, at.at("links")),
+            hosts_per_switch=shape.hosts_per_switch,
+            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
+            origin=at,
+        )
+    )
+
+
+def _listed(loaded: LoadedSubnet) -> Layout:
+    declared = loaded.intent.topology.switches or {}
+    switches = tuple(
+        SwitchSpot(name, choice.role, loaded.origin("topology", "switches", name))
+        for name, choice in declared.items()
+    )
+    problems: list[Problem] = []
+    taken: set[tuple[str, int]] = set()
+    wires: list[Wire] = []
+    for index, link in enumerate(loaded.intent.topology.links):
+        at = loaded.origin("topology", "links", index)
+        try:
+            wires += _bundle(link, at, declared, taken)
+        except PydanticCustomError as error:
+            problems.append(loaded.problem(at, error.message()))
+    if problems:
+        raise InputError(problems)
+    return Layout(switches, (), tuple(wires))
+
+
+def _bundle(
+    link: SwitchLink, at: Origin, known: Mapping[str, object], taken: set[tuple[str, int]]
+) -> Iterator[Wire]:
+    """Return the links of a bundle between two switches that are listed; raises PydanticCustomError."""
+    ends = [split_end(link.a), split_end(link.b)]
+    for name, port in ends:
+        if name not in known:
+            raise refused(f"there is no switch {name}{near(name, known)}")
+        if port is not None and link.links[0] > 1:
+            raise refused(f"{name}:{port} is one port, and the bundle has {link.links[0]} links")
+        if port is not None and (name, port) in taken:
+            raise refused(f"{name}:{port} has a link already")
+        if port is not None:
+            taken.add((name, port))
+    (a, a_port), (b, b_port) = ends
+    if a == b:
+        raise refused(f"both ends are {a}: a switch is not linked to itself")
+    wire = Wire(a, b, link.links[1], SWITCH_LINKS, at, a_port=a_port, b_port=b_port)
+    return (wire for _ in range(link.links[0]))
+
+
+def _named_host(
+    loaded: LoadedSubnet, name: str, choice: HostChoice, known: dict[str, None], problems: list[Problem]
+) -> Iterator[Wire]:
+    """Yield the links of a host that is named, which go to its switches in turn."""
+    count, rate = choice.links
+    path = ("topology", "hosts", name)
+    missing = [switch for switch in choice.at if switch not in known]
+    problems += (
+        loaded.problem(loaded.origin(*path, "at"), f"there is no switch {switch}{near(switch, list(known))}")
+        for switch in missing
+    )
+    origin = loaded.origin(*path, "links")
+    for rail in range(0 if missing else count):
+        yield Wire(choice.at[rail % len(choice.at)], name, rate, HOSTS, origin, rail=rail)

@@ -1,0 +1,105 @@
+"""Kinds of switches: what makes switches alike, and which port each link gets on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.resolve.placement import NOTHING_STATED, Stated
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+from lossless.model.fabric.model import PortDemand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.topology.shapes import LinkTier, Role
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.placement import Placement
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
+
+
+class PortUse(NamedTuple):
+    """One port a switch needs: its speed, which links it serves, and the real cable.
+
+    ``remapped``: tunnels between dual ToRs pass here. ``lag`` names the LAG it is a member of. ``kept`` are ports that
+    are left free before it, as numbers and speeds in b/s.
+    """
+
+    speed_bps: int
+    tier: LinkTier
+    cable_m: int
+    name: str | None
+    origin: Origin
+    cable_origin: Origin
+    remapped: bool = False
+    lag: str | None = None
+    kept: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def to_host(self) -> bool:
+        """Whether a host is at the other end."""
+        return self.tier == "hosts"
+
+
+class SwitchKind(NamedTuple):
+    """What makes switches alike: product, HWSKU, role and the ports they need, in order.
+
+    ``stated`` is what the intent says of its cages and ports.
+    """
+
+    profile: SwitchProfile
+    hwsku: Hwsku
+    role: Role
+    uses: tuple[PortUse, ...]
+    hardware_origin: Origin
+    stated: Stated = NOTHING_STATED
+
+    @property
+    def remapped(self) -> bool:
+        """Whether tunnels between dual ToRs pass at any of its ports."""
+        return any(use.remapped for use in self.uses)
+
+
+def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[PortSpec | None]:
+    """Return the port of each use; those that are named come before the others choose.
+
+    Raises:
+        InputError: a named port is to stay down, or no port is left to keep free.
+    """
+    claimed: dict[int, PortSpec | None] = {}
+    for number, use in enumerate(kind.uses):
+        if use.name is None:
+            continue
+        if use.name in kind.stated.down:
+            link, said = (".".join(map(str, o.path)) for o in (use.origin, kind.hardware_origin))
+            message = f"{link}: {use.name} has a link, and {said}.down says that it stays down"
+            raise InputError([loaded.problem(use.origin, message)])
+        claimed[number] = placement.claim(use.name, use.speed_bps)
+    return [_placed(loaded, kind, use, claimed.get(i), placement) for i, use in enumerate(kind.uses)]
+
+
+def _placed(
+    loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: Placement
+) -> PortSpec | None:
+    """Return the port of a use, after those that are kept free before it."""
+    for ports, speed_bps in use.kept:
+        for _ in range(ports):
+            if not placement.keep(speed_bps):
+                where = loaded.origin("topology", loaded.intent.topology.shape_key or "", "room")
+                path, rate = ".".join(map(str, where.path)), format_rate(speed_bps)
+                message = f"{path}: a {kind.role} ({kind.hwsku.name}) has no {rate} port left for links that may come"
+                raise InputError([loaded.problem(where, message)])
+    return claimed if use.name is not None else placement.take(use.speed_bps)
+
+
+def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
+    """Return how many ports of each speed are wanted, and for what."""
+    found: dict[tuple[int, str], list[PortUse]] = {}
+    for use in uses:
+        found.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
+    return tuple(
+        PortDemand(len(alike), speed_bps, f"{format_rate(speed_bps)} {tier} ports", alike[0].origin)
+        for (speed_bps, tier), alike in found.items()
+    )

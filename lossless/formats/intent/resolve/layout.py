@@ -1,0 +1,365 @@
+"""The ports of one kind of switch: placed, cabled, and given their QoS. Switches alike share one layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.pools import PoolPlan, PortLoad, plan_pools
+from lossless.formats.intent.resolve.buffers import (
+    buffer_defaults,
+    buffer_model,
+    dynamic_buffers,
+    dynamic_pools,
+)
+from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
+from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind, demand, place
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.formats.intent.resolve.treatment import Treatment, Treatments
+from lossless.formats.intent.resolve.unused import reclaimed, zero_buffers
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
+from lossless.model.fabric.qos import (
+    PRIORITIES,
+    BufferProfile,
+    PortQos,
+    PriorityGroup,
+    Queue,
+    Watchdog,
+)
+from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.buffers import BufferModel
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import PortDemand
+    from lossless.model.fabric.qos import Pool, TunnelMaps
+    from lossless.model.hardware.model import BufferDefaults, HeadroomRow, PortSpec
+
+_TEMPLATES: dict[str, tuple[str, ...]] = {
+    "leaf": ("t0", "t1", "lt2", "ft2"),
+    "spine": ("t1", "t0", "ft2", "lt2"),
+    "super-spine": ("t2", "ft2", "lt2", "t1", "t0"),
+    "switch": ("t0", "t1", "lt2", "ft2"),
+}
+"""Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1, what joins
+pods t2). What stands in no tier has hosts, as a leaf has."""
+MONITORED = (
+    "BUFFER_POOL_WATERMARK",
+    "PFCWD",
+    "PG_DROP",
+    "PG_WATERMARK",
+    "PORT",
+    "QUEUE",
+    "QUEUE_WATERMARK",
+)
+"""Counter groups that the watchdog and the detection of storms need (sonic-flex_counter.yang @086b03b)."""
+
+
+class Layout(NamedTuple):
+    """The ports of one kind of switch, in the order asked for, and what holds for the whole switch.
+
+    ``unused`` are the ports that no link has got.
+    """
+
+    ports: tuple[Port, ...]
+    demand: tuple[PortDemand, ...]
+    qos: SwitchQos
+    pool_plan: PoolPlan
+    unused: tuple[PortSpec, ...]
+
+
+class _Wanted(NamedTuple):
+    """What each use of a switch gets: a port, a row of headroom, and how the port treats classes."""
+
+    placed: Sequence[PortSpec | None]
+    rows: Sequence[HeadroomRow | None]
+    treated: Sequence[Treatment]
+
+
+class LayoutBuilder:
+    """Builds the layout of each kind of switch of one fabric."""
+
+    def __init__(self, loaded: LoadedIntent) -> None:
+        self._loaded = loaded
+        self._intent = loaded.intent
+        self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
+        self._treatments = Treatments(loaded)
+        self._schedulers = schedulers(loaded)
+        self._group_of = priority_groups(loaded.intent.classes)
+        self.mtu_bytes = loaded.intent.mtu
+        self.has_lossless = any(cls.lossless for cls in loaded.intent.classes.values())
+        self.asymmetric = loaded.intent.pfc is not None and loaded.intent.pfc.asymmetric
+
+    def build(self, kind: SwitchKind) -> Layout:
+        """Return the layout of a kind of switch.
+
+        Raises:
+            InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it, or what is
+                chosen for its buffers is not to be had; a link names a port that cannot be its own.
+        """
+        model = buffer_model(self._loaded, kind)
+        defaults = buffer_defaults(self._loaded, kind, _TEMPLATES[kind.role])
+        placement = Placement(kind.profile, kind.hwsku, kind.stated)
+        placed = place(self._loaded, kind, placement)
+        rows = [_row(kind, use, model) for use in kind.uses]
+        treated = self._treated(kind)
+        plan = self._pools(kind, defaults, _Wanted(placed, rows, treated), model)
+        shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in plan.pools}, model)
+        ports = tuple(map(shaper.port, kind.uses, placed, rows, treated, range(1, len(placed) + 1)))
+        unused = tuple(placement.unused())
+        qos = self._switch_qos(kind, plan, model, treated)
+        zero = zero_buffers(self._loaded, kind)
+        if zero is not None:
+            down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
+            ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
+        return Layout(ports, demand(kind.uses), qos, plan, unused)
+
+    def _treated(self, kind: SwitchKind) -> list[Treatment]:
+        """Return how each port treats classes."""
+        beside = kind.remapped
+        return [
+            self._treatments.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=beside)
+            for use in kind.uses
+        ]
+
+    def _pools(
+        self,
+        kind: SwitchKind,
+        defaults: BufferDefaults,
+        wanted: _Wanted,
+        model: BufferModel,
+    ) -> PoolPlan:
+        if model == "dynamic":
+            return PoolPlan(dynamic_pools(defaults, self._loaded.origin("buffers", "model")), 0, 0)
+        egress = defaults.profile("egress_lossy_profile")
+        counts = [self._group_counts(treatment) for treatment in wanted.treated]
+        loads = tuple(
+            PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
+            for spec, row, (lossless, lossy) in zip(wanted.placed, wanted.rows, counts, strict=True)
+            if spec and row
+        )
+        ratio = self._intent.buffers.headroom_oversubscription
+        return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
+
+    def _group_counts(self, treatment: Treatment) -> tuple[int, int]:
+        """Return how many lossless and lossy priority groups a port has."""
+        classes, groups = self._intent.classes, self._group_of
+        own = {groups[name] for name, cls in classes.items() if cls.lossless} if treatment.pauses else set()
+        lossless = own | treatment.second.keys()
+        return len(lossless), len({groups[name] for name in classes} - lossless)
+
+    def _switch_qos(
+        self, kind: SwitchKind, plan: PoolPlan, model: BufferModel, treated: Sequence[Treatment]
+    ) -> SwitchQos:
+        # Without a port to look after, a switch has no row for the watchdog either.
+        watched = any(treatment.watched for treatment in treated)
+        policy = self._watchdog_policy if watched else None
+        origin = self._watchdog_origin()
+        return SwitchQos(
+            buffer_model=model,
+            pools=plan.pools,
+            poll=WatchdogPoll(
+                policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
+            ),
+            counters=tuple((group, True) for group in MONITORED),
+            global_dscp_map=self._treatments.global_dscp_map(kind.role, beside_remapped=kind.remapped),
+            database_version=None,
+            headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
+            storage_backend=False,
+            voq=False,
+            origin=self._loaded.origin("topology"),
+            dynamic=dynamic_buffers(self._loaded) if model == "dynamic" else None,
+            tunnel=self._tunnel(kind),
+        )
+
+    def _tunnel(self, kind: SwitchKind) -> TunnelMaps | None:
+        """Return the maps of the tunnel, which begins and ends at leaves."""
+        if not kind.remapped or kind.role != "leaf":
+            return None
+        return self._treatments.tunnel(self._loaded.origin("topology"))
+
+    def port_qos(
+        self, shaper: _PortShaper, treatment: Treatment, speed_bps: int, lossless: BufferProfile | None
+    ) -> PortQos:
+        """Return the QoS of ports of one speed whose lossless groups have one profile."""
+        shared = treatment.maps
+        with_map = shaper.kind.profile.asic.pfc_to_pg_map
+        return PortQos(
+            dscp_to_tc=shared.dscp_to_tc,
+            tc_to_queue=shared.tc_to_queue,
+            tc_to_pg=shared.tc_to_pg,
+            pfc_to_queue=shared.pfc_to_queue,
+            pfc_to_pg=shared.pfc_to_pg if with_map else None,
+            trust_dot1p=False,
+            pfc=shared.pfc,
+            watchdog_mask=treatment.watched,
+            watchdog=self._watchdog() if treatment.watched else None,
+            queues=self._queues(shaper, treatment, speed_bps),
+            groups=self._groups(shaper, treatment, lossless),
+            profile_lists=shaper.profile_lists,
+            origin=shared.pfc.origin,
+        )
+
+    def _watchdog_origin(self) -> Origin:
+        """Return where the watchdog is declared; where nothing is said of it, the class that needs it."""
+        origin = self._loaded.origin("pfc", "watchdog")
+        lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
+        return origin if origin.path else self._loaded.origin("classes", next(lossless, ""))
+
+    def _watchdog(self) -> Watchdog | None:
+        policy = self._watchdog_policy
+        if policy is None:
+            return None
+        restoration_ms = None if policy.restoration is None else policy.restoration // 10**6
+        origin = self._loaded.origin("pfc", "watchdog")
+        return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
+
+    def _queues(self, shaper: _PortShaper, treatment: Treatment, speed_bps: int) -> tuple[Queue | None, ...]:
+        found: list[Queue | None] = [None] * len(PRIORITIES)
+        own = {cls.priority: name for name, cls in self._intent.classes.items()}
+        for number, name in (*own.items(), *treatment.second.items()):
+            found[number] = Queue(
+                number=number,
+                scheduler=self._schedulers[name],
+                wred=wred(self._loaded, name, speed_bps),
+                buffer=shaper.egress(self._intent.classes[name].lossless),
+                origin=self._loaded.origin("classes", name),
+                buffer_origin=self._loaded.origin("classes", name),
+            )
+        return tuple(found)
+
+    def _groups(
+        self, shaper: _PortShaper, treatment: Treatment, lossless: BufferProfile | None
+    ) -> tuple[PriorityGroup | None, ...]:
+        found: list[PriorityGroup | None] = [None] * len(PRIORITIES)
+        # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
+        by_rank = sorted(
+            self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
+        )
+        for name, cls in by_rank:
+            number, pauses = self._group_of[name], cls.lossless and treatment.pauses
+            profile = lossless if pauses else shaper.defaults_profile("ingress_lossy_profile")
+            computed = pauses and shaper.model == "dynamic"
+            if found[number] is None and (profile is not None or computed):
+                origin = self._loaded.origin("classes", name)
+                found[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
+        for number, name in treatment.second.items():
+            computed = shaper.model == "dynamic"
+            if lossless is not None or computed:
+                origin = self._loaded.origin("classes", name)
+                found[number] = PriorityGroup(number, lossless, generated=computed, origin=origin)
+        return tuple(found)
+
+
+class _PortShaper:
+    """Makes the ports of one kind of switch, sharing what is alike."""
+
+    def __init__(
+        self,
+        builder: LayoutBuilder,
+        kind: SwitchKind,
+        defaults: BufferDefaults,
+        pools: dict[str, Pool],
+        model: BufferModel,
+    ) -> None:
+        self.kind = kind
+        self.model = model
+        self._builder = builder
+        self._defaults = defaults
+        self._pools = pools
+        self._profiles: dict[str, BufferProfile] = {}
+        self._qos: dict[tuple[object, ...], PortQos] = {}
+        self.profile_lists = self._lists()
+
+    def port(
+        self,
+        use: PortUse,
+        spec: PortSpec | None,
+        row: HeadroomRow | None,
+        treatment: Treatment,
+        number: int,
+    ) -> Port:
+        # The dynamic model computes for any length.
+        configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
+        key = (use.speed_bps, configured_m, id(treatment))
+        if key not in self._qos:
+            lossless = self._lossless(row)
+            self._qos[key] = self._builder.port_qos(self, treatment, use.speed_bps, lossless)
+        return Port(
+            name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
+            speed_bps=use.speed_bps,
+            lanes=len(spec.lanes) if spec else None,
+            mtu_bytes=self._builder.mtu_bytes,
+            admin_up=True,
+            tier="host" if use.to_host else "switch",
+            cable=Cable(use.cable_m, configured_m, use.cable_origin),
+            neighbor=None,
+            qos=self._qos[key],
+            placed=spec is not None,
+            origin=use.origin,
+            pfc_unwanted=not treatment.pauses and self._builder.has_lossless,
+            lag=use.lag,
+            asymmetric=treatment.pauses and self._builder.asymmetric,
+            spec=spec,
+        )
+
+    def egress(self, lossless: bool) -> BufferProfile | None:
+        names = ("egress_lossless_profile",) if lossless else ("q_lossy_profile", "egress_lossy_profile")
+        return next((p for p in map(self.defaults_profile, names) if p), None)
+
+    def _lists(self) -> tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]:
+        """Port-wide profile lists exist where the HWSKU ships an ingress_lossless_profile for them."""
+        if self._defaults.profile("ingress_lossless_profile") is None:
+            return (), ()
+        pools = [pool.name for pool in self._defaults.pools]
+        ingress = [
+            "ingress_lossless_profile",
+            *(["ingress_lossy_profile"] if "ingress_lossy_pool" in pools else []),
+        ]
+        listed = (ingress, ["egress_lossless_profile", "egress_lossy_profile"])
+        first, second = (tuple(p for p in map(self.defaults_profile, names) if p) for names in listed)
+        return first, second
+
+    def defaults_profile(self, name: str) -> BufferProfile | None:
+        """Return one of the HWSKU's own profiles, on the pools of this switch."""
+        found = self._defaults.profile(name)
+        if found is None:
+            return None
+        if name not in self._profiles:
+            self._profiles[name] = BufferProfile(
+                name=name,
+                pool=self._pools.get(found.pool),
+                reserved_bytes=found.reserved_bytes,
+                headroom_bytes=None,
+                xon_bytes=None,
+                xon_offset_bytes=None,
+                dynamic_th=found.dynamic_th,
+                static_th_bytes=found.static_th_bytes,
+                origin=self.kind.hardware_origin,
+            )
+        return self._profiles[name]
+
+    def _lossless(self, row: HeadroomRow | None) -> BufferProfile | None:
+        if row is None:
+            return None
+        pool = self._pools[LOSSLESS_INGRESS]
+        static = pool.mode == "static"
+        return BufferProfile(
+            name=f"pg_lossless_{row.speed_bps // 10**6}_{row.cable_m}m_profile",
+            pool=pool,
+            reserved_bytes=row.reserved_bytes,
+            headroom_bytes=row.headroom_bytes,
+            xon_bytes=row.xon_bytes,
+            xon_offset_bytes=row.xon_offset_bytes,
+            dynamic_th=None if static else row.threshold,
+            static_th_bytes=row.threshold if static else None,
+            origin=self.kind.hardware_origin,
+        )
+
+
+def _row(kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
+    """Return the row a port takes its headroom from; in the dynamic model none does."""
+    return None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)

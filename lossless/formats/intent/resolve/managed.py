@@ -1,0 +1,63 @@
+"""An intent of a fabric that a cloud runs to the fabric model: no switches, and the environment of its jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.resolve.jobs import exactly
+from lossless.model.fabric.hosts import Variable
+from lossless.model.fabric.managed import Managed
+from lossless.model.fabric.model import ClassSet, Fabric
+from lossless.model.hardware.clouds import network_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.intent.resolve.load_managed import LoadedManaged
+    from lossless.model.hardware.clouds import CloudNetwork
+
+
+def resolve_managed(loaded: LoadedManaged) -> Fabric:
+    """Return the fabric that an intent says a cloud runs."""
+    intent = loaded.intent
+    network = network_of(intent.transport, intent.machine)
+    stated = tuple(_stated(loaded))
+    return Fabric(
+        name=intent.fabric,
+        door="intent",
+        classes=ClassSet("declared", ()),
+        congestion=None,
+        switches=(),
+        hosts=(),
+        links=(),
+        networks=(),
+        capacities=(),
+        sources=(loaded.document.file,),
+        managed=Managed(
+            transport=intent.transport,
+            machine=intent.machine,
+            network=network,
+            variables=(*_of_image(loaded, network, stated), *stated),
+            stated=stated,
+            origin=loaded.origin("transport"),
+        ),
+    )
+
+
+def _stated(loaded: LoadedManaged) -> Iterator[Variable]:
+    hosts = loaded.intent.hosts
+    names = exactly(hosts.nccl.socket_interfaces)
+    if names is not None:
+        yield Variable("NCCL_SOCKET_IFNAME", names, loaded.origin("hosts", "nccl", "socket_interfaces"))
+    for name, value in sorted(hosts.environment.items()):
+        yield Variable(name, value, loaded.origin("hosts", "environment", name))
+
+
+def _of_image(
+    loaded: LoadedManaged, network: CloudNetwork | None, stated: tuple[Variable, ...]
+) -> Iterator[Variable]:
+    """Yield what the provider's image has written to /etc/nccl.conf, which a file in its place must keep."""
+    named = {variable.name for variable in stated}
+    for name, value in network.image if network else ():
+        if name not in named:
+            yield Variable(name, value, loaded.origin("machine"))

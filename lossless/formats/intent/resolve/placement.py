@@ -1,0 +1,114 @@
+"""Which port of a switch each link gets: from the HWSKU's port table, or by breaking a cage out.
+
+Ports are taken in the order of the front panel. A port of the HWSKU's own table comes first; where none of
+that speed is left, unused cages are split with the breakout mode that gives most ports of the speed. A cage
+whose breakout is stated is split so and in no other way, and a port that is to stay down is given to no link.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.capacity import widest_split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.hardware.model import Cage, Hwsku, PortSpec, SwitchProfile
+
+
+class Stated(NamedTuple):
+    """What an intent says of the ports of a switch: cages as they are split, by name, and ports that stay down."""
+
+    breakout: tuple[tuple[str, tuple[PortSpec, ...]], ...] = ()
+    down: tuple[str, ...] = ()
+
+
+NOTHING_STATED = Stated()
+
+
+class Placement:
+    """Hands out the ports of one switch."""
+
+    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, stated: Stated = NOTHING_STATED) -> None:
+        self._profile = profile
+        self._stated = dict(stated.breakout)
+        self._down = frozenset(stated.down)
+        self._native: dict[int, list[PortSpec]] = {}
+        for port in hwsku.ports:
+            self._native.setdefault(port.index, []).append(port)
+        self._untouched = {cage.index: cage for cage in profile.cages}
+        self._native_bps = {cage.index: self._only_speed(cage) for cage in profile.cages}
+        self._open: dict[int, list[PortSpec]] = {}
+        self._kept_down: list[PortSpec] = []
+
+    def take(self, speed_bps: int) -> PortSpec | None:
+        """Return the next free port of a speed, None where the switch has none left."""
+        waiting = self._open.get(speed_bps)
+        while not waiting and (waiting := self._open_cage(speed_bps)) is not None:
+            pass  # a cage all of whose ports stay down gives none
+        return waiting.pop(0) if waiting else None
+
+    def keep(self, speed_bps: int) -> bool:
+        """Leave the next free port of a speed to a link that may come, down until then; return whether there is one."""
+        spec = self.take(speed_bps)
+        if spec is not None:
+            self._kept_down.append(spec)
+        return spec is not None
+
+    def claim(self, name: str, speed_bps: int) -> PortSpec | None:
+        """Return the port of that name, None where it does not exist at that speed or is taken."""
+        for cage in tuple(self._untouched.values()):
+            ports = self._ports_of(cage, speed_bps)
+            if any(port.name == name for port in ports):
+                self._use(cage, speed_bps, ports)
+        waiting = self._open.get(speed_bps, [])
+        found = next((port for port in waiting if port.name == name), None)
+        if found is not None:
+            waiting.remove(found)
+        return found
+
+    def unused(self) -> Iterator[PortSpec]:
+        """Yield the ports that no link has got: what is left of split cages, and cages as the HWSKU has them."""
+        yield from self._kept_down
+        for waiting in self._open.values():
+            yield from waiting
+        for cage in self._untouched.values():
+            yield from self._ports_as_they_are(cage)
+
+    def _open_cage(self, speed_bps: int) -> list[PortSpec] | None:
+        native = self._native_bps
+        for index, cage in self._untouched.items():
+            if native[index] == speed_bps:
+                return self._use(cage, speed_bps, self._ports_as_they_are(cage))
+        for cage in self._untouched.values():
+            ports = self._ports_of(cage, speed_bps)
+            if ports:
+                return self._use(cage, speed_bps, ports)
+        return None
+
+    def _use(self, cage: Cage, speed_bps: int, ports: list[PortSpec]) -> list[PortSpec]:
+        del self._untouched[cage.index]
+        waiting = self._open.setdefault(speed_bps, [])
+        for port in ports:
+            (self._kept_down if port.name in self._down else waiting).append(port)
+        return waiting
+
+    def _ports_as_they_are(self, cage: Cage) -> list[PortSpec]:
+        """Return the ports of a cage as the intent splits it, or else the HWSKU."""
+        stated = self._stated.get(cage.name)
+        return self._native.get(cage.index, []) if stated is None else list(stated)
+
+    def _only_speed(self, cage: Cage) -> int | None:
+        """Return the speed of a cage's ports as they are; None where it has none, or of several speeds."""
+        speeds = {port.speed_bps for port in self._ports_as_they_are(cage)}
+        return speeds.pop() if len(speeds) == 1 else None
+
+    def _ports_of(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
+        if self._native_bps[cage.index] == speed_bps:
+            return self._ports_as_they_are(cage)
+        if cage.name in self._stated:
+            return []
+        mode = widest_split(cage, speed_bps)
+        return list(self._profile.breakout(cage, mode, speed_bps)) if mode else []

@@ -1,0 +1,104 @@
+"""Declared routing and failures to the model, and their mistakes: switches and links that do not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.intent.problems import in_file_order
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.nearest import nearest
+from lossless.model.fabric.cluster import Failures
+from lossless.model.fabric.routing import Bridging, Named, Routing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from lossless.analysis.topology.shapes import Plan
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.ground.basics.findings import Origin
+
+_NS_PER_MS = 1_000_000
+
+
+def routing(loaded: LoadedIntent, plan: Plan) -> Routing | None:
+    """Return how packets find their way, None where an intent does not say.
+
+    Raises:
+        InputError: every switch that is not declared or cannot bounce.
+    """
+    stated = loaded.intent.topology.routing
+    if stated is None:
+        return None
+    at = loaded.origin("topology", "routing")
+    bounce = tuple(Named((name,), at.at("bounce", n)) for n, name in enumerate(stated.bounce))
+    problems = list(_Check(loaded, plan).bounces(bounce))
+    if problems:
+        raise InputError(in_file_order(problems))
+    return Routing(stated.policy, bounce, at)
+
+
+def failures(loaded: LoadedIntent, plan: Plan) -> Failures:
+    """Return what the fabric must bear, and what is out of service.
+
+    Raises:
+        InputError: every switch that is not declared, and every link that does not exist.
+    """
+    stated, at = loaded.intent.failures, loaded.origin("failures")
+    gone = tuple(Named(names, at.at("out_of_service", n)) for n, names in enumerate(stated.out_of_service))
+    problems = list(_Check(loaded, plan).out_of_service(gone)) if gone else []
+    if problems:
+        raise InputError(in_file_order(problems))
+    return Failures(stated.links, stated.switches, stated.oversubscription, gone, at)
+
+
+def bridging(loaded: LoadedIntent) -> Bridging | None:
+    """Return what leaves bridge, None where an intent does not say that they do."""
+    stated = loaded.intent.topology.bridging
+    if stated is None:
+        return None
+    arp_ms, mac_ms = (
+        None if time is None else time // _NS_PER_MS for time in (stated.arp_timeout, stated.mac_aging)
+    )
+    origin = loaded.origin("topology", "bridging")
+    return Bridging(stated.unknown_unicast == "flood", arp_ms, mac_ms, origin)
+
+
+class _Check:
+    """The switches of a plan and what joins them, to hold names against."""
+
+    def __init__(self, loaded: LoadedIntent, plan: Plan) -> None:
+        self._loaded = loaded
+        self._rank = {"switch": 0, "leaf": 1, "spine": 2, "super-spine": 3}
+        self._roles = {node.name: node.role for node in plan.nodes if node.role != "host"}
+        self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
+
+    def bounces(self, bounce: Collection[Named]) -> Iterator[Problem]:
+        """Yield switches that are not there, and those with nothing above them."""
+        for (name,), origin in bounce:
+            if name not in self._roles:
+                yield self._problem(origin, self._no_switch(name))
+            elif not self._has_above(name):
+                yield self._problem(origin, f"{name} has no links up, so nothing comes to it from above")
+
+    def out_of_service(self, gone: Collection[Named]) -> Iterator[Problem]:
+        """Yield switches that are not there, and ends that no link joins."""
+        for names, origin in gone:
+            unknown = [(number, name) for number, name in enumerate(names) if name not in self._roles]
+            for number, name in unknown:
+                where = origin.at(number) if len(names) == 2 else origin
+                yield self._problem(where, self._no_switch(name))
+            if len(names) == 2 and not unknown and frozenset(names) not in self._pairs:
+                yield self._problem(origin, f"no link joins {names[0]} and {names[1]}")
+
+    def _has_above(self, name: str) -> bool:
+        own = self._rank[self._roles[name]]
+        others = (self._roles.get(other) for pair in self._pairs if name in pair for other in pair - {name})
+        return any(self._rank[role] > own > 0 for role in others if role is not None)
+
+    def _no_switch(self, name: str) -> str:
+        close = nearest(name, list(self._roles))
+        known = ", ".join(list(self._roles)[:5]) + (" and more" if len(self._roles) > 5 else "")
+        return f"no switch {name!r}; " + (f"did you mean {close}?" if close else f"there are {known}")
+
+    def _problem(self, origin: Origin, message: str) -> Problem:
+        return self._loaded.problem(origin, f"{'.'.join(map(str, origin.path))}: {message}")

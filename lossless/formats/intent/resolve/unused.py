@@ -1,0 +1,178 @@
+"""Ports that no link uses and that an intent says are down: they give their buffer back.
+
+In the traditional buffer model they are bound to profiles without size; what is bound to nothing keeps what the SDK
+reserves. In the dynamic one they have the profiles of any port, and the switch takes their buffer itself while they
+are down. Source: sonic-net/SONiC doc/qos/reclaim-reserved-buffer.md @43bcd5d; sonic-utilities
+scripts/mellanox_buffer_migrator.py @66b5071.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.model import Cable, Port
+from lossless.model.fabric.qos import (
+    PRIORITIES,
+    BufferProfile,
+    Pool,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+)
+from lossless.model.hardware.load import load_switch, switch_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.kinds import SwitchKind
+    from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import SwitchQos
+    from lossless.model.hardware.model import PortSpec, ZeroBuffers
+
+    Substitute = Callable[[BufferProfile], BufferProfile | None]
+
+_GROUP = 0
+"""The one group of an unused port that holds buffer: its lossless ones have no row (the migrator, see above)."""
+
+
+class Reclaimed(NamedTuple):
+    """Unused ports with their QoS, and the pools that their profiles need besides those of ports in use."""
+
+    ports: tuple[Port, ...]
+    pools: tuple[Pool, ...]
+
+
+def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
+    """Return what takes the buffer of unused ports back, None where an intent does not say that they are down.
+
+    Raises:
+        InputError: SONiC has no such profiles for the product.
+    """
+    if loaded.intent.buffers.unused_ports.get(kind.role) != "reclaim":
+        return None
+    if kind.profile.zero_buffers is None:
+        known = ", ".join(name for name in switch_names() if load_switch(name).zero_buffers is not None)
+        message = (
+            f"buffers.unused_ports: SONiC has no profiles by which unused ports of {kind.profile.name} give their "
+            f"buffer back; switches here for which it has: {known}"
+        )
+        raise InputError([loaded.problem(loaded.origin("buffers", "unused_ports", kind.role), message)])
+    return kind.profile.zero_buffers
+
+
+def reclaimed(
+    zero: ZeroBuffers, specs: Sequence[PortSpec], used: Sequence[Port], device: SwitchQos, origin: Origin
+) -> Reclaimed:
+    """Return the unused ports of a switch; ``used`` are its other ports, whose queues and lists they mirror."""
+    normal = _Normal(used)
+    if not specs or normal.lossy is None:
+        return Reclaimed((), ())
+    zeros = _Zeros(zero, device.pools, origin)
+    dynamic = device.buffer_model == "dynamic"
+    group = normal.lossy if dynamic else zeros.group
+    qos = _qos(normal, device, group, _itself if dynamic else zeros.instead_of, origin)
+    ports = tuple(_port(spec, used[0], qos, origin) for spec in specs)
+    return Reclaimed(ports, () if dynamic else zeros.pools)
+
+
+def _itself(profile: BufferProfile) -> BufferProfile | None:
+    return profile
+
+
+class _Normal:
+    """The buffers that ports in use have: by queue, the lists, and the profile of lossy groups."""
+
+    def __init__(self, used: Sequence[Port]) -> None:
+        found = list({id(port.qos): port.qos for port in used if port.qos}.values())
+        self.queues = {q.number: q.buffer for qos in found for q in qos.queues if q is not None and q.buffer}
+        self.lists = found[0].profile_lists if found else ((), ())
+        groups = (group for qos in found for group in qos.groups if group is not None)
+        self.lossy = next((g.buffer for g in groups if g.buffer is not None and not g.buffer.lossless), None)
+
+
+class _Zeros:
+    """The profiles without size, made once each."""
+
+    def __init__(self, zero: ZeroBuffers, pools: Sequence[Pool], origin: Origin) -> None:
+        self.pools = tuple(
+            Pool(pool.name, pool.type, pool.mode, pool.size_bytes, pool.shared_headroom_bytes, origin)
+            for pool in zero.pools
+        )
+        by_name = {pool.name: pool for pool in (*pools, *self.pools)}
+        own = {pool.name for pool in self.pools}
+        made = {
+            profile.pool: BufferProfile(
+                name=profile.name,
+                pool=by_name[profile.pool],
+                reserved_bytes=profile.reserved_bytes,
+                headroom_bytes=None,
+                xon_bytes=None,
+                xon_offset_bytes=None,
+                dynamic_th=profile.dynamic_th,
+                static_th_bytes=profile.static_th_bytes,
+                origin=origin,
+            )
+            for profile in zero.profiles
+            if profile.pool in by_name
+        }
+        self.group = next((profile for pool, profile in made.items() if pool in own), None)
+        self._by_pool = made
+
+    def instead_of(self, profile: BufferProfile) -> BufferProfile | None:
+        """Return what stands in for a profile: the one without size on its pool."""
+        return self._by_pool.get(profile.pool.name) if profile.pool else None
+
+
+def _qos(
+    normal: _Normal,
+    device: SwitchQos,
+    group: BufferProfile | None,
+    substitute: Substitute,
+    origin: Origin,
+) -> PortQos:
+    ingress, egress = (tuple(p for p in map(substitute, listed) if p) for listed in normal.lists)
+    groups: list[PriorityGroup | None] = [None] * len(PRIORITIES)
+    groups[_GROUP] = PriorityGroup(_GROUP, group, generated=False, origin=origin)
+    return PortQos(
+        dscp_to_tc=device.global_dscp_map,
+        tc_to_queue=None,
+        tc_to_pg=None,
+        pfc_to_queue=None,
+        pfc_to_pg=None,
+        trust_dot1p=False,
+        pfc=PriorityMask((), origin),
+        watchdog_mask=None,
+        watchdog=None,
+        queues=tuple(_queue(number, normal, substitute, origin) for number in PRIORITIES),
+        groups=tuple(groups),
+        profile_lists=(ingress, egress),
+        origin=origin,
+    )
+
+
+def _queue(number: int, normal: _Normal, substitute: Substitute, origin: Origin) -> Queue | None:
+    own = normal.queues.get(number)
+    profile = substitute(own) if own else None
+    return Queue(number, None, None, profile, origin, buffer_origin=origin) if profile else None
+
+
+def _port(spec: PortSpec, like: Port, qos: PortQos, origin: Origin) -> Port:
+    return Port(
+        name=spec.name,
+        speed_bps=spec.speed_bps,
+        lanes=len(spec.lanes),
+        mtu_bytes=like.mtu_bytes,
+        admin_up=False,
+        tier=None,
+        cable=Cable(UNKNOWN, None, origin),
+        neighbor=None,
+        qos=qos,
+        placed=True,
+        origin=origin,
+        spec=spec,
+    )

@@ -1,0 +1,28 @@
+"""How packets find their way, and what is bridged."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from lossless.formats.intent.base import Duration, Model, listed
+
+
+class RoutingChoice(Model):
+    """Which way packets go. What may fail without their going another is said under ``failures``.
+
+    Switches in ``bounce`` send up again what came to them from above: they reroute locally when the way down is
+    blocked. Dual ToRs need not be named; they do so in a second priority.
+    """
+
+    policy: Literal["up-down", "shortest-path"] = "up-down"
+    bounce: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+
+
+class BridgingChoice(Model):
+    """Leaves bridge RDMA traffic: hosts and uplinks are in one VLAN."""
+
+    unknown_unicast: Literal["flood", "drop"] = "flood"
+    arp_timeout: Duration | None = Field(default=None)
+    mac_aging: Duration | None = Field(default=None)

@@ -1,0 +1,86 @@
+"""SONiC itself: which release runs, and choices that may differ from one role to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from lossless.formats.intent.base import Model, refused, shown
+from lossless.ground.basics.nearest import nearest
+
+ROLES = ("leaf", "spine", "super-spine", "switch")
+RELEASES = ("202305", "202311", "202405", "202411", "master")
+"""The releases whose tables and fields are known: those of ``profiles/sonic/schema.json``."""
+RELEASE = "release that is known"
+
+
+def by_role(what: str, words: Iterable[str]) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return how a choice is read that is one word for all roles, or a mapping of roles to words.
+
+    Inside it is always a mapping, complete where one word was given.
+    """
+    known = tuple(words)
+    one = _words(known)
+    each = {"type": "object", "properties": dict.fromkeys(ROLES, one), "additionalProperties": False}
+    return BeforeValidator(_reader(what, known)), WithJsonSchema({"anyOf": [one, each]})
+
+
+def _words(known: tuple[str, ...]) -> dict[str, Any]:
+    # Releases are numbers to YAML.
+    return {"enum": [*known, *(int(word) for word in known if word.isdecimal())]}
+
+
+def _reader(what: str, known: tuple[str, ...]) -> Callable[[object], object]:
+    def read(value: object) -> object:
+        if not isinstance(value, dict):
+            return dict.fromkeys(ROLES, _word(value, what, known))
+        if not value:
+            raise refused(f"an empty mapping; write {_listed(known, 'or')}, or one of them for each role")
+        for role in value:
+            if role not in ROLES:
+                raise refused(
+                    f"{shown(role)} is no role of a switch; there are {_listed(ROLES)}", role, at_key=True
+                )
+        return {role: _word(word, what, known, role) for role, word in value.items()}
+
+    return read
+
+
+def _word(value: object, what: str, known: tuple[str, ...], *within: str) -> str:
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if text in known:
+        return str(text)
+    near = nearest(text, known) if isinstance(text, str) else None
+    hint = f"did you mean {near}?" if near else f"there are {_listed(known)}"
+    raise refused(f"{shown(value)} is no {what}; {hint}", *within)
+
+
+def _listed(words: tuple[str, ...], joined: str = "and") -> str:
+    return f"{', '.join(words[:-1])} {joined} {words[-1]}"
+
+
+def _devices(value: object) -> object:
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected a mapping of devices to releases, found {shown(value)}")
+    return {str(name): _word(word, RELEASE, RELEASES, name) for name, word in value.items()}
+
+
+class Sonic(Model):
+    """Which release of SONiC the switches run; what is rendered keeps to the tables and fields that it knows.
+
+    ``release`` is one for all, or one for each role; ``devices`` names the switches that run another. Left out,
+    it is that of a switch's base, and 202411 where no base says one.
+    """
+
+    release: Annotated[dict[str, str], *by_role(RELEASE, RELEASES)] = Field(default_factory=dict)
+    devices: Annotated[
+        dict[str, str],
+        BeforeValidator(_devices),
+        WithJsonSchema({"type": "object", "additionalProperties": _words(RELEASES)}),
+    ] = Field(default_factory=dict)
+
+    def release_of(self, name: str, role: str) -> str | None:
+        """Return the release of a switch, None where nothing is said."""
+        return self.devices.get(name) or self.release.get(role)

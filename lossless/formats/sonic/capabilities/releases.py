@@ -1,0 +1,98 @@
+"""Which release of SONiC a switch runs, and what of a rendered configuration that release does not know.
+
+The facts are those of ``profiles/sonic/releases.toml``, each with its source; what is not listed there as lacking is
+known to every release, as far as dates prove.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.sonic.from_model.tables import TableRows
+    from lossless.model.fabric.model import Switch
+
+
+class Known(NamedTuple):
+    """A table that is rendered: its fields (``*``: whatever it maps), the month it is proved for, and by what."""
+
+    fields: tuple[str, ...]
+    since: str
+    source: str
+
+
+class Lack(NamedTuple):
+    """A table that some releases do not know, and the keys of an intent that ask for it."""
+
+    table: str
+    releases: tuple[str, ...]
+    keys: str
+    source: str
+
+
+class Releases(NamedTuple):
+    """What is known of releases; ``default`` is the one that counts where nothing says which."""
+
+    names: tuple[str, ...]
+    default: str
+    tables: Mapping[str, Known]
+    lacks: tuple[Lack, ...]
+
+
+@cache
+def releases() -> Releases:
+    """Return what is known of releases.
+
+    Raises:
+        OSError: the installation is damaged.
+    """
+    import tomllib
+
+    with open(os.path.join(data_dir("profiles"), "sonic", "releases.toml"), "rb") as file:  # noqa: PTH118, PTH123
+        raw = tomllib.load(file)
+    return Releases(
+        names=tuple(raw["releases"]),
+        default=raw["default"],
+        tables={
+            name: Known(tuple(entry["fields"].split()), entry["since"], entry["source"])
+            for name, entry in raw["tables"].items()
+        },
+        lacks=tuple(
+            Lack(entry["table"], tuple(entry["releases"]), entry["keys"], entry["source"])
+            for entry in raw["lacks"]
+        ),
+    )
+
+
+def release_of(switch: Switch, base: Mapping[str, object] | None) -> str:
+    """Return the release a switch runs: what its intent states, else what its base says, else the default."""
+    return switch.release or (_own_release(base) if base is not None else None) or releases().default
+
+
+def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, object] | None) -> Iterator[str]:
+    """Yield what keeps a rendered configuration from the release a switch runs, in an operator's words."""
+    own = _own_release(base) if base is not None else None
+    if switch.release is not None and own not in (None, switch.release):
+        yield f"is of SONiC {own} (VERSIONS|DATABASE); sonic.release makes {switch.name} {switch.release}"
+    release = release_of(switch, base)
+    for lack in releases().lacks:
+        if release in lack.releases and lack.table in rendered:
+            yield (
+                f"SONiC {release}, which {switch.name} runs, has no model of {lack.table}, which {lack.keys} asks for "
+                f"({lack.source})"
+            )
+
+
+def _own_release(base: Mapping[str, object]) -> str | None:
+    """Return the known release of a device's own file: ``202411`` of ``version_202411_01``."""
+    versions = base.get("VERSIONS")
+    row = versions.get("DATABASE") if isinstance(versions, dict) else None
+    parts = str(row.get("VERSION")).split("_") if isinstance(row, dict) else []
+    return parts[1] if len(parts) > 1 and parts[1] in releases().names else None

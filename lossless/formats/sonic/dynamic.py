@@ -1,0 +1,62 @@
+"""The tables that steer the dynamic buffer model, to the fabric model and back.
+
+Both hold one row; the device takes whichever key Redis names first (sonic-swss cfgmgr/buffer_pool_mellanox.lua
+@1469e8d), and here the first by name counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.model.fabric.qos import DynamicBuffers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.sonic.read.tables import Row, Tables
+
+PARAMETER_TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
+PATTERN_TABLE = "LOSSLESS_TRAFFIC_PATTERN"
+COMPUTED = "NULL"
+"""The profile of a group whose headroom the device computes (sonic-buffer-pg.yang @086b03b)."""
+_ROW = "AZURE"
+"""The name of the one row of either table (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+RATIO = "over_subscribe_ratio"
+FIELDS = {
+    "default_dynamic_th": PARAMETER_TABLE,
+    RATIO: PARAMETER_TABLE,
+    "mtu": PATTERN_TABLE,
+    "small_packet_percentage": PATTERN_TABLE,
+}
+"""The fields, in the order of those of DynamicBuffers, and the table of each."""
+
+
+def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the rows: table, key, fields."""
+    values = dict(zip(FIELDS, dynamic[:4], strict=True))
+    for table in (PARAMETER_TABLE, PATTERN_TABLE):
+        fields = {
+            name: str(values[name])
+            for name, holder in FIELDS.items()
+            if holder == table and values[name] is not None
+        }
+        if fields:
+            yield table, _ROW, fields
+
+
+def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:
+    """Return what a device tells its dynamic buffer model, None where it has neither row."""
+    rows = {table: _first(tables, table) for table in (PARAMETER_TABLE, PATTERN_TABLE)}
+    found = next((table for table, row in rows.items() if row is not None), None)
+    if found is None:
+        return None
+    threshold, ratio, mtu, small = (
+        tables.number(table, row, name) if (row := rows[table]) is not None else None
+        for name, table in FIELDS.items()
+    )
+    return DynamicBuffers(threshold, ratio, mtu, small, tables.origin(found, rows[found]))
+
+
+def _first(tables: Tables, table: str) -> Row | None:
+    found = tables.table(table)
+    return found[min(found)] if found else None

@@ -1,0 +1,279 @@
+"""The fabric model to CONFIG_DB tables, as plain data: templates only lay them out.
+
+Every value is what orchagent needs, not only what YANG allows: the watchdog's mask beside ``pfc_enable``, the
+WRED enable flags beside ``ecn``, exact speed and cable strings in profile names, one row a number instead of
+ranges that could be refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
+from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.formats.sonic.tunnel import OUTER_TABLE, tunnel_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.model.fabric.model import Port, Switch, SwitchQos
+    from lossless.model.fabric.qos import (
+        BufferProfile,
+        Curve,
+        IndexMap,
+        Pool,
+        PortQos,
+        PriorityGroup,
+        Scheduler,
+        Wred,
+    )
+
+Fields = dict[str, str]
+TableRows = dict[str, dict[str, Fields]]
+
+OWNED = (
+    "BUFFER_PG",
+    "BUFFER_POOL",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "CABLE_LENGTH",
+    PARAMETER_TABLE,
+    "DSCP_TO_TC_MAP",
+    PATTERN_TABLE,
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PFC_WD",
+    "PORT_QOS_MAP",
+    "QUEUE",
+    "SCHEDULER",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "WRED_PROFILE",
+)
+"""Tables that rendering replaces whole: a row of theirs that is not rendered is stale and goes."""
+SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT", OUTER_TABLE)
+"""Tables in which rendering sets the fields it names and leaves all others."""
+CABLES = "AZURE"
+"""The name of the CABLE_LENGTH row (sonic-buildimage files/build_templates/buffers_config.j2 @086b03b)."""
+_BY_NAME = ("BUFFER_POOL", "BUFFER_PROFILE", "FLEX_COUNTER_TABLE", "SCHEDULER", "WRED_PROFILE")
+"""Tables whose rows are met in the order ports use them; all others are written port by port."""
+_COLOURS = ("green", "yellow", "red")
+
+
+def tables(switch: Switch) -> TableRows:
+    """Return the tables of a switch: table, key, field, each a string, in an order that never changes."""
+    ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
+    found: TableRows = {name: {} for name in (*OWNED, *SHARED)}
+    for port in ports:
+        if port.qos is not None:
+            _port_rows(found, switch.qos, port, port.qos)
+    for qos in {id(port.qos): port.qos for port in ports}.values():
+        if qos is not None:
+            _object_rows(found, qos)
+    _switch_rows(found, switch)
+    for name in _BY_NAME:
+        found[name] = {key: found[name][key] for key in sorted(found[name], key=natural_key)}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _switch_rows(found: TableRows, switch: Switch) -> None:
+    for pool in switch.qos.pools:
+        found["BUFFER_POOL"][pool.name] = _pool(pool)
+    if switch.qos.global_dscp_map is not None:
+        found["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": switch.qos.global_dscp_map.name}
+        found["DSCP_TO_TC_MAP"][switch.qos.global_dscp_map.name] = _map(switch.qos.global_dscp_map)
+    if switch.qos.poll.poll_ms is not None and found["PFC_WD"]:
+        found["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
+    if switch.qos.buffer_model == "dynamic":
+        found["DEVICE_METADATA"]["localhost"] = {"buffer_model": "dynamic"}
+    if switch.qos.dynamic is not None:
+        for table, key, fields in dynamic_rows(switch.qos.dynamic):
+            found[table][key] = fields
+    if switch.qos.tunnel is not None:
+        for table, key, fields in tunnel_rows(switch.qos.tunnel):
+            found[table][key] = fields
+    for group, enabled in switch.qos.counters:
+        found["FLEX_COUNTER_TABLE"][group] = {"FLEX_COUNTER_STATUS": "enable" if enabled else "disable"}
+
+
+def _port_rows(found: TableRows, device: SwitchQos, port: Port, qos: PortQos) -> None:
+    if not _only_global(device, qos):
+        found["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
+    if port.cable.configured_m is not None:
+        found["CABLE_LENGTH"].setdefault(CABLES, {})[port.name] = f"{port.cable.configured_m}m"
+    if qos.watchdog is not None:
+        row = {
+            "action": qos.watchdog.action,
+            "detection_time": _text(qos.watchdog.detection_ms),
+            "restoration_time": _text(qos.watchdog.restoration_ms),
+        }
+        found["PFC_WD"][port.name] = {field: value for field, value in row.items() if value}
+    if port.asymmetric:
+        found["PORT"][port.name] = {"pfc_asym": "on"}
+    for table, key, fields in _numbered_rows(port.name, qos, computed=device.buffer_model == "dynamic"):
+        found[table][key] = fields
+
+
+def _only_global(device: SwitchQos, qos: PortQos) -> bool:
+    """Return whether a port needs no PORT_QOS_MAP row: the global map serves it, and there is nothing else to say."""
+    return qos.dscp_to_tc is device.global_dscp_map and not any(
+        (*qos[1:5], qos.pfc.priorities, qos.watchdog_mask)
+    )
+
+
+def _port_qos_map(qos: PortQos) -> Fields:
+    bound = {
+        "dscp_to_tc_map": qos.dscp_to_tc,
+        "tc_to_queue_map": qos.tc_to_queue,
+        "tc_to_pg_map": qos.tc_to_pg,
+        "pfc_to_queue_map": qos.pfc_to_queue,
+        "pfc_to_pg_map": qos.pfc_to_pg,
+    }
+    fields = {field: index_map.name for field, index_map in bound.items() if index_map is not None}
+    masks = {"pfc_enable": qos.pfc, "pfcwd_sw_enable": qos.watchdog_mask}
+    return fields | {
+        field: ",".join(map(str, mask.priorities))
+        for field, mask in masks.items()
+        if mask and mask.priorities
+    }
+
+
+def _numbered_rows(port: str, qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str, Fields]]:
+    for numbers, name in _runs_of_groups(qos, computed=computed):
+        yield "BUFFER_PG", f"{port}|{numbers}", {"profile": name}
+    for queue in filter(None, qos.queues):
+        key = f"{port}|{queue.number}"
+        if queue.buffer is not None:
+            yield "BUFFER_QUEUE", key, {"profile": queue.buffer.name}
+        served = {"scheduler": queue.scheduler, "wred_profile": queue.wred}
+        fields = {field: value.name for field, value in served.items() if value is not None}
+        if fields or queue.buffer is None:
+            yield "QUEUE", key, fields
+    for side, profiles in zip(("INGRESS", "EGRESS"), qos.profile_lists, strict=True):
+        if profiles:
+            names = ",".join(profile.name for profile in profiles)
+            yield f"BUFFER_PORT_{side}_PROFILE_LIST", port, {"profile_list": names}
+
+
+def _runs_of_groups(qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str]]:
+    """Yield the keys of BUFFER_PG rows: lossless groups side by side are one row, ``3-4``.
+
+    buffermgrd writes such rows itself, by the same slices of ``pfc_enable`` (sonic-swss cfgmgr/buffermgr.cpp
+    @029506c, generateIdListFromMap); rows of other keys would stand beside its own and overlap.
+    """
+    groups = [g for g in qos.groups if g is not None and (g.buffer or (computed and g.generated))]
+    run: list[PriorityGroup] = []
+    for group in groups:
+        if run and not _continues(run[-1], group):
+            yield _row_of(run)
+            run = []
+        run.append(group)
+    if run:
+        yield _row_of(run)
+
+
+def _continues(last: PriorityGroup, group: PriorityGroup) -> bool:
+    lossless = group.buffer.lossless if group.buffer else group.generated
+    return lossless and group.number == last.number + 1 and group.buffer is last.buffer
+
+
+def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
+    first, last = run[0], run[-1]
+    numbers = str(first.number) if first is last else f"{first.number}-{last.number}"
+    return numbers, first.buffer.name if first.buffer else COMPUTED
+
+
+def _object_rows(found: TableRows, qos: PortQos) -> None:
+    """Write the rows that ports refer to by name."""
+    maps = {
+        "DSCP_TO_TC_MAP": qos.dscp_to_tc,
+        "TC_TO_QUEUE_MAP": qos.tc_to_queue,
+        "TC_TO_PRIORITY_GROUP_MAP": qos.tc_to_pg,
+        "MAP_PFC_PRIORITY_TO_QUEUE": qos.pfc_to_queue,
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": qos.pfc_to_pg,
+    }
+    for table, index_map in maps.items():
+        if index_map is not None:
+            found[table][index_map.name] = _map(index_map)
+    for queue in filter(None, qos.queues):
+        if queue.scheduler is not None:
+            found["SCHEDULER"][queue.scheduler.name] = _scheduler(queue.scheduler)
+        if queue.wred is not None:
+            found["WRED_PROFILE"][queue.wred.name] = _wred(queue.wred)
+    for profile in _profiles(qos):
+        found["BUFFER_PROFILE"][profile.name] = _profile(profile)
+
+
+def _profiles(qos: PortQos) -> Iterable[BufferProfile]:
+    yield from (group.buffer for group in qos.groups if group and group.buffer)
+    yield from (queue.buffer for queue in qos.queues if queue and queue.buffer)
+    for profiles in qos.profile_lists:
+        yield from profiles
+
+
+def _map(index_map: IndexMap) -> Fields:
+    return {str(index): str(target) for index, target in enumerate(index_map.targets) if target is not None}
+
+
+def _scheduler(scheduler: Scheduler) -> Fields:
+    fields = {
+        "type": scheduler.kind,
+        "weight": _text(scheduler.weight),
+        "meter_type": "" if scheduler.meter == "bytes" else scheduler.meter,
+        "cir": _text(scheduler.cir),
+        "pir": _text(scheduler.pir),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _wred(wred: Wred) -> Fields:
+    curves = dict(zip(_COLOURS, (wred.green, wred.yellow, wred.red), strict=True))
+    fields = {"ecn": _ecn_mode([colour for colour, curve in curves.items() if curve.marks])}
+    for colour, curve in curves.items():
+        fields |= _curve(colour, curve)
+    return fields
+
+
+def _curve(colour: str, curve: Curve) -> Fields:
+    fields = {
+        f"wred_{colour}_enable": "true" if curve.enabled else "false",
+        f"{colour}_min_threshold": _text(curve.min_bytes),
+        f"{colour}_max_threshold": _text(curve.max_bytes),
+        f"{colour}_drop_probability": _text(curve.probability_percent),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _ecn_mode(colours: list[str]) -> str:
+    if len(colours) == len(_COLOURS):
+        return "ecn_all"
+    return "ecn_" + ("_".join(colours) or "none")
+
+
+def _pool(pool: Pool) -> Fields:
+    fields = {
+        "type": pool.kind,
+        "mode": pool.mode,
+        "size": _text(pool.size_bytes),
+        "xoff": _text(pool.shared_headroom_bytes),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _profile(profile: BufferProfile) -> Fields:
+    fields = {
+        "pool": profile.pool.name if profile.pool else "",
+        "size": str(profile.reserved_bytes),
+        "xon": _text(profile.xon_bytes),
+        "xoff": _text(profile.headroom_bytes),
+        "xon_offset": _text(profile.xon_offset_bytes),
+        "dynamic_th": _text(profile.dynamic_th),
+        "static_th": _text(profile.static_th_bytes),
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)

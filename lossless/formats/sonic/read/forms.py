@@ -1,0 +1,238 @@
+"""The forms in which configurations are found: what is no plain config_db.json becomes one document a device.
+
+- one file for several ASICs: ``localhost``, ``asic0``, ``asic1`` ... above the tables, as ``config save FILE``
+  writes it (sonic-utilities config/main.py @008ae9c; sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py
+  @bc57a0c: an ASIC's namespace is called asicN)
+- a dump of redis: rows under keys ``TABLE|key``, lists as ``field@``, ``NULL`` where a row has no fields
+  (sonic-py-swsssdk src/swsssdk/configdb.py @0589283, raw_to_typed), bare or wrapped as ``redis-dump`` does
+- a list of configurations
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.layout import Layout, PartOf, Remark, part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
+
+    Data = Mapping[object, object]
+
+HOST = "localhost"
+"""What SONiC calls the part of a configuration that no ASIC has."""
+_SECTION = re.compile(r"localhost|asic[0-9]{1,3}")
+_WRAPPER = frozenset({"type", "value", "ttl", "expireat", "size"})
+_FIRST = 5
+"""How many places a remark names."""
+
+
+class _Root(NamedTuple):
+    """A configuration in a file: the path to it, what it holds, and its section, empty where there are none."""
+
+    path: Path
+    data: Data
+    section: str = ""
+
+
+def holds_tables(data: object) -> bool:
+    """Return whether something is the configuration of one device, as tables or as a dump."""
+    return isinstance(data, dict) and (_has_tables(data) or _is_dump(data))
+
+
+def devices_of(document: Document) -> tuple[Document, ...]:
+    """Return a document for each device in a file; one that is plain stands for itself. Empty: it holds none."""
+    if document.part or _has_tables(document.data):
+        return (document,)
+    found = tuple(_Found(root, _normal(root.data)) for root in _roots(document.data))
+    return tuple(_part(document, index, found) for index in range(len(found)))
+
+
+def numbered_device(document: Document, asic: str) -> Document:
+    """Return a plain file of one ASIC, as a device beside its host and the other ASICs."""
+    host = _hostname(document.data) or document.file
+    name = f"{document.file} ({asic})"
+    of = PartOf(document, name, document.file, Layout(document.file), device=f"{host}:{asic}")
+    found = part(document.data, of)
+    found.duplicates = document.duplicates
+    return found
+
+
+def unread_sections(document: Document) -> Iterator[tuple[Path, str]]:
+    """Yield what stands beside the devices of a file and is none, each with why it is not read."""
+    roots = {root.path[0] for root in _roots(document.data) if root.path}
+    if not roots or document.part:
+        return
+    for key, value in document.data.items():
+        if key in roots or (isinstance(value, dict) and isinstance(key, str) and _SECTION.fullmatch(key)):
+            continue
+        what = f"item {key}" if isinstance(key, int) else repr(key)
+        yield (key,), f"{what} is no configuration of a device; it is not read"
+
+
+def _has_tables(data: Data) -> bool:
+    return any(isinstance(data[name], dict) for name in READ_TABLES & data.keys())
+
+
+def _names_tables(data: Data) -> bool:
+    """Return whether a section is a configuration; a table that is none is said so where tables are read."""
+    return bool(READ_TABLES & data.keys()) or _is_dump(data)
+
+
+def _is_dump(data: Data) -> bool:
+    return any(isinstance(key, str) and "|" in key and key.partition("|")[0] in READ_TABLES for key in data)
+
+
+def _roots(data: Data) -> Iterator[_Root]:
+    if _is_dump(data):
+        yield _Root((), data)
+        return
+    for key, value in data.items():
+        if isinstance(key, int) and isinstance(value, dict):
+            inner = [_Root((), value)] if holds_tables(value) else list(_roots(value))
+            yield from (_Root((key, *root.path), root.data, root.section) for root in inner)
+        elif isinstance(value, dict) and _names_tables(value) and _SECTION.fullmatch(str(key)):
+            yield _Root((str(key),), value, str(key))
+
+
+def _part(document: Document, index: int, found: tuple[_Found, ...]) -> Document:
+    root, normal = found[index]
+    steps = "".join(f"[{key}]" if isinstance(key, int) else f":{key}" for key in root.path)
+    alone = len(found) == 1
+    shown = document.file if alone else f"{document.file}{steps}"
+    of = PartOf(
+        document,
+        f"{shown} (as tables)" if alone else shown,
+        shown,
+        Layout(document.file, root.path, normal.moved, normal.renamed),
+        device=_device(index, found, document.file),
+        remarks=(*(_of_file(found) if index == 0 else ()), *normal.remarks),
+    )
+    made = part(normal.data, of)
+    own = [one for one in document.duplicates if _is_below(one.path, root)]
+    strays = [
+        one for one in document.duplicates if not any(_is_below(one.path, other.root) for other in found)
+    ]
+    made.duplicates = (*own, *(strays if index == 0 else ()))
+    return made
+
+
+def _is_below(path: Path, root: _Root) -> bool:
+    return path[: len(root.path)] == root.path
+
+
+def _of_file(found: tuple[_Found, ...]) -> Iterator[Remark]:
+    """Yield what is to be said of a file as a whole."""
+    if any(one.root.section for one in found):
+        yield Remark("sections", len(found), ())
+    if any(isinstance(key, int) for one in found for key in one.root.path):
+        yield Remark("list", len(found), ())
+
+
+def _device(index: int, found: tuple[_Found, ...], file: str) -> str | None:
+    """Return the name of an ASIC beside its host, None where no other has its hostname."""
+    section = found[index].root.section
+    if section in ("", HOST):
+        return None
+    names = [_hostname(one.normal.data) for one in found]
+    own = names[index]
+    if own and names.count(own) < 2:
+        return None
+    host = own or next(filter(None, names), file)
+    return f"{host}:{section}"
+
+
+def _hostname(data: Data) -> str:
+    rows = data.get("DEVICE_METADATA")
+    row = rows.get(HOST) if isinstance(rows, dict) else None
+    name = row.get("hostname") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+class _Normal(NamedTuple):
+    """A configuration by tables, and what it took to make it."""
+
+    data: dict[object, object]
+    moved: dict[Path, tuple[Path, Path]]
+    renamed: dict[Path, str]
+    remarks: tuple[Remark, ...]
+
+
+class _Found(NamedTuple):
+    root: _Root
+    normal: _Normal
+
+
+def _normal(data: Data) -> _Normal:
+    return _Dump(data).normal() if _is_dump(data) else _Normal(dict(data), {}, {}, ())
+
+
+class _Dump:
+    """Takes a dump of redis apart."""
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        self._tables: dict[object, Any] = {}
+        self._moved: dict[Path, tuple[Path, Path]] = {}
+        self._renamed: dict[Path, str] = {}
+        self._seen: dict[str, list[Path]] = {}
+
+    def normal(self) -> _Normal:
+        """Return the tables, where everything stands, and what was found on the way."""
+        for key, value in self._data.items():
+            if isinstance(key, str) and "|" in key:
+                self._row(key, value)
+            elif key in READ_TABLES:
+                # No row of redis; whoever reads tables says that it is none. Others are CONFIG_DB_INITIALIZED.
+                self._tables[key] = value
+        remarks = tuple(Remark(kind, len(p), tuple(p[:_FIRST])) for kind, p in self._seen.items())
+        return _Normal(dict(self._tables), self._moved, self._renamed, remarks)
+
+    def _row(self, key: str, value: object) -> None:
+        table, _, row = key.partition("|")
+        path: Path = (table, row)
+        self._note("dump", path)
+        inner: Path = ()
+        if is_wrapped(value):
+            assert isinstance(value, dict)
+            value, inner = value["value"], ("value",)
+            self._note("wrapped", path)
+        self._moved.setdefault((table,), ((key,), ()))
+        self._moved[path] = ((key,), inner)
+        self._rows(table)[row] = self._fields(path, value) if isinstance(value, dict) else value
+
+    def _rows(self, table: str) -> dict[str, object]:
+        if not isinstance(self._tables.get(table), dict):
+            self._tables[table] = {}
+        rows: dict[str, object] = self._tables[table]
+        return rows
+
+    def _fields(self, path: Path, fields: Mapping[str, object]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for name, value in fields.items():
+            if name == "NULL":
+                self._note("null", path)
+            elif name.endswith("@") and isinstance(value, str):
+                plain = name[:-1]
+                found[plain] = value.split(",")
+                self._renamed[(*path, plain)] = name
+                self._note("listed", (*path, plain))
+            else:
+                found[name] = value
+        return found
+
+    def _note(self, kind: str, path: Path) -> None:
+        self._seen.setdefault(kind, []).append(path)
+
+
+def is_wrapped(value: object) -> bool:
+    """Return whether a row is written as ``redis-dump`` does: its fields below ``value``, beside their type."""
+    if not isinstance(value, dict) or not {"value"} <= value.keys() <= _WRAPPER:
+        return False
+    return "type" in value or isinstance(value["value"], dict)

@@ -1,0 +1,233 @@
+"""CONFIG_DB as found: rows with canonical values, their oddities collected and never fatal.
+
+JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
+202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
+was written under, so that findings point at what stands in the file. Other forms of a whole file are taken apart
+before, by :mod:`lossless.formats.sonic.read.forms`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
+    from lossless.ground.documents.layout import Remark
+
+_READ = """
+    DEVICE_METADATA PORT DEVICE_NEIGHBOR VERSIONS DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_TO_QUEUE_MAP
+    TC_TO_PRIORITY_GROUP_MAP MAP_PFC_PRIORITY_TO_QUEUE PFC_PRIORITY_TO_PRIORITY_GROUP_MAP PORT_QOS_MAP QUEUE
+    SCHEDULER WRED_PROFILE BUFFER_POOL BUFFER_PROFILE BUFFER_PG BUFFER_QUEUE BUFFER_PORT_INGRESS_PROFILE_LIST
+    BUFFER_PORT_EGRESS_PROFILE_LIST CABLE_LENGTH PFC_WD FLEX_COUNTER_TABLE DEFAULT_LOSSLESS_BUFFER_PARAMETER
+    LOSSLESS_TRAFFIC_PATTERN
+"""
+READ_TABLES = frozenset(_READ.split())
+"""The tables this tool reads. All others are left alone."""
+JUDGED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
+"""The tables in which rules of the families SWS and CFG report a number that cannot be read."""
+
+_MOST_DIGITS = 20
+"""Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
+_TEXT = frozenset({str})
+_LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
+_PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"}) | _LISTS
+"""Tables whose keys orchagent splits at commas (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp @bcd579d)."""
+
+
+class Row(NamedTuple):
+    """One row: the key it was written under, and its fields as canonical text."""
+
+    key: str
+    fields: Mapping[str, str]
+
+    def reference(self, field: str) -> str:
+        """Return the name a field refers to, plain or in old brackets; empty where there is none."""
+        text = self.fields.get(field, "")
+        if text.startswith("[") and text.endswith("]"):
+            return plain_name(text)
+        return text
+
+
+class Overlap(NamedTuple):
+    """Two rows of one port that both write the same numbers; ``later`` is applied last."""
+
+    port: str
+    numbers: tuple[int, ...]
+    earlier: Row
+    later: Row
+
+
+class Keys(NamedTuple):
+    """What the keys of a numbered table say: which ports, which ranges, and what is odd about them."""
+
+    ports: Collection[str]
+    ranges: Mapping[str, range | None]
+    malformed: Sequence[Row]
+    overlaps: Sequence[Overlap]
+
+
+class Tables:
+    """All rows of one device; ``data`` is its configuration as it stands, with the tables that are not read.
+
+    ``file`` is what origins name, ``shown`` what people call it, and ``device`` the device's name where that is not
+    the hostname. ``remarks`` are what was normalised to read it, ``numbers`` the values that are JSON numbers.
+
+    ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
+    are none, with why. ``joined`` are rows whose key names several ports; ``keys`` is filled once rows are
+    told apart by port (:class:`lossless.formats.sonic.to_model.ports.RowIndex`).
+    """
+
+    __slots__ = (
+        "data",
+        "device",
+        "file",
+        "joined",
+        "keys",
+        "numbers",
+        "remarks",
+        "rows",
+        "shown",
+        "unread",
+        "unreadable",
+    )
+
+    def __init__(self, file: str, data: Mapping[str, object], *, shown: str | None = None) -> None:
+        self.file = file
+        self.shown = shown or file
+        self.device: str | None = None
+        self.remarks: tuple[Remark, ...] = ()
+        self.numbers: list[Path] = []
+        self.data = data
+        self.rows: dict[str, dict[str, Row]] = {}
+        self.unreadable: list[tuple[str, str]] = []
+        self.unread: list[str] = []
+        self.joined: list[tuple[str, Row]] = []
+        self.keys: dict[str, Keys] = {}
+        for table in sorted(READ_TABLES & data.keys()):
+            self.rows[table] = self._table(table, data[table])
+
+    def _table(self, name: str, value: object) -> dict[str, Row]:
+        if not isinstance(value, dict):
+            kind = type(value).__name__
+            self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
+            return {}
+        rows: dict[str, Row] = {}
+        # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
+        # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
+        joinable, listed, is_text = name in _PORT_KEYED, name in _LISTS, _TEXT.issuperset
+        for key in sorted(value):
+            fields = value[key]
+            # Nearly every row is text alone, and is taken as it stands.
+            if (
+                fields.__class__ is dict
+                and is_text(map(type, fields.values()))
+                and not (joinable and "," in key)
+                and not (listed and "profile_list@" in fields)
+            ):
+                rows[key] = Row(key, fields)
+            elif not isinstance(fields, dict):
+                self.unread.append(f"{name}|{key}: not a row")
+            else:
+                row = Row(key, self._fields((name, key), fields))
+                if joinable and "," in key.partition("|")[0]:
+                    self.joined.append((name, row))
+                    rows.update(dict.fromkeys(single_keys(key), row))
+                else:
+                    rows[key] = row
+        return rows
+
+    def _fields(self, place: Path, fields: Mapping[str, object]) -> dict[str, str]:
+        found = {}
+        # In the midst of a configuration a row can be wrapped as redis-dump does.
+        inner = fields.get("value")
+        for key, value in (inner if isinstance(inner, dict) else fields).items():
+            if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
+                self.unread.append(f"{'|'.join(map(str, place))}|{key}: not a value")
+            else:
+                found[key.removesuffix("@")] = _text(value)
+                if value.__class__ is int or value.__class__ is float:
+                    self.numbers.append((*place, key))
+        return found
+
+    @classmethod
+    def of(cls, document: Document) -> Tables:
+        """Return the rows of a document, which may be a part of its file."""
+        tables = cls(document.name, document.data, shown=document.shown)
+        if document.part:
+            tables.device, tables.remarks = document.part.device, document.part.remarks
+        if document.marked:
+            from lossless.ground.documents.layout import Remark
+
+            tables.remarks = (Remark("mark", 1, ()), *tables.remarks)
+        return tables
+
+    def table(self, name: str) -> Mapping[str, Row]:
+        """Return the rows of a table, empty where it is absent."""
+        return self.rows.get(name, {})
+
+    def row(self, table: str, key: str) -> Row | None:
+        """Return one row, None where it is absent."""
+        return self.rows.get(table, {}).get(key)
+
+    def origin(self, table: str, row: Row | None = None, *fields: str) -> Origin:
+        """Return where a table, a row or a field stands in the file."""
+        path = (table,) if row is None else (table, row.key, *fields)
+        return Origin(self.file, path)
+
+    def number(self, table: str, row: Row, field: str) -> int | None:
+        """Return a field as a number, None where it is absent or cannot be read.
+
+        What cannot be read is noted, but for the tables of :data:`JUDGED_TABLES`: there a rule reports it.
+        """
+        text = row.fields.get(field, "").strip()
+        if not text:
+            return None
+        value = whole_number(text)
+        if value is None and table not in JUDGED_TABLES:
+            self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
+        return value
+
+
+@lru_cache(maxsize=4096)
+def whole_number(text: str) -> int | None:
+    """Return the number a text spells, None where it is none or no device could hold it."""
+    bare = text.strip()
+    digits = bare.removeprefix("-")
+    return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a comma list, plain or in old brackets; empty parts and blanks around names are none."""
+    parts = filter(None, (part.strip() for part in text.split(",")))
+    return tuple(plain_name(part) if part.startswith("[") else part for part in parts)
+
+
+def plain_name(reference: str) -> str:
+    """Return ``x`` of ``[BUFFER_POOL|x]`` and ``[BUFFER_POOL:x]``; empty where no name follows the table."""
+    inner = reference.strip("[]")
+    bars = [i for i in (inner.find("|"), inner.find(":")) if i >= 0]
+    return inner[min(bars) + 1 :] if bars else ""
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    return "" if value is None else str(value)
+
+
+def single_keys(key: str) -> Iterator[str]:
+    """Yield ``Ethernet0|3`` and ``Ethernet4|3`` of ``Ethernet0,Ethernet4|3``."""
+    ports, bar, rest = key.partition("|")
+    for port in ports.split(","):
+        yield f"{port}{bar}{rest}"

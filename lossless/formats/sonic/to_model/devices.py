@@ -1,0 +1,282 @@
+"""Deployed configurations to the fabric model: one switch a file, joined where devices name each other."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.dynamic import dynamic_buffers
+from lossless.formats.sonic.read.tables import Row, whole_number
+from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
+from lossless.formats.sonic.to_model.rows import Objects
+from lossless.formats.sonic.tunnel import tunnel_maps
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.model import (
+    Cable,
+    ClassSet,
+    Fabric,
+    Link,
+    Port,
+    Switch,
+    SwitchQos,
+    TrafficClass,
+    WatchdogPoll,
+)
+from lossless.model.fabric.qos import BufferProfile, IndexMap
+from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from lossless.formats.sonic.read.tables import Tables
+    from lossless.ground.basics.known import Maybe
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+
+DEFAULT_MTU = 9100
+"""MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR)."""
+DEFAULT_POLL_MS = 100
+"""Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
+
+
+def read_fabric(
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: tuple[int, ...] = ()
+) -> Fabric:
+    """Return the fabric that deployed files describe.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless; without them, the classes of each device are
+    inferred from what it does. Links are known where both ends are among the files and their hostnames are
+    unique.
+    """
+    switches = tuple(_Reader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    return Fabric(
+        name="",
+        door="config_db",
+        classes=switches[0].classes if len(switches) == 1 else ClassSet("inferred", ()),
+        congestion=None,
+        switches=switches,
+        hosts=(),
+        links=tuple(_links(switches)),
+        networks=(),
+        capacities=(),
+        sources=tuple(tables.file for tables in devices),
+        unread=tuple(f"{tables.shown}: {note}" for tables in devices for note in tables.unread),
+    )
+
+
+def _links(switches: Sequence[Switch]) -> Iterable[Link]:
+    times: dict[str, int] = {}
+    for switch in switches:
+        times[switch.name] = times.get(switch.name, 0) + 1
+    by_name = {switch.name: switch for switch in switches if times[switch.name] == 1}
+    seen = set()
+    for name, switch in sorted(by_name.items()):
+        for port in switch.ports:
+            if port.neighbor is None or port.neighbor[0] == name or port.neighbor[0] not in by_name:
+                continue
+            (a, a_port), (b, b_port) = ends = tuple(sorted(((name, port.name), port.neighbor)))
+            if ends not in seen:
+                seen.add(ends)
+                yield Link(a, a_port, b, b_port, port.speed_bps or 0, to_host=False)
+
+
+class _Reader:
+    """Reads one device."""
+
+    def __init__(self, tables: Tables, find_hardware: FindHardware, rdma_dscps: tuple[int, ...]) -> None:
+        self.tables = tables
+        self.rdma_dscps = rdma_dscps
+        self.objects = Objects(tables)
+        self.index = RowIndex(tables)
+        meta = tables.row("DEVICE_METADATA", "localhost")
+        self.meta: Mapping[str, str] = meta.fields if meta else {}
+        self.hwsku_name = self.meta.get("hwsku")
+        found = find_hardware(self.hwsku_name, self.meta.get("platform")) if self.hwsku_name else None
+        self.profile: SwitchProfile | None = found[0] if found else None
+        self.hwsku: Hwsku | None = found[1] if found else None
+        self.dynamic = self.meta.get("buffer_model") == "dynamic"
+        self.cables = self._cables()
+
+    def switch(self) -> Switch:
+        """Return the device as a switch of the model."""
+        ports = self._ports()
+        return Switch(
+            name=self.tables.device or self.meta.get("hostname", self.tables.shown),
+            role=self.meta.get("type"),
+            hwsku_name=self.hwsku_name if self.hwsku_name else UNKNOWN,
+            profile=self.profile,
+            hwsku=self.hwsku,
+            classes=_classes(ports, self.rdma_dscps, self.tables),
+            ports=ports,
+            demand=(),
+            qos=self._switch_qos(),
+            origin=self.tables.origin("DEVICE_METADATA"),
+        )
+
+    def _cables(self) -> dict[str, Cable]:
+        found = {}
+        for row in self.tables.table("CABLE_LENGTH").values():
+            for port, text in row.fields.items():
+                found[port] = Cable(UNKNOWN, _length_m(text), self.tables.origin("CABLE_LENGTH", row, port))
+        return found
+
+    def _ports(self) -> tuple[Port, ...]:
+        reader = QosReader(self.objects, self.dynamic, self._generated)
+        rows = self.tables.table("PORT")
+        names = rows.keys() or self.index.ports()
+        return tuple(self._port(name, rows.get(name), reader) for name in sorted(names, key=natural_key))
+
+    def _port(self, name: str, row: Row | None, reader: QosReader) -> Port:
+        fields: Mapping[str, str] = row.fields if row else {}
+        speed_mbps = self._positive(row, "speed")
+        speed_bps = speed_mbps * 10**6 if speed_mbps else None
+        cable = self.cables.get(name) or Cable(UNKNOWN, None, self.tables.origin("CABLE_LENGTH").key())
+        rows = self.index.rows_of(name)
+        return Port(
+            name=name,
+            speed_bps=speed_bps,
+            lanes=len(fields["lanes"].split(",")) if "lanes" in fields else None,
+            mtu_bytes=self._mtu(row),
+            admin_up=self._admin_up(row),
+            tier=None,
+            cable=cable,
+            neighbor=self._neighbor(name),
+            qos=reader.read(rows, speed_bps, cable) if rows.qos or rows.groups else None,
+            placed=True,
+            origin=self.tables.origin("PORT", row) if row else self.tables.origin("PORT_QOS_MAP"),
+            asymmetric=fields.get("pfc_asym") == "on",
+        )
+
+    def _mtu(self, row: Row | None) -> Maybe[int]:
+        """Return the MTU; the default counts where none is written, not where it cannot be read."""
+        if row is not None and "mtu" not in row.fields:
+            return DEFAULT_MTU
+        mtu = self._positive(row, "mtu")
+        return UNKNOWN if mtu is None else mtu
+
+    def _positive(self, row: Row | None, field: str) -> int | None:
+        """Return a field of a PORT row, None where it is absent or not above 0 (which is noted)."""
+        if row is None or not row.fields.get(field):
+            return None
+        value = whole_number(row.fields[field])
+        if value is not None and value > 0:
+            return value
+        self.tables.unread.append(f"PORT|{row.key}|{field}: {row.fields[field]!r} is not above 0")
+        return None
+
+    @staticmethod
+    def _admin_up(row: Row | None) -> Maybe[bool]:
+        if row is None:
+            return UNKNOWN
+        status = row.fields.get("admin_status")
+        return None if status is None else status == "up"
+
+    def _neighbor(self, port: str) -> tuple[str, str] | None:
+        row = self.tables.row("DEVICE_NEIGHBOR", port)
+        return (row.fields.get("name", ""), row.fields.get("port", "")) if row else None
+
+    def _generated(self, speed_bps: int | None, cable: Cable) -> Maybe[BufferProfile]:
+        """Return what buffermgrd makes a lossless group of (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+        if not cable.configured_m:
+            return None
+        if speed_bps is None:
+            return UNKNOWN
+        name = pg_profile_name(speed_bps, cable.configured_m)
+        if name in self.objects.profiles:
+            return self.objects.profiles[name]
+        if self.hwsku is None or not self.hwsku.headroom:
+            return UNKNOWN
+        return self._from_row(name, speed_bps, cable)
+
+    def _from_row(self, name: str, speed_bps: int, cable: Cable) -> BufferProfile | None:
+        row = self.hwsku.row(speed_bps, cable.configured_m or 0) if self.hwsku else None
+        if row is None:
+            return None
+        pool = self.objects.pools.get(LOSSLESS_INGRESS)
+        static = pool is not None and pool.mode == "static"
+        return BufferProfile(
+            name=name,
+            pool=pool,
+            reserved_bytes=row.reserved_bytes,
+            headroom_bytes=row.headroom_bytes,
+            xon_bytes=row.xon_bytes,
+            xon_offset_bytes=row.xon_offset_bytes,
+            dynamic_th=None if static else row.threshold,
+            static_th_bytes=row.threshold if static else None,
+            origin=cable.origin,
+        )
+
+    def _switch_qos(self) -> SwitchQos:
+        version = self.tables.row("VERSIONS", "DATABASE")
+        return SwitchQos(
+            buffer_model="dynamic" if self.dynamic else "traditional",
+            pools=tuple(pool for _, pool in sorted(self.objects.pools.items())),
+            poll=self._poll(),
+            counters=tuple(
+                (group, row.fields.get("FLEX_COUNTER_STATUS") == "enable")
+                for group, row in sorted(self.tables.table("FLEX_COUNTER_TABLE").items())
+            ),
+            global_dscp_map=self._global_dscp_map(),
+            database_version=version.fields.get("VERSION") if version else None,
+            headroom_oversubscription=None,
+            storage_backend=self.meta.get("storage_device", "").lower() == "true"
+            or self.meta.get("type", "").startswith("BackEnd"),
+            voq=self.meta.get("switch_type") == "voq",
+            origin=self.tables.origin("DEVICE_METADATA"),
+            dynamic=dynamic_buffers(self.tables),
+            tunnel=tunnel_maps(self.tables, self.objects),
+        )
+
+    def _global_dscp_map(self) -> IndexMap | None:
+        row = self.tables.row("PORT_QOS_MAP", "global")
+        return self.objects.index_map("DSCP_TO_TC_MAP", row.reference("dscp_to_tc_map")) if row else None
+
+    def _poll(self) -> WatchdogPoll:
+        row = self.tables.row("PFC_WD", "GLOBAL")
+        return WatchdogPoll(
+            poll_ms=self.tables.number("PFC_WD", row, "POLL_INTERVAL") if row else None,
+            origin=self.tables.origin("PFC_WD", row) if row else self.tables.origin("PFC_WD"),
+        )
+
+
+def pg_profile_name(speed_bps: int, cable_m: int) -> str:
+    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``."""
+    return f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
+
+
+@lru_cache(maxsize=1024)
+def _length_m(text: str) -> int | None:
+    match = re.fullmatch(r"([0-9]{1,9})m", text.strip())
+    return int(match[1]) if match else None
+
+
+@lru_cache(maxsize=4096)
+def natural_key(name: str) -> tuple[tuple[int, str], ...]:
+    """Sort ``Ethernet8`` before ``Ethernet10``."""
+    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
+    parts = enumerate(re.split(r"([0-9]+)", name))
+    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)
+
+
+def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables) -> ClassSet:
+    origin = tables.origin("PORT_QOS_MAP")
+    if rdma_dscps:
+        named = TrafficClass("rdma", rdma_dscps, rest=False, priority=None, lossless=True, origin=origin)
+        return ClassSet("named", (named,))
+    found: dict[int, set[int]] = {}
+    for qos in {id(p.qos): p.qos for p in ports if p.qos and p.admin_up is not False}.values():
+        for priority in qos.pfc.priorities:
+            found.setdefault(priority, set()).update(
+                qos.dscp_to_tc.sources(priority) if qos.dscp_to_tc else ()
+            )
+    return ClassSet(
+        "inferred",
+        tuple(
+            TrafficClass(
+                f"priority {p}", tuple(sorted(dscps)), rest=False, priority=p, lossless=True, origin=origin
+            )
+            for p, dscps in sorted(found.items())
+        ),
+    )

@@ -1,0 +1,285 @@
+"""The ports of one device: rows of PORT_QOS_MAP, QUEUE, BUFFER_PG and BUFFER_QUEUE to shared objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.read.tables import Keys, Overlap, names_in, whole_number
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import (
+    PRIORITIES,
+    BufferProfile,
+    IndexMap,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.formats.sonic.read.tables import Row, Tables
+    from lossless.formats.sonic.to_model.rows import Objects
+    from lossless.ground.basics.known import Maybe
+    from lossless.model.fabric.model import Cable
+
+    Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
+    """What the device makes a lossless group of, by speed and cable: None where it makes none."""
+
+Slots = dict[int, "Row"]
+_VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
+LAST_INDEX = 255
+"""Ranges are read this far: far beyond the queues of any port, and short of filling the memory."""
+
+
+class PortRows(NamedTuple):
+    """The rows of one port, numbered rows by their number."""
+
+    qos: Row | None
+    watchdog: Row | None
+    queues: Slots
+    queue_buffers: Slots
+    groups: Slots
+    lists: tuple[str, str]
+
+
+class RowIndex:
+    """Rows of the port-keyed tables by port, so that no table is scanned once per port."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._own = _own_card(tables)
+        self._numbered = {name: self._by_port(name) for name in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")}
+
+    def _by_port(self, table: str) -> dict[str, Slots]:
+        found: dict[str, Slots] = {}
+        ports: dict[str, str | None] = {}
+        ranges: dict[str, range | None] = {}
+        malformed: list[Row] = []
+        overlaps: list[Overlap] = []
+        # Rows that overlap are applied in the order of keys, as tables have them.
+        for key, row in self._tables.table(table).items():
+            place, _, numbers_text = key.rpartition("|")
+            if place not in ports:
+                ports[place] = self._port(table, place)
+            if numbers_text not in ranges:
+                ranges[numbers_text] = index_range(numbers_text)
+            port, numbers = ports[place], ranges[numbers_text]
+            if port is None or numbers is None:
+                malformed.append(row)
+            elif port:
+                slots = found.get(port)
+                if slots is None:
+                    found[port] = dict.fromkeys(numbers, row)
+                    continue
+                if not slots.keys().isdisjoint(numbers):
+                    overlaps += _overlaps(port, slots, numbers, row)
+                for number in numbers:
+                    slots[number] = row
+        self._tables.keys[table] = Keys(found.keys(), ranges, malformed, overlaps)
+        return found
+
+    def _port(self, table: str, place: str) -> str | None:
+        """Return the port a row is for; empty for a port of another card of a chassis, None for no port.
+
+        With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any
+        case (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable). On other devices, and for priority
+        groups, such a row is refused, which rule SCM006 says.
+        """
+        parts = place.split("|")
+        if len(parts) == 1:
+            return place or None
+        if len(parts) != 3 or "," in parts[2]:
+            return None
+        return parts[2] if table in _VOQ_KEYED and self._own.is_named(*parts[:2]) else ""
+
+    def ports(self) -> set[str]:
+        """Return the names of all ports that any port-keyed table has rows for."""
+        names = set(self._tables.table("PORT_QOS_MAP")) - {"global"}
+        return names.union(*self._numbered.values())
+
+    def rows_of(self, port: str) -> PortRows:
+        """Return the rows of one port."""
+        tables = self._tables
+        return PortRows(
+            qos=tables.row("PORT_QOS_MAP", port),
+            watchdog=tables.row("PFC_WD", port),
+            queues=self._numbered["QUEUE"].get(port, {}),
+            queue_buffers=self._numbered["BUFFER_QUEUE"].get(port, {}),
+            groups=self._numbered["BUFFER_PG"].get(port, {}),
+            lists=(self._list("INGRESS", port), self._list("EGRESS", port)),
+        )
+
+    def _list(self, side: str, port: str) -> str:
+        row = self._tables.row(f"BUFFER_PORT_{side}_PROFILE_LIST", port)
+        return row.fields.get("profile_list", "") if row else ""
+
+
+def _overlaps(port: str, slots: Slots, numbers: range, later: Row) -> Iterator[Overlap]:
+    earlier = {slots[n].key: slots[n] for n in numbers if n in slots}
+    for row in earlier.values():
+        yield Overlap(port, tuple(n for n in numbers if slots.get(n) is row), row, later)
+
+
+def index_range(text: str) -> range | None:
+    """Return ``3`` or ``3-4`` as numbers; None for what orchagent refuses (``4-3``, ``3-3``, ``abc``).
+
+    Source: parseIndexRange needs lo < hi, sonic-swss orchagent @e6b0c5b. Numbers end at :data:`LAST_INDEX`.
+    """
+    low_text, dash, high_text = text.partition("-")
+    low, high = whole_number(low_text), whole_number(high_text if dash else low_text)
+    if low is None or high is None or low < 0 or high > LAST_INDEX:
+        return None
+    return range(low, high + 1) if low < high or not dash else None
+
+
+class _Card(NamedTuple):
+    """How the keys of a chassis call this device and its ASIC; ``host`` None: they call nothing its own."""
+
+    host: str | None
+    asic: str | None
+
+    def is_named(self, host: str, asic: str) -> bool:
+        return self.host == host and self.asic in (None, asic.lower())
+
+
+def _own_card(tables: Tables) -> _Card:
+    row = tables.row("DEVICE_METADATA", "localhost")
+    meta = row.fields if row else {}
+    if meta.get("switch_type") == "voq":
+        asic = meta.get("asic_name")
+        return _Card(meta.get("hostname"), asic.lower() if asic else None)
+    return _Card(None, None) if meta else _only_card(tables)
+
+
+def _only_card(tables: Tables) -> _Card:
+    """Return the one card that all rows of a fragment are of, which does not say whose it is."""
+    keys = {
+        tuple(key.split("|")[:2])
+        for table in _VOQ_KEYED
+        for key in tables.table(table)
+        if key.count("|") == 3
+    }
+    if len(keys) == 1:
+        host, asic = keys.pop()
+        return _Card(host, asic.lower())
+    if keys:
+        tables.unread.append(f"rows of {len(keys)} cards of a chassis, and nothing says which is this device")
+    return _Card(None, None)
+
+
+class QosReader:
+    """Builds each distinct :class:`PortQos` of a device once."""
+
+    def __init__(self, objects: Objects, dynamic: bool, generate: Generate) -> None:
+        self._objects = objects
+        self._tables = objects.tables
+        self._dynamic = dynamic
+        self._generate = generate
+        self._built: dict[object, PortQos] = {}
+        self._contents = _Contents()
+
+    def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
+        """Return the QoS of a port; ports whose rows say the same share one object."""
+        says = self._contents.of
+        content = (
+            says(rows.qos),
+            says(rows.watchdog),
+            *(tuple([(n, says(slots[n])) for n in sorted(slots)]) for slots in rows[2:5]),
+            rows.lists,
+            speed_bps,
+            cable.configured_m,
+        )
+        if content not in self._built:
+            self._built[content] = self._build(rows, speed_bps, cable)
+        return self._built[content]
+
+    def _build(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
+        qos, objects = rows.qos, self._objects
+
+        def bound(field: str, table: str) -> IndexMap | None:
+            return objects.bound_map(qos, field, table) if qos and qos.reference(field) else None
+
+        nowhere = self._tables.origin("PORT_QOS_MAP")
+        pfc = (objects.mask(qos, "pfc_enable") if qos else None) or PriorityMask(
+            (), self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere
+        )
+        return PortQos(
+            # A reference that leads nowhere makes the whole row wait; it does not fall back to the global map.
+            dscp_to_tc=bound("dscp_to_tc_map", "DSCP_TO_TC_MAP")
+            if qos and qos.reference("dscp_to_tc_map")
+            else self._global_dscp_map(),
+            tc_to_queue=bound("tc_to_queue_map", "TC_TO_QUEUE_MAP"),
+            tc_to_pg=bound("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
+            pfc_to_queue=bound("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),
+            pfc_to_pg=bound("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+            trust_dot1p=bool(qos and qos.reference("dot1p_to_tc_map")),
+            pfc=pfc,
+            watchdog_mask=objects.mask(qos, "pfcwd_sw_enable") if qos else None,
+            watchdog=objects.watchdog(rows.watchdog.key) if rows.watchdog else None,
+            queues=tuple(self._queue(n, rows) for n in PRIORITIES),
+            groups=tuple(self._group(n, rows, pfc, speed_bps, cable) for n in PRIORITIES),
+            profile_lists=(self._listed(rows.lists[0]), self._listed(rows.lists[1])),
+            origin=self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere,
+        )
+
+    def _listed(self, text: str) -> tuple[BufferProfile, ...]:
+        profiles = self._objects.profiles
+        return tuple(profiles[name] for name in names_in(text) if name in profiles)
+
+    def _global_dscp_map(self) -> IndexMap | None:
+        row = self._tables.row("PORT_QOS_MAP", "global")
+        return self._objects.index_map("DSCP_TO_TC_MAP", row.reference("dscp_to_tc_map")) if row else None
+
+    def _queue(self, number: int, rows: PortRows) -> Queue | None:
+        row, buffer_row = rows.queues.get(number), rows.queue_buffers.get(number)
+        if row is None and buffer_row is None:
+            return None
+        objects, tables = self._objects, self._tables
+        origin = tables.origin("QUEUE", row) if row else tables.origin("BUFFER_QUEUE", buffer_row)
+        return Queue(
+            number=number,
+            scheduler=objects.referred(row, "scheduler", objects.schedulers) if row else None,
+            wred=objects.referred(row, "wred_profile", objects.wreds) if row else None,
+            buffer=objects.referred(buffer_row, "profile", objects.profiles) if buffer_row else None,
+            origin=origin,
+            buffer_origin=tables.origin("BUFFER_QUEUE", buffer_row) if buffer_row else None,
+        )
+
+    def _group(
+        self, number: int, rows: PortRows, pfc: PriorityMask, speed_bps: int | None, cable: Cable
+    ) -> PriorityGroup | None:
+        row = rows.groups.get(number)
+        if row is not None:
+            computed = self._dynamic and row.reference("profile") in ("", "NULL")
+            objects = self._objects
+            profile = None if computed else objects.referred(row, "profile", objects.profiles)
+            return PriorityGroup(number, profile, computed, self._tables.origin("BUFFER_PG", row))
+        if number not in pfc.priorities or self._dynamic:
+            return None
+        generated = self._generate(speed_bps, cable)
+        if generated is None:
+            return None
+        known = None if isinstance(generated, Unknown) else generated
+        return PriorityGroup(number, known, generated=True, origin=pfc.origin)
+
+
+class _Contents:
+    """Numbers for what rows say, whatever the order of their fields: equal numbers, equal rows."""
+
+    def __init__(self) -> None:
+        self._as_written: dict[tuple[tuple[str, str], ...], int] = {}
+        self._sorted: dict[tuple[tuple[str, str], ...], int] = {}
+
+    def of(self, row: Row | None) -> int:
+        """Return the number of what a row says, 0 for no row."""
+        if row is None:
+            return 0
+        written = tuple(row.fields.items())
+        number = self._as_written.get(written)
+        if number is None:
+            number = self._sorted.setdefault(tuple(sorted(written)), len(self._sorted) + 1)
+            self._as_written[written] = number
+        return number

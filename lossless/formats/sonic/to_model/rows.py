@@ -1,0 +1,170 @@
+"""Single CONFIG_DB rows to objects of the fabric model, each built once and shared by all that name it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.model.fabric.qos import (
+    UNREADABLE,
+    BufferProfile,
+    Curve,
+    IndexMap,
+    Pool,
+    PriorityMask,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.formats.sonic.read.tables import Row, Tables
+
+_T = TypeVar("_T")
+
+_MAP_SIZE = {"DSCP_TO_TC_MAP": 64}
+_COLOURS = ("green", "yellow", "red")
+
+
+class Objects:
+    """The shared objects of one device, by name."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self._maps: dict[tuple[str, str], IndexMap | None] = {}
+
+    @staticmethod
+    def referred(row: Row, field: str, objects: Mapping[str, _T]) -> _T | None:
+        """Return what a row refers to by name, None where that leads nowhere (which rule CFG002 reports)."""
+        return objects.get(row.reference(field))
+
+    @cached_property
+    def schedulers(self) -> dict[str, Scheduler]:
+        """SCHEDULER rows by name. Type WRR is the YANG default (sonic-scheduler.yang @086b03b)."""
+        return {name: self._scheduler(name, row) for name, row in self.tables.table("SCHEDULER").items()}
+
+    @cached_property
+    def wreds(self) -> dict[str, Wred]:
+        """WRED_PROFILE rows by name."""
+        return {name: self._wred(name, row) for name, row in self.tables.table("WRED_PROFILE").items()}
+
+    @cached_property
+    def pools(self) -> dict[str, Pool]:
+        """BUFFER_POOL rows by name."""
+        return {name: self._pool(name, row) for name, row in self.tables.table("BUFFER_POOL").items()}
+
+    @cached_property
+    def profiles(self) -> dict[str, BufferProfile]:
+        """BUFFER_PROFILE rows by name."""
+        return {name: self._profile(name, row) for name, row in self.tables.table("BUFFER_PROFILE").items()}
+
+    def bound_map(self, row: Row, field: str, table: str) -> IndexMap | None:
+        """Return the map that a row of PORT_QOS_MAP binds, None where it binds none that exists."""
+        return self.index_map(table, row.reference(field))
+
+    def index_map(self, table: str, name: str) -> IndexMap | None:
+        """Return the map of a name, None where there is none."""
+        key = (table, name)
+        if key not in self._maps:
+            row = self.tables.row(table, name)
+            self._maps[key] = None if row is None else self._index_map(table, name, row)
+        return self._maps[key]
+
+    def _index_map(self, table: str, name: str, row: Row) -> IndexMap:
+        targets: list[int | None] = [None] * _MAP_SIZE.get(table, 8)
+        # Where 26 and 026 both stand, 26 counts, whichever is first in the file.
+        for index_text, target_text in sorted(
+            row.fields.items(), reverse=True, key=lambda item: len(item[0])
+        ):
+            index, target = whole_number(index_text), whole_number(target_text)
+            # What is no index and no target is reported by the rules SWS001 and SWS002.
+            if index is not None and 0 <= index < len(targets):
+                targets[index] = target if target is not None and 0 <= target < 8 else UNREADABLE
+        return IndexMap(name, tuple(targets), self.tables.origin(table, row))
+
+    def _scheduler(self, name: str, row: Row) -> Scheduler:
+        number = self.tables.number
+        return Scheduler(
+            name=name,
+            kind=row.fields.get("type", "WRR"),
+            weight=number("SCHEDULER", row, "weight"),
+            origin=self.tables.origin("SCHEDULER", row),
+            cir=number("SCHEDULER", row, "cir"),
+            pir=number("SCHEDULER", row, "pir"),
+            meter=row.fields.get("meter_type", "bytes"),
+        )
+
+    def _wred(self, name: str, row: Row) -> Wred:
+        green, yellow, red = (self._curve(row, colour) for colour in _COLOURS)
+        return Wred(name, green, yellow, red, self.tables.origin("WRED_PROFILE", row))
+
+    def _curve(self, row: Row, colour: str) -> Curve:
+        mode = row.fields.get("ecn", "ecn_none")
+        number = self.tables.number
+        return Curve(
+            enabled=row.fields.get(f"wred_{colour}_enable") == "true",
+            marks=mode == "ecn_all" or colour in mode.split("_"),
+            min_bytes=number("WRED_PROFILE", row, f"{colour}_min_threshold"),
+            max_bytes=number("WRED_PROFILE", row, f"{colour}_max_threshold"),
+            probability_percent=number("WRED_PROFILE", row, f"{colour}_drop_probability"),
+        )
+
+    def _pool(self, name: str, row: Row) -> Pool:
+        number, fields = self.tables.number, row.fields
+        return Pool(
+            name=name,
+            kind=fields.get("type", ""),
+            mode=fields.get("mode", ""),
+            size_bytes=number("BUFFER_POOL", row, "size"),
+            shared_headroom_bytes=number("BUFFER_POOL", row, "xoff"),
+            origin=self.tables.origin("BUFFER_POOL", row),
+        )
+
+    def _profile(self, name: str, row: Row) -> BufferProfile:
+        def number(field: str) -> int | None:
+            return self.tables.number("BUFFER_PROFILE", row, field)
+
+        return BufferProfile(
+            name=name,
+            pool=self.referred(row, "pool", self.pools),
+            reserved_bytes=number("size") or 0,
+            headroom_bytes=number("xoff"),
+            xon_bytes=number("xon"),
+            xon_offset_bytes=number("xon_offset"),
+            dynamic_th=number("dynamic_th"),
+            static_th_bytes=number("static_th"),
+            origin=self.tables.origin("BUFFER_PROFILE", row),
+        )
+
+    def mask(self, row: Row, field: str) -> PriorityMask | None:
+        """Return a comma list of priorities as orchagent reads it (stoi of each part); None where absent.
+
+        Parts that are no priority are left out; rule SWS009 reports them.
+        """
+        text = row.fields.get(field)
+        if text is None:
+            return None
+        found = set()
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            # As stoi reads: a sign and zeros may lead, and whatever follows the digits is ignored.
+            digits = part.removeprefix("+").lstrip("0") or "0"
+            if digits[0] in "01234567" and not digits[1:2].isdecimal():
+                found.add(int(digits[0]))
+            elif part[0] == "0" and not digits[0].isdecimal():
+                found.add(0)
+        return PriorityMask(tuple(sorted(found)), self.tables.origin("PORT_QOS_MAP", row, field))
+
+    def watchdog(self, port: str) -> Watchdog | None:
+        """Return the watchdog row of a port. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""
+        row = self.tables.row("PFC_WD", port)
+        if row is None:
+            return None
+        return Watchdog(
+            detection_ms=self.tables.number("PFC_WD", row, "detection_time"),
+            restoration_ms=self.tables.number("PFC_WD", row, "restoration_time"),
+            action=row.fields.get("action", "drop"),
+            origin=self.tables.origin("PFC_WD", row),
+        )

@@ -1,0 +1,231 @@
+"""Constraints between fields and rows that SONiC's models state (``must`` and ``when``), as small named functions.
+
+Each is given a row as texts and what it needs from elsewhere, and yields the field it blames with what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.validate.types import whole
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Row = Mapping[str, str]
+    Data = Mapping[str, object]
+
+POLL = "POLL_INTERVAL"
+"""The field of PFC_WD|GLOBAL that timers of all its rows are held against."""
+
+_CHASSIS_TYPES = frozenset({"voq", "chassis-packet", "fabric"})
+_CHASSIS_HWSKUS = frozenset({"msft_four_asic_vs", "msft_multi_asic_vs"})
+
+
+class Context(NamedTuple):
+    """What the rows of other tables say that constraints depend on; devices of a fabric share a few of them.
+
+    ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
+    watchdog's polling interval, empty where its row ``GLOBAL`` has none, None where there is no such row or what
+    it says cannot be read. A ``fragment`` has neither ports nor metadata.
+    """
+
+    release: str | None
+    switch_type: str | None
+    buffer_model: str | None
+    lanes_wanted: bool
+    poll: str | None
+    mgmt_vrf: str | None
+    fragment: bool
+
+
+class Broken(NamedTuple):
+    """A constraint that a row breaks: the field to blame, and why."""
+
+    field: str
+    message: str
+    kind: str = "constraint"
+
+
+def context_of(data: Data, release: str | None) -> Context:
+    """Return what constraints need to know of a file."""
+    own = _row(data, "DEVICE_METADATA", "localhost")
+    poll = None
+    if "GLOBAL" in _table(data, "PFC_WD"):
+        poll = _text(_row(data, "PFC_WD", "GLOBAL"), POLL) or ""
+        # Where it cannot be read its type is blamed, not every timer of the file.
+        poll = poll if not poll or whole(poll) is not None else None
+    return Context(
+        release,
+        _text(own, "switch_type"),
+        _text(own, "buffer_model"),
+        not _is_supervisor(own),
+        poll,
+        _text(_row(data, "MGMT_VRF_CONFIG", "vrf_global"), "mgmtVrfEnabled"),
+        "PORT" not in data and "DEVICE_METADATA" not in data,
+    )
+
+
+def _is_supervisor(own: Mapping[str, object]) -> bool:
+    kinds = (_text(own, "switch_type") in _CHASSIS_TYPES, _text(own, "hwsku") in _CHASSIS_HWSKUS)
+    return any(kinds) and not _text(own, "asic_name")
+
+
+def _table(data: Data, name: str) -> Mapping[str, object]:
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _row(data: Data, table: str, key: str) -> Mapping[str, object]:
+    found = _table(data, table).get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(row: Mapping[str, object], field: str) -> str | None:
+    return str(row[field]) if field in row else None
+
+
+def _numbers(row: Row, *names: str) -> list[int] | None:
+    """Return fields as numbers, None where one is set and cannot be read: its type is blamed, not the constraint."""
+    found = [whole(row.get(name, "0")) for name in names]
+    return None if None in found else [number for number in found if number is not None]
+
+
+def _needs_positive(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+    numbers = _numbers(row, other)
+    if name in row and numbers is not None and numbers[0] <= 0:
+        yield Broken(name, f"{name} is accepted only beside {other} above 0")
+
+
+def _needs(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+    if name in row and other not in row:
+        yield Broken(name, f"{name} is accepted only beside {other}")
+
+
+def _not_below(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+    numbers = _numbers(row, name, other)
+    if name in row and other in row and numbers is not None and numbers[0] < numbers[1]:
+        yield Broken(name, f"{name} {row[name]} is below {other} {row[other]}")
+
+
+def _not_below_poll(row: Row, context: Context, *names: str) -> Iterator[Broken]:
+    times = {name: time for name in names if (time := whole(row.get(name, ""))) is not None}
+    if context.poll is None or not times:
+        return
+    poll = whole(context.poll)
+    if poll is None:
+        yield Broken(next(iter(times)), "timers are accepted only beside a POLL_INTERVAL in PFC_WD|GLOBAL")
+        return
+    below = {name: f"{name} {time} ms" for name, time in times.items() if time < poll}
+    if below:
+        verb = "are" if len(below) > 1 else "is"
+        yield Broken(next(iter(below)), f"{' and '.join(below.values())} {verb} below {POLL} {poll} ms")
+
+
+def _not_with(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+    if name in row and other in row:
+        yield Broken(name, f"{name} is not accepted beside {other}")
+
+
+def _needs_metadata(row: Row, context: Context, name: str, field: str, value: str) -> Iterator[Broken]:
+    found = getattr(context, field)
+    if name in row and found != value and not context.fragment:
+        has = f"is {found}" if found else "is absent"
+        yield Broken(name, f"{name} is accepted only with {field} {value}, and DEVICE_METADATA's {has}")
+
+
+def _refused_with(row: Row, _: Context, name: str, value: str, other: str, no: str) -> Iterator[Broken]:
+    if row.get(name) == value and row.get(other) == no:
+        yield Broken(name, f"{name} {value} is not accepted beside {other} {no}")
+
+
+def _needs_mgmt_vrf(row: Row, context: Context, name: str, value: str, *_: str) -> Iterator[Broken]:
+    if row.get(name) == value and context.mgmt_vrf != "true":
+        yield Broken(
+            name, f"{name} {value} is accepted only with MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled true"
+        )
+
+
+def _alone(row: Row, _: Context, name: str, word: str) -> Iterator[Broken]:
+    items = row.get(name, "").split(",")
+    if word in items and len(items) > 1:
+        yield Broken(name, f"{name} holds {word} beside other values")
+
+
+def _missing_unless(row: Row, context: Context, name: str, _: str) -> Iterator[Broken]:
+    if name not in row and context.lanes_wanted:
+        yield Broken("", f"{name} is missing", "missing")
+
+
+def _thresholds(row: Row, _: Context, resource: str) -> Iterator[Broken]:
+    kind, high, low = (f"{resource}_{end}" for end in ("threshold_type", "high_threshold", "low_threshold"))
+    numbers = _numbers(row, high, low)
+    if numbers is None:
+        return
+    if high in row and (low not in row or numbers[0] <= numbers[1]):
+        yield Broken(high, f"{high} {row[high]} is not above {low} {row.get(low, 'absent')}")
+    if row.get(kind, "").lower() == "percentage" and not (high in row and low in row and max(numbers) < 100):
+        yield Broken(kind, f"{kind} {row[kind]} is accepted only with both thresholds below 100")
+
+
+def _dpu_only(row: Row, context: Context, prefix: str) -> Iterator[Broken]:
+    if context.switch_type != "dpu":
+        named = (f"{prefix}{end}" for end in ("threshold_type", "high_threshold", "low_threshold"))
+        yield from (Broken(name, f"{name} is accepted only on a DPU") for name in named if name in row)
+
+
+CHECKS: dict[str, Callable[..., Iterator[Broken]]] = {
+    "needs_positive": _needs_positive,
+    "needs": _needs,
+    "not_below": _not_below,
+    "not_below_poll": _not_below_poll,
+    "not_with": _not_with,
+    "needs_metadata": _needs_metadata,
+    "refused_with": _refused_with,
+    "needs_row_field": _needs_mgmt_vrf,
+    "alone": _alone,
+    "missing_unless": _missing_unless,
+    "thresholds": _thresholds,
+    "dpu_only": _dpu_only,
+}
+"""Constraints within a row, and with what :class:`Context` holds of others."""
+
+
+def _local_port(parts: Sequence[str], _: Row, __: Context, data: Data) -> Iterator[Broken]:
+    own = _row(data, "DEVICE_METADATA", "localhost")
+    here = (_text(own, "hostname"), _text(own, "asic_name"))
+    if (parts[0], parts[1]) == here and parts[2] not in _table(data, "PORT"):
+        yield Broken("", parts[2], "reference")
+
+
+def _telemetry_objects(parts: Sequence[str], row: Row, _: Context, data: Data) -> Iterator[Broken]:
+    tables = {"PORT": "PORT", "BUFFER_POOL": "BUFFER_POOL"}
+    keyed = {"INGRESS_PRIORITY_GROUP": "BUFFER_PG", "QUEUE": "BUFFER_QUEUE"}
+    for name in row["object_names"].split(",") if "object_names" in row else ():
+        if parts[1] in tables:
+            known = name in _table(data, tables[parts[1]])
+        else:
+            port, _bar, number = name.partition("|")
+            ports = {key.split("|")[0] for key in _table(data, keyed[parts[1]])}
+            known = port in ports and number.isascii() and number.isdecimal()
+        if not known:
+            table = tables.get(parts[1]) or keyed[parts[1]]
+            yield Broken("object_names", f"{name!r} is not an object of {table}")
+
+
+def _telemetry_counters(
+    parts: Sequence[str], row: Row, _: Context, __: Data, counters: Mapping[str, str]
+) -> Iterator[Broken]:
+    allowed = counters[parts[1]].split()
+    for name in row["object_counters"].split(",") if "object_counters" in row else ():
+        if name not in allowed:
+            yield Broken("object_counters", f"{name!r} is not a counter of the group {parts[1]}")
+
+
+KEYED_CHECKS: dict[str, Callable[..., Iterator[Broken]]] = {
+    "local_port": _local_port,
+    "telemetry_objects": _telemetry_objects,
+    "telemetry_counters": _telemetry_counters,
+}
+"""Constraints that depend on the key of a row, or on any table."""

@@ -1,0 +1,216 @@
+"""One row against its shape: what SONiC's models refuse in its key and its fields, and which rows it must name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.formats.sonic.validate.checks import CHECKS
+from lossless.formats.sonic.validate.schema import nearest_name
+from lossless.formats.sonic.validate.types import Type, texts
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.sonic.validate.checks import Context
+    from lossless.formats.sonic.validate.schema import Field, Otherwise, Shape
+    from lossless.formats.sonic.validate.types import Reference
+
+_MOST_SHOWN = 60
+Kind = Literal["field", "value", "reference", "constraint", "missing", "key", "release"]
+
+
+class Flaw(NamedTuple):
+    """What is wrong with a row: where below it, and what it says, apart from the row itself.
+
+    ``reference`` is the row that is named and absent, ``sure`` False where it depends on an unknown release.
+    """
+
+    kind: Kind
+    fields: tuple[str, ...]
+    message: str
+    note: str = ""
+    help: str = ""
+    value: str = ""
+    reference: Reference | None = None
+    sure: bool = True
+
+
+class Verdict(NamedTuple):
+    """What is wrong with the fields of a row, and each reference with the field that makes it."""
+
+    flaws: tuple[Flaw, ...]
+    references: tuple[tuple[str, Reference], ...]
+
+
+def judge_fields(shape: Shape, fields: Mapping[object, object], context: Context) -> Verdict:
+    """Return what is wrong with the fields of a row, whatever its key."""
+    flaws: list[Flaw] = []
+    references: list[tuple[str, Reference]] = []
+    judged = _entry if shape.entries else _field
+    for name, value in fields.items():
+        if name != "NULL":
+            for item in judged(shape, str(name), value, context.release):
+                if isinstance(item, Flaw):
+                    flaws.append(item)
+                else:
+                    references.append((str(name), item))
+    flaws += _missing(shape, fields)
+    flaws += _broken(shape, fields, context, {name for flaw in flaws for name in flaw.fields})
+    return Verdict(tuple(flaws), tuple(references))
+
+
+def judge_key(shape: Shape, parts: tuple[str, ...]) -> Iterator[Flaw | Reference]:
+    """Yield what is wrong with the parts of a key, and which rows they name."""
+    for part, kind in zip(parts, shape.key, strict=True):
+        named = kind.references(part)
+        if named is None:
+            yield Flaw("key", (), f"{shown(part)} in its key is not {kind.means}", value=part)
+        elif named and "," in part:
+            yield Flaw(
+                "key",
+                (),
+                "the key names several ports at once",
+                note="orchagent takes such a key apart; SONiC's models do not",
+                help="write one row for each port",
+                value=part,
+            )
+        else:
+            yield from named
+
+
+def _entry(shape: Shape, name: str, value: object, _: str | None) -> Iterator[Flaw | Reference]:
+    assert shape.entries is not None
+    left, right = shape.entries
+    named = left.references(name)
+    if named is None:
+        yield Flaw("value", (name,), f"entry {shown(name)} is not {left.means}", value=name)
+    else:
+        yield from named
+    yield from _value(right, name, value, "")
+
+
+def _field(shape: Shape, name: str, value: object, release: str | None) -> Iterator[Flaw | Reference]:
+    field = shape.fields.get(name)
+    if field is None:
+        if not shape.open:
+            yield _unknown(shape, name)
+    elif field.type is None:
+        yield _of_other(name, None, field, release)
+    else:
+        found = list(_value(field.type, name, value, f"{name} "))
+        refused = any(isinstance(item, Flaw) for item in found)
+        if refused and _accepted(field.otherwise, name, value):
+            yield _of_other(name, value, field, release)
+        else:
+            yield from found
+
+
+def _value(kind: Type, name: str, value: object, said: str) -> Iterator[Flaw | Reference]:
+    """Yield what is wrong with a value, which messages introduce as ``said``, or which rows it names."""
+    found = texts(value, kind.many)
+    if found is None:
+        shape = "an object" if isinstance(value, dict) else "a list"
+        yield Flaw("value", (name,), f"{said}is {shape}, not {kind.means}")
+        return
+    for text in found:
+        named = kind.references(text)
+        if named is None:
+            yield _refused(kind, name, value, said, text)
+        else:
+            yield from named
+
+
+def _refused(kind: Type, name: str, value: object, said: str, text: str) -> Flaw:
+    means = kind.one
+    if isinstance(value, bool):
+        word = str(value).lower()
+        return Flaw(
+            "value",
+            (name,),
+            f"{said}JSON {word} is not {means}",
+            help=f'write "{word}" in quotes',
+            value=text,
+        )
+    return Flaw(
+        "value", (name,), f"{said}{shown(text)} is not {means}", help=_nearest(text, kind.words), value=text
+    )
+
+
+def shown(text: str) -> str:
+    """Return a value in quotes, as much of it as a message has room for."""
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+
+
+def _nearest(text: str, words: tuple[str, ...]) -> str:
+    found = nearest_name(text, words) if words and text else None
+    return f"{found!r} is the nearest value that is accepted" if found else ""
+
+
+def _unknown(shape: Shape, name: str) -> Flaw:
+    found = nearest_name(name, shape.fields)
+    return Flaw("field", (name,), f"has no field {name}", help=f"did you mean {found}?" if found else "")
+
+
+def _accepted(otherwise: Otherwise | None, name: str, value: object) -> bool:
+    if otherwise is None or otherwise.type is None:
+        return False
+    return not any(isinstance(item, Flaw) for item in _value(otherwise.type, name, value, ""))
+
+
+def _of_other(name: str, value: object, field: Field, release: str | None) -> Flaw:
+    """Return what only other releases than the device's accept."""
+    assert field.otherwise is not None
+    others = _span(field.otherwise.releases)
+    if field.type is None:
+        said = f"{name} is unknown to {release}; {others} know it"
+    else:
+        wants = f"{field.type.means} as {release or 'master'} wants it"
+        said = f"{name} {shown(str(value))} is not {wants}; {others} accept it"
+    return Flaw("release", (name,), said, field.otherwise.source, value=str(value), sure=release is not None)
+
+
+def _span(releases: tuple[str, ...]) -> str:
+    if len(releases) == 1:
+        return f"the models of {releases[0]}"
+    return f"the models of {releases[0]} to {releases[-1]}"
+
+
+def unknown_to(what: str, otherwise: Otherwise, release: str | None) -> Flaw:
+    """Return that a table or row is unknown to the release of the device."""
+    said = f"{what} unknown to {release}; {_span(otherwise.releases)} know it"
+    return Flaw("release", (), said, otherwise.source, sure=release is not None)
+
+
+def _missing(shape: Shape, fields: Mapping[object, object]) -> Iterator[Flaw]:
+    for name in shape.required:
+        kind = shape.fields[name].type
+        if name not in fields or (fields[name] == [] and kind is not None and kind.many):
+            yield Flaw("missing", (), f"{name} is missing", help=_write(name, kind))
+
+
+def _write(name: str, kind: Type | None) -> str:
+    return f"write {name}: {kind.means}" if kind else ""
+
+
+def _broken(
+    shape: Shape, fields: Mapping[object, object], context: Context, blamed: set[str]
+) -> Iterator[Flaw]:
+    """Yield constraints that are broken, one a field at most, and none where the field itself is refused."""
+    if not shape.checks:
+        return
+    row = as_text(fields)
+    for name, *rest in shape.checks:
+        for broken in CHECKS[name](row, context, *rest) if name in CHECKS else ():
+            if broken.kind == "missing" or broken.field not in blamed:
+                blamed.add(broken.field)
+                where = (broken.field,) if broken.field else ()
+                yield Flaw("missing" if broken.kind == "missing" else "constraint", where, broken.message)
+
+
+def as_text(fields: Mapping[object, object]) -> dict[str, str]:
+    """Return the fields of a row as texts, lists with commas."""
+    return {
+        str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in fields.items()
+    }

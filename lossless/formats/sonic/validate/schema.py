@@ -1,0 +1,191 @@
+"""What SONiC's models accept in CONFIG_DB, release by release: ``profiles/sonic/schema.json``, made ready to judge by.
+
+The facts are those of the models on master; where an older release is known to differ, the field carries what it
+accepts and which source proves it. A device tells its release by ``VERSIONS|DATABASE|VERSION``. Where it does not,
+only what every known release refuses is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.validate.types import PatternTable, Type, parsed
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Check = tuple[Any, ...]
+"""A constraint: the name of a function of :mod:`lossless.formats.sonic.validate.checks`, and what it is given."""
+
+_KEYED_CHECKS = frozenset({"local_port", "telemetry_objects", "telemetry_counters"})
+
+
+class Otherwise(NamedTuple):
+    """What other releases accept as a field: None where they do not know it."""
+
+    releases: tuple[str, ...]
+    type: Type | None
+    source: str
+
+
+class Field(NamedTuple):
+    """One field: what the release at hand accepts (None: it does not know the field), and what others do."""
+
+    type: Type | None
+    required: bool
+    otherwise: Otherwise | None
+
+
+class Shape(NamedTuple):
+    """What rows of one kind look like: the parts of their key, and their fields or entries."""
+
+    key: tuple[Type, ...]
+    fields: Mapping[str, Field]
+    entries: tuple[Type, Type] | None
+    required: tuple[str, ...]
+    checks: tuple[Check, ...]
+    open: bool
+    when: tuple[str, str, str] | None
+
+    @property
+    def keyed(self) -> bool:
+        """Whether what a row may hold depends on its key."""
+        return any(check[0] in _KEYED_CHECKS for check in self.checks)
+
+
+class Plan(NamedTuple):
+    """How the rows of one table are judged: rows of fixed names, and rows by the number of parts of their key.
+
+    ``otherwise`` is None where the release knows the table; ``older_rows`` are fixed rows that it does not know.
+    """
+
+    rows: Mapping[str, Shape]
+    lists: tuple[Shape, ...]
+    otherwise: Otherwise | None
+    older_rows: Mapping[str, Otherwise]
+
+
+class Schema:
+    """The schema as it stands in its file."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+        self.releases: tuple[str, ...] = tuple(data["releases"])
+        self.tables: Mapping[str, Mapping[str, Any]] = data["tables"]
+        self.others: frozenset[str] = frozenset(data["other_tables"])
+        self.sources: Mapping[str, str] = data["sources"]
+        self.patterns = PatternTable(data["types"])
+
+    def release(self, version: object) -> str | None:
+        """Return the known release of a database version such as ``version_202411_01``, None where unknown."""
+        parts = str(version).split("_")
+        found = parts[1] if len(parts) > 1 else ""
+        return found if found in self.releases else None
+
+    def type(self, line: str) -> Type:
+        """Return the type that a line of the schema means."""
+        return parsed(line, self.patterns)
+
+
+@cache
+def schema() -> Schema:
+    """Return the schema.
+
+    Raises:
+        LosslessError: the installation is damaged.
+    """
+    import json
+
+    # Plain strings: pathlib costs a linter's start a third of an interpreter's.
+    path = os.path.join(data_dir("profiles"), "sonic", "schema.json")  # noqa: PTH118
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        return Schema(json.load(file))
+
+
+@cache
+def plan(table: str, release: str | None) -> Plan | None:
+    """Return how a table is judged on a device of a release, None where the schema does not describe the table."""
+    own = schema()
+    entry = own.tables.get(table)
+    if entry is None:
+        return None
+    rows = {name: _shape(own, data, release) for name, data in entry.get("rows", {}).items()}
+    for group in entry.get("groups", ()):
+        rows |= dict.fromkeys(group["names"], _shape(own, group, release))
+    lists = tuple(_shape(own, data, release) for data in entry.get("lists", ()))
+    older = {
+        name: found
+        for name, data in entry.get("older_rows", {}).items()
+        if (found := _unknown_to(own, data, release))
+    }
+    return Plan(rows, lists, _unknown_to(own, own.data["older_tables"].get(table), release), older)
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was most likely meant, None where none resembles it."""
+    from lossless.ground.basics.nearest import nearest
+
+    return nearest(name, names)
+
+
+def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | None) -> Otherwise | None:
+    """Return who else knows what a release does not, None where it does know it, or may."""
+    if older is None or release not in older["releases"]:
+        return None
+    return Otherwise(_but(own, older["releases"]), None, own.sources[older["source"]])
+
+
+def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> Shape:
+    entries = data.get("entries")
+    fields = {name: _field(own, value, release) for name, value in data.get("fields", {}).items()}
+    checks = [tuple(check) for check in data.get("checks", ())]
+    for resource in (*data.get("resources", ()), *data.get("dpu_resources", ())):
+        fields |= _thresholds(own, resource)
+        checks.append(("thresholds", resource))
+    checks += [("dpu_only", f"{resource}_") for resource in data.get("dpu_resources", ())]
+    checks += [
+        ("missing_unless", name, value["unless"])
+        for name, value in data.get("fields", {}).items()
+        if isinstance(value, dict) and "unless" in value
+    ]
+    unless = {check[1] for check in checks if check[0] == "missing_unless"}
+    return Shape(
+        key=tuple(own.type(line) for line in data.get("key", ())),
+        fields=fields,
+        entries=(own.type(entries[0]), own.type(entries[1])) if entries else None,
+        required=tuple(name for name, field in fields.items() if field.required and name not in unless),
+        checks=tuple(checks),
+        open=data.get("open", False),
+        when=tuple(data["when"]) if "when" in data else None,
+    )
+
+
+def _thresholds(own: Schema, resource: str) -> dict[str, Field]:
+    word = Field(own.type("enum percentage used free PERCENTAGE USED FREE"), False, None)
+    number = Field(own.type("uint16"), False, None)
+    return {
+        f"{resource}_threshold_type": word,
+        f"{resource}_high_threshold": number,
+        f"{resource}_low_threshold": number,
+    }
+
+
+def _field(own: Schema, value: str | Mapping[str, Any], release: str | None) -> Field:
+    data: Mapping[str, Any] = {"type": value} if isinstance(value, str) else value
+    newest, older = own.type(data["type"]), data.get("older")
+    required = data.get("required", False)
+    if older is None:
+        return Field(newest, required, None)
+    before = own.type(older["type"]) if older["type"] else None
+    source = own.sources[older["source"]]
+    if release in older["releases"]:
+        return Field(before, required, Otherwise(_but(own, older["releases"]), newest, source))
+    return Field(newest, required, Otherwise(tuple(older["releases"]), before, source))
+
+
+def _but(own: Schema, releases: list[str]) -> tuple[str, ...]:
+    return tuple(release for release in own.releases if release not in releases)

@@ -1,0 +1,114 @@
+"""What a rule reports: severities, origins and findings, as plain values.
+
+Rules say *where* symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
+up only when a finding is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+Path = tuple[str | int, ...]
+Severity = Literal["error", "warning", "info"]
+Confidence = Literal["high", "medium", "low"]
+Fixable = Literal["no", "safe", "unsafe"]
+"""Whether edits can mend a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
+Action = Literal["set", "add", "remove", "rename"]
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Most severe first."""
+
+
+class Origin(NamedTuple):
+    """Where a value was written: a file and the path of keys to it.
+
+    ``mark`` says what to point at: the value, or its key (for something missing below that key).
+    """
+
+    file: str
+    path: Path = ()
+    mark: Literal["key", "value"] = "value"
+
+    def at(self, *keys: str | int) -> Origin:
+        """Return the origin of something below this one."""
+        return Origin(self.file, self.path + keys, self.mark)
+
+    def key(self) -> Origin:
+        """Return the same place, pointing at the key instead of the value."""
+        return Origin(self.file, self.path, "key")
+
+
+class Related(NamedTuple):
+    """Another place that has to do with a finding, and why."""
+
+    origin: Origin
+    message: str
+
+
+class Span(NamedTuple):
+    """A place in a text, 1-based, in code points, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Edit(NamedTuple):
+    """One change that helps to mend a finding, at the place of a value.
+
+    ``set`` gives it a value, in a row that is there; ``add`` does so with the row and table, where they are missing;
+    ``remove`` takes it away; ``rename`` gives its key the name in ``value``.
+    """
+
+    origin: Origin
+    action: Action
+    value: Json = None
+
+
+class Finding(NamedTuple):
+    """One cause, found by one rule; ``places`` says on how many elements it shows.
+
+    ``elements`` names all of them in a fixed order; reports show the first five. ``via`` is the intent key
+    behind a finding on rendered output, None otherwise. ``fix`` are the edits that mend it everywhere it shows; empty
+    where ``fixable`` is no.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    origin: Origin
+    note: str = ""
+    help: str = ""
+    url: str = ""
+    related: tuple[Related, ...] = ()
+    places: int = 1
+    elements: tuple[str, ...] = ()
+    data: Mapping[str, Json] = {}
+    fixable: Fixable = "no"
+    via: Origin | None = None
+    object_form: Literal["config_db", "intent"] = "intent"
+    fix: tuple[Edit, ...] = ()
+
+    @property
+    def object(self) -> str:
+        """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent."""
+        separator = "|" if self.object_form == "config_db" else "."
+        return separator.join(str(key) for key in self.origin.path)
+
+
+class NotJudged(NamedTuple):
+    """What could not be judged because something is unknown; counted, never a finding.
+
+    ``code`` is that of the rule, empty where a value cannot be read and so no rule saw it.
+    """
+
+    code: str
+    reason: str
+    times: int = 1

@@ -1,0 +1,55 @@
+"""Documents with positions: YAML and JSON read into plain data, each value traceable to line and column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.documents.text import decode, is_marked, read_bytes, read_text
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.ground.documents.document import Document
+
+
+def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
+    """Read one file, as JSON or YAML by its suffix; ``lists``: a JSON file may hold a list.
+
+    Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
+    """
+    file = path if isinstance(path, str) else path.__fspath__()
+    try:
+        _kind(file)
+    except InputError:
+        # A path that is not there is missed before its name is judged.
+        read_text(path)
+        raise
+    return load_bytes(read_bytes(path), file, lists=lists)
+
+
+def load_bytes(raw: bytes, file: str, *, lists: bool = False) -> Document:
+    """Read bytes that stand for ``file``; as :func:`load`."""
+    document = load_text(decode(raw, file), file, lists=lists)
+    document.marked = is_marked(raw)
+    return document
+
+
+def load_text(text: str, file: str, *, lists: bool = False) -> Document:
+    """Read a text that stands for ``file``, as JSON or YAML by that name's suffix; raises InputError."""
+    if _kind(file) == "json":
+        from lossless.ground.documents.json.document import load_json
+
+        return load_json(text, file, lists=lists)
+    from lossless.ground.documents.yaml.document import load_yaml
+
+    return load_yaml(text, file)
+
+
+def _kind(file: str) -> str:
+    name = file.lower()
+    if name.endswith(".json"):
+        return "json"
+    if name.endswith((".yaml", ".yml")):
+        return "yaml"
+    raise InputError([Problem(file, None, None, "unknown kind of file; expected .json, .yaml or .yml")])

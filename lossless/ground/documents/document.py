@@ -1,0 +1,140 @@
+"""A document as written: plain data, the problems met while reading it, and where everything stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.text import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Path, Span
+    from lossless.ground.documents.layout import PartOf
+
+MAX_DEPTH = 100
+"""Deepest nesting accepted, in levels: CONFIG_DB uses 4, and recursion stays far from Python's limit."""
+
+
+class Place(NamedTuple):
+    """Offsets of a value and of its key, ends exclusive; a list item and the top level are their own key."""
+
+    key_start: int
+    key_end: int
+    start: int
+    end: int
+
+
+class Duplicate(NamedTuple):
+    """A key written again in the same object: its path, where it is repeated, where it was first."""
+
+    path: Path
+    line: int
+    column: int
+    first_line: int
+
+
+class Locator(Protocol):
+    """Finds offsets by path."""
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+
+
+class Document:
+    """One file that was read; treat ``data`` as read-only, aliases share it.
+
+    ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which have a
+    meaning (the last one counts) and so are not problems; a repeated YAML key is a problem. ``marked``: the file
+    began with a byte-order mark, which is not in ``text``. ``part`` says which part of a file it is, None for all.
+    """
+
+    __slots__ = (
+        "_lines",
+        "_locator",
+        "_places",
+        "data",
+        "duplicates",
+        "file",
+        "marked",
+        "part",
+        "problems",
+        "text",
+    )
+
+    def __init__(
+        self,
+        file: str,
+        text: str,
+        data: dict[Any, Any],
+        locator: Locator,
+        problems: tuple[Problem, ...] = (),
+        duplicates: tuple[Duplicate, ...] = (),
+    ) -> None:
+        self.file = file
+        self.text = text
+        self.data = data
+        self.problems = problems
+        self.duplicates = duplicates
+        self.marked = False
+        self.part: PartOf | None = None
+        self._locator = locator
+        self._lines = Lines(text)
+        self._places: dict[Path, Place] = {}
+
+    @property
+    def locator(self) -> Locator:
+        """What finds offsets by path."""
+        return self._locator
+
+    @property
+    def name(self) -> str:
+        """What origins call the document: its file, unless it is a part of one."""
+        return self.part.name if self.part else self.file
+
+    @property
+    def shown(self) -> str:
+        """What people call the document."""
+        return self.part.shown if self.part else self.file
+
+    @property
+    def whole(self) -> Document:
+        """The document of the whole file."""
+        return self.part.whole if self.part else self
+
+    def exists(self, path: Path) -> bool:
+        """Return whether the data holds something at this path."""
+        value: Any = self.data
+        for key in path:
+            is_index = isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value)
+            if not is_index and not (isinstance(value, dict) and key in value):
+                return False
+            value = value[key]
+        return True
+
+    def locate(self, path: Path, mark: Literal["value", "key"] = "value") -> Span:
+        """Return the span of the value at ``path``, or of its key; where absent, of its deepest prefix."""
+        return self.locate_many([path], mark)[path]
+
+    def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
+        """Return the span of every path, as ``locate`` would, in one walk over the text."""
+        return {path: self._span(place, mark) for path, place in self.places(paths).items()}
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return the offsets of every path, or of its deepest prefix; each is looked for once."""
+        wanted = dict.fromkeys(paths)
+        unknown = [path for path in wanted if path not in self._places]
+        if unknown:
+            self._places.update(self._locator.places(unknown))
+        return {path: self._places[path] for path in wanted}
+
+    def line_text(self, number: int) -> str:
+        """Return line ``number``, counted from 1, without its line break; IndexError when there is none."""
+        return self._lines.line_text(number)
+
+    def _span(self, place: Place, mark: Literal["value", "key"]) -> Span:
+        if mark == "key":
+            return self._lines.span(place.key_start, place.key_end)
+        return self._lines.span(place.start, place.end)

@@ -1,0 +1,75 @@
+"""What a report shows of a document that was read in another process: places and lines, without its data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from lossless.ground.basics.findings import Path, Span
+    from lossless.ground.documents.document import Document
+
+
+class Shown(Protocol):
+    """What reports need of a document; a :class:`~lossless.ground.documents.document.Document` has it all."""
+
+    @property
+    def file(self) -> str:
+        """The name it was read by."""
+
+    def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
+        """Return the span of every path."""
+
+    def line_text(self, number: int) -> str:
+        """Return a line, counted from 1."""
+
+
+class Places(NamedTuple):
+    """Where some paths of a document stand, and the lines they stand on."""
+
+    keys: Mapping[Path, Span]
+    values: Mapping[Path, Span]
+    lines: Mapping[int, str]
+
+
+def places(document: Document, paths: Iterable[Path]) -> Places:
+    """Return the places of some paths of a document."""
+    wanted = tuple(dict.fromkeys(paths))
+    if not wanted:
+        return Places({}, {}, {})
+    keys, values = document.locate_many(wanted, "key"), document.locate_many(wanted)
+    numbers = {span.line for spans in (keys, values) for span in spans.values()}
+    return Places(keys, values, {number: document.line_text(number) for number in sorted(numbers)})
+
+
+class Excerpts:
+    """A document by its places; anything else is looked up in the file, which is then read again."""
+
+    __slots__ = ("_document", "_places", "_read", "file")
+
+    def __init__(self, file: str, found: Places, read: Callable[[str], Document]) -> None:
+        self.file = file
+        self._places = found
+        self._read = read
+        self._document: Document | None = None
+
+    def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
+        """Return the span of every path."""
+        known = self._places.keys if mark == "key" else self._places.values
+        wanted = tuple(paths)
+        if all(path in known for path in wanted):
+            return {path: known[path] for path in wanted}
+        return self._whole().locate_many(wanted, mark)
+
+    def line_text(self, number: int) -> str:
+        """Return a line, counted from 1."""
+        line = self._places.lines.get(number)
+        return self._whole().line_text(number) if line is None else line
+
+    def _whole(self) -> Document:
+        if self._document is None:
+            self._document = self._read(self.file)
+        return self._document

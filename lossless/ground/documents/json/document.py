@@ -1,0 +1,240 @@
+"""JSON with positions: the standard library reads, and places are looked up only when asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.documents.document import MAX_DEPTH, Document, Place
+from lossless.ground.documents.text import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import NoReturn
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Duplicate
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TEXT = frozenset({str})
+_KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def load_json(text: str, file: str, *, lists: bool = False) -> Document:
+    """Read a JSON object; of a repeated key the last value counts, and all repeats are in ``duplicates``.
+
+    With ``lists`` the top level may be a list as well; its items are then in the data by their numbers.
+
+    Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
+    text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
+    """
+    data, strings = _parse(text, file)
+    is_list = lists and isinstance(data, list)
+    if is_list:
+        data = dict(enumerate(data))
+    if not isinstance(data, dict):
+        kind = _KINDS.get(type(data), "a number")
+        _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
+    if _LONE_SURROGATE.search(text):
+        _refuse_surrogates(text, file)
+    repeated = _duplicates(text) if _may_repeat(text, strings) else ()
+    unique = None if repeated or is_list else data
+    return Document(file, text, data, JsonLocator(text, unique), duplicates=repeated)
+
+
+def _may_repeat(text: str, strings: int) -> bool:
+    """Return whether a key may stand twice in an object.
+
+    Of a key that does, one is not in the data, and neither is a string that was its value: the text then has
+    more quotes than twice the strings of the data. An escape can hide a quote; only then all pairs are looked at.
+    """
+    if "\\" not in text:
+        return text.count('"') != 2 * strings
+    lost: list[bool] = []
+    json.loads(text, object_pairs_hook=lambda pairs: lost.append(len(dict(pairs)) != len(pairs)))
+    return any(lost)
+
+
+def _parse(text: str, file: str) -> tuple[Any, int]:
+    """Return the data, and how many strings it has, keys among them."""
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        from lossless.ground.documents.json.errors import explain
+
+        _refuse(text, file, *explain(text, error.msg, error.pos))
+    except RecursionError:
+        _refuse_depth(text, file)
+    except ValueError:
+        from lossless.ground.documents.json.errors import bad_number
+
+        _refuse(text, file, *bad_number(text))
+    strings = _strings([data])
+    if strings is None:
+        _refuse_depth(text, file)
+    return data, strings
+
+
+def _refuse_constant(literal: str) -> NoReturn:
+    raise ValueError(literal)
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(literal)
+    return number
+
+
+def _strings(data: Any) -> int | None:
+    """Return how many strings there are, keys among them; None where they are nested too deep."""
+    found, level, is_text = 0, [data], _TEXT.issuperset
+    for _ in range(MAX_DEPTH + 2):
+        below: list[Any] = []
+        for value in level:
+            items: Any = value
+            if value.__class__ is dict:
+                found += len(value)
+                items = value.values()
+            if is_text(map(type, items)):
+                found += len(items)
+            else:
+                found += sum(item.__class__ is str for item in items)
+                below += [v for v in items if v.__class__ is dict or v.__class__ is list]
+        if not below:
+            return found
+        level = below
+    return None
+
+
+def _refuse_depth(text: str, file: str) -> NoReturn:
+    from lossless.ground.documents.json.errors import depth_exceeded
+
+    _refuse(text, file, depth_exceeded(text, MAX_DEPTH), f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _refuse_surrogates(text: str, file: str) -> None:
+    from lossless.ground.documents.json.errors import lone_surrogate
+
+    offset = lone_surrogate(text)
+    if offset is not None:
+        _refuse(text, file, offset, "this string holds half of a \\u surrogate pair, which is no character")
+
+
+def _duplicates(text: str) -> tuple[Duplicate, ...]:
+    from lossless.ground.documents.json.errors import duplicates
+
+    return tuple(duplicates(text))
+
+
+def _refuse(text: str, file: str, offset: int, message: str) -> NoReturn:
+    raise InputError([Problem(file, *Lines(text).place(offset), message)]) from None
+
+
+class JsonLocator:
+    """Finds places in a valid JSON text by walking only the wanted paths.
+
+    Siblings are skipped by the C decoder. Where no key is repeated, ``unique`` is the data and the walk stops
+    once all is found; where one is, the last of a repeated key is the one in effect.
+    """
+
+    __slots__ = ("_decode", "_text", "_unique")
+
+    def __init__(self, text: str, unique: Mapping[str, Any] | None) -> None:
+        self._text = text
+        self._unique = unique
+        self._decode = json.JSONDecoder().raw_decode
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        wanted = list(paths)
+        start = _skip(self._text, 0)
+        end = len(self._text.rstrip(" \t\n\r"))
+        found: dict[Path, Place] = {(): Place(start, end, start, end)}
+        self._walk(start, (), _tree(wanted), found)
+        return {path: self._ended(_deepest(path, found)) for path in wanted}
+
+    def _ended(self, place: Place) -> Place:
+        """Return a place with its end, which is looked for only where it is asked for."""
+        return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
+
+    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
+        hits = self._only_ones(wanted) if not path else {}
+        for key, place in self.children(start) if len(hits) < len(wanted) else ():
+            if key in wanted:
+                hits[key] = place
+                if self._unique is not None and len(hits) == len(wanted):
+                    break
+        for key, place in hits.items():
+            found[(*path, key)] = place
+            self._walk(place.start, (*path, key), wanted[key], found)
+
+    def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, Place]:
+        """Return the places of top-level keys that stand only once in the whole text, without walking to them.
+
+        Where no escape hides a quote, what stands once between quotes is the key that the data has.
+        """
+        text, hits = self._text, dict[Any, Place]()
+        known = self._unique if self._unique is not None and "\\" not in text else {}
+        for key in (key for key in wanted if key in known):
+            quoted = f'"{key}"'
+            start = text.find(quoted)
+            colon = _skip(text, start + len(quoted))
+            if start < 0 or text[colon] != ":" or text.find(quoted, start + 1) >= 0:
+                continue
+            value_start = _skip(text, colon + 1)
+            hits[key] = Place(start, start + len(quoted), value_start, -1)
+        return hits
+
+    def children(self, start: int) -> Iterator[tuple[str | int, Place]]:
+        """Yield what the object or list at an offset holds, by key or index, with its place."""
+        if self._text[start] == "{":
+            return self._members(start)
+        if self._text[start] == "[":
+            return self._items(start)
+        return iter(())
+
+    def _members(self, start: int) -> Iterator[tuple[str, Place]]:
+        text, decode = self._text, self._decode
+        offset = _skip(text, start + 1)
+        while text[offset] != "}":
+            key, key_end = decode(text, offset)
+            value_start = _skip(text, _skip(text, key_end) + 1)
+            value_end = decode(text, value_start)[1]
+            yield key, Place(offset, key_end, value_start, value_end)
+            offset = _next(text, value_end)
+
+    def _items(self, start: int) -> Iterator[tuple[int, Place]]:
+        index, offset = 0, _skip(self._text, start + 1)
+        while self._text[offset] != "]":
+            end = self._decode(self._text, offset)[1]
+            yield index, Place(offset, end, offset, end)
+            index, offset = index + 1, _next(self._text, end)
+
+
+def _skip(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
+
+
+def _next(text: str, offset: int) -> int:
+    offset = _skip(text, offset)
+    return _skip(text, offset + 1) if text[offset] == "," else offset
+
+
+def _tree(paths: Iterable[Path]) -> dict[Any, Any]:
+    root: dict[Any, Any] = {}
+    for path in paths:
+        node = root
+        for key in path:
+            node = node.setdefault(key, {})
+    return root
+
+
+def _deepest(path: Path, found: dict[Path, Place]) -> Place:
+    while path not in found:
+        path = path[:-1]
+    return found[path]

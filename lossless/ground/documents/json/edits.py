@@ -1,0 +1,112 @@
+"""Changes to JSON as edits of its text, in the layout that stands around them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from lossless.ground.documents.edits import Replacement, by_container, without
+from lossless.ground.documents.json.document import JsonLocator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Json
+    from lossless.ground.documents.document import Document, Place
+    from lossless.ground.documents.edits import Change
+
+    Member = tuple[str | int, Place]
+
+
+def replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:
+    """Return the edits that make some changes."""
+    locator, text = JsonLocator(document.text, None), document.text
+    found: list[Replacement] = []
+    containers = by_container(document.data, changes)
+    places = locator.places(containers)
+    for path, inside in containers.items():
+        found += _inside(text, places[path], list(locator.children(places[path].start)), inside)
+    return found
+
+
+def _inside(
+    text: str, place: Place, members: Sequence[Member], changes: Sequence[Change]
+) -> Iterator[Replacement]:
+    by_key = {change.path[-1]: change for change in changes}
+    gone = [key in by_key and by_key[key].action == "remove" for key, _ in members]
+    for key, member in members:
+        change = by_key.pop(key, None)
+        if change is not None and change.action == "set":
+            yield Replacement(member.start, member.end, _written(change.value, text, member.key_start))
+        elif change is not None and change.action == "rename":
+            yield Replacement(member.key_start, member.key_end, json.dumps(change.value, ensure_ascii=False))
+    added = {str(key): change.value for key, change in by_key.items() if change.action == "set"}
+    inner = (place.start + 1, place.end - 1)
+    if added and all(gone):
+        yield Replacement(*inner, _first(text, place, added))
+        return
+    if any(gone):
+        yield from without([(member.key_start, member.end) for _, member in members], gone, inner)
+    if added:
+        last = next(
+            member
+            for (_, member), is_gone in zip(reversed(members), reversed(gone), strict=True)
+            if not is_gone
+        )
+        yield Replacement(last.end, last.end, _more(text, members[0][1], added))
+
+
+def _first(text: str, place: Place, added: dict[str, Json]) -> str:
+    """Return members for an object that has none: one a line, a step further in than the line the object is on."""
+    outer = _indent(text, place.start)
+    step = _step(text)
+    if step is None:
+        return ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
+    lines = (f"{outer}{step}{_member(key, value, outer + step, step)}" for key, value in added.items())
+    return "\n" + ",\n".join(lines) + f"\n{outer}"
+
+
+def _more(text: str, first: Place, added: dict[str, Json]) -> str:
+    """Return members that follow others, laid out as the first of these."""
+    before = text[text.rfind("\n", 0, first.key_start) + 1 : first.key_start]
+    if before.strip() or "\n" not in text[: first.key_start]:
+        return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
+    step = _step(text) or ""
+    return "".join(
+        f",{_break(text)}{before}{_member(key, value, before, step)}" for key, value in added.items()
+    )
+
+
+def _member(key: str, value: Json, indent: str, step: str) -> str:
+    return f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(value, indent, step)}"
+
+
+def _written(value: Json, text: str, key_start: int) -> str:
+    return _laid_out(value, _indent(text, key_start), _step(text) or "")
+
+
+def _laid_out(value: Json, indent: str, step: str) -> str:
+    if not isinstance(value, dict | list) or not value or not step:
+        return json.dumps(value, ensure_ascii=False)
+    lines = json.dumps(value, ensure_ascii=False, indent=step).split("\n")
+    return f"\n{indent}".join(lines)
+
+
+def _indent(text: str, offset: int) -> str:
+    """Return the blanks that the line of an offset begins with."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _step(text: str) -> str | None:
+    """Return by what the first line inside the top level is indented, None for a text on one line."""
+    brace = text.find("{")
+    start = text.find("\n", brace) + 1
+    if not start or text[brace + 1 : start].strip():
+        return None
+    line = text[start:].lstrip("\r\n")
+    return line[: len(line) - len(line.lstrip(" \t"))] or "  "
+
+
+def _break(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"

@@ -1,0 +1,128 @@
+"""Documents in parts: what one file says of several things, or says in another form, each part with its own data.
+
+A part is a document like any other, but for where things stand: paths of its data are looked up in the file by a
+:class:`Layout`. While a part is judged, origins name the part and paths of its data; before they are shown,
+:func:`as_written` turns them into the file and the path that stands there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Place
+
+_NOWHERE: Mapping[Any, Any] = {}
+
+
+class Layout(NamedTuple):
+    """Where the data of a part stands in its file.
+
+    ``root`` is the path to the part. Below it things stand where the data has them, but for ``moved``: by their
+    path in the data (a table, or a table and a row), where they stand, and what leads from there to their values.
+    ``renamed`` are single keys that are written otherwise, by their whole path in the data.
+    """
+
+    file: str
+    root: Path = ()
+    moved: Mapping[Path, tuple[Path, Path]] = _NOWHERE
+    renamed: Mapping[Path, str] = _NOWHERE
+
+    def written(self, path: Path) -> Path:
+        """Return the path by which the file has what stands at a path of the data."""
+        place = self._place(path)
+        name = self.renamed.get(path)
+        return place if name is None else (*place[:-1], name)
+
+    def _place(self, path: Path) -> Path:
+        row = self.moved.get(path[:2])
+        if row is not None and len(path) > 2:
+            return (*self.root, *row[0], *row[1], *path[2:])
+        row = row or self.moved.get(path[:1])
+        return (*self.root, *(path if row is None else row[0]))
+
+
+class Remark(NamedTuple):
+    """Something that reading normalised: what kind of thing, at how many places, and the first of them."""
+
+    kind: str
+    places: int
+    paths: tuple[Path, ...]
+
+
+class PartOf(NamedTuple):
+    """What makes a document a part of its file.
+
+    ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
+    of, None where its own data says that. ``remarks`` are what was normalised to make it.
+    """
+
+    whole: Document
+    name: str
+    shown: str
+    layout: Layout
+    device: str | None = None
+    remarks: tuple[Remark, ...] = ()
+
+
+def part(data: dict[Any, Any], of: PartOf) -> Document:
+    """Return a part of a file as a document with its own data."""
+    whole = of.whole
+    document = Document(whole.file, whole.text, data, _Locator(whole, of.layout))
+    document.part = of
+    document.marked = whole.marked
+    return document
+
+
+class _Locator:
+    """Finds places of a part in its file."""
+
+    __slots__ = ("_layout", "_whole")
+
+    def __init__(self, whole: Document, layout: Layout) -> None:
+        self._whole = whole
+        self._layout = layout
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        written = {path: self._layout.written(path) for path in paths}
+        found = self._whole.places(written.values())
+        return {path: found[place] for path, place in written.items()}
+
+
+def as_written(value: Any, layouts: Mapping[str, Layout]) -> Any:
+    """Return findings, or whatever else holds origins in tuples, with origins as the files have them."""
+    return _Writer(layouts).written(value) if layouts else value
+
+
+class _Writer:
+    """Rewrites origins; what is met twice stays one thing."""
+
+    def __init__(self, layouts: Mapping[str, Layout]) -> None:
+        self._layouts = layouts
+        self._done: dict[int, tuple[Any, Any]] = {}
+
+    def written(self, value: Any) -> Any:
+        """Return a value with the origins in it as the files have them."""
+        if not isinstance(value, tuple):
+            return value
+        if id(value) not in self._done:
+            # The value is kept beside its result, so that no other takes its identity.
+            self._done[id(value)] = (value, self._made(value))
+        return self._done[id(value)][1]
+
+    def _made(self, value: tuple[Any, ...]) -> Any:
+        if isinstance(value, Origin):
+            layout = self._layouts.get(value.file)
+            return value if layout is None else Origin(layout.file, layout.written(value.path), value.mark)
+        items = [self.written(item) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

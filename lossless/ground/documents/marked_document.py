@@ -1,0 +1,139 @@
+"""Documents of line-based files: their readers say where each value stands while they read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import Problem
+from lossless.ground.documents.document import Document, Place
+from lossless.ground.documents.text import Lines, decode, is_marked, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Path
+
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class Marks:
+    """What a reader has found so far in a text: values by path, where they stand, and what is wrong with the rest.
+
+    ``text`` is what is to be read: a blank stands there for a byte-order mark, which is said to be wrong.
+    """
+
+    __slots__ = ("_hidden", "_lines", "_written", "file", "places", "problems", "text")
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._written = text
+        self.text = f" {text[1:]}" if text.startswith(BYTE_ORDER_MARK) else text
+        self.places: dict[Path, Place] = {(): Place(0, 0, 0, len(text))}
+        self.problems: list[Problem] = []
+        self._hidden: list[tuple[int, int]] = []
+        self._lines = Lines(text)
+        if self.text is not text:
+            self.wrong(
+                0,
+                "the file begins with a byte-order mark, which is taken for a part of its first word: save it without",
+            )
+
+    def mark(self, path: Path, start: int, end: int, key: tuple[int, int] | None = None) -> None:
+        """Say that the value at a path stands from one offset to another; without a key it is its own."""
+        self.places[path] = Place(*(key or (start, end)), start, end)
+
+    def wrong(self, offset: int, message: str) -> None:
+        """Say that something has no meaning, and where it begins."""
+        self.problems.append(Problem(self.file, *self._lines.place(offset), message))
+
+    def hide(self, start: int, end: int) -> None:
+        """Say that a part of the text is not for others to see: stars stand for it wherever it is shown."""
+        self._hidden.append((start, end))
+
+    def seen(self, start: int, end: int) -> str:
+        """Return a part of the text as others may see it."""
+        return _starred(self.text, self._hidden)[start:end] if self._hidden else self.text[start:end]
+
+    def document(self, data: dict[Any, Any]) -> Document:
+        """Return the document of the text, its problems in the order of lines."""
+        problems = tuple(sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
+        found = _Marked(self.file, self._written, data, KnownPlaces(self.places), problems)
+        found.shown_lines = Lines(_starred(self.text, self._hidden)) if self._hidden else None
+        return found
+
+
+class _Marked(Document):
+    """A document with parts that nobody is shown."""
+
+    __slots__ = ("shown_lines",)
+
+    shown_lines: Lines | None
+
+    def line_text(self, number: int) -> str:
+        """Return line ``number``, counted from 1, stars for what is hidden; IndexError when there is none."""
+        return super().line_text(number) if self.shown_lines is None else self.shown_lines.line_text(number)
+
+
+def _starred(text: str, hidden: Iterable[tuple[int, int]]) -> str:
+    for start, end in hidden:
+        text = text[:start] + "*" * (end - start) + text[end:]
+    return text
+
+
+class KnownPlaces:
+    """Finds offsets in a table: a locator for which everything was found while the file was read."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, places: dict[Path, Place]) -> None:
+        self._places = places
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        return {path: self._deepest(path) for path in paths}
+
+    def first_on(self, line: int, lines: Lines) -> Path | None:
+        """Return the outermost path whose key stands on a line, None where none does."""
+        on_it = (p for p, place in self._places.items() if p and lines.place(place.key_start)[0] == line)
+        return min(on_it, key=len, default=None)
+
+    def _deepest(self, path: Path) -> Place:
+        while path not in self._places:
+            path = path[:-1]
+        return self._places[path]
+
+
+def read_as_written(path: str) -> str:
+    """Return the text of a file with its byte-order mark, for those who have to know of it.
+
+    Raises:
+        UnreadableError: as of :func:`~lossless.ground.documents.text.read_text`.
+    """
+    raw = read_bytes(path)
+    return (BYTE_ORDER_MARK if is_marked(raw) else "") + decode(raw, path)
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and text of each line, without the line feed that ends it: C knows no other end."""
+    offset = 0
+    for line in text.split("\n"):
+        yield offset, line
+        offset += len(line) + 1
+
+
+def carriage_return(text: str) -> int | None:
+    """Return the offset of the first carriage return that is in no comment, None where there is none."""
+    if "\r" not in text:
+        return None
+    found = (start + line.find("\r") for start, line in lines_of(text) if "\r" in line.partition("#")[0])
+    return next(found, None)
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the offsets of a part of a text without the blanks around it."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,188 @@
+"""Bytes to text, and offsets in a text to lines and columns.
+
+Only UTF-8 is read; a refusal is an :class:`~lossless.ground.basics.errors.UnreadableError` that says what the bytes are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import Problem, UnreadableError
+from lossless.ground.basics.findings import Span
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import NoReturn
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Largest file read, in bytes: ten times a CONFIG_DB of 2,000 ports."""
+
+_FOREIGN_MARKS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+UTF8_MARK = b"\xef\xbb\xbf"
+
+
+def read_text(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> str:
+    """Return the text of a file, without its byte-order mark.
+
+    Raises UnreadableError when the file is missing, not a file, not permitted, larger than ``limit_bytes``,
+    blank, binary or not UTF-8.
+    """
+    return decode(read_bytes(path, limit_bytes), _name(path), limit_bytes)
+
+
+def is_marked(raw: bytes) -> bool:
+    """Return whether a file begins with the byte-order mark of UTF-8."""
+    return raw.startswith(UTF8_MARK)
+
+
+def decode(raw: bytes, file: str, limit_bytes: int = MAX_BYTES) -> str:
+    """Return ``raw`` as text, without its byte-order mark; ``file`` is the name that problems carry.
+
+    Raises UnreadableError when ``raw`` is larger than ``limit_bytes``, blank, binary or not UTF-8.
+    """
+    if len(raw) > limit_bytes:
+        _refuse(file, f"larger than {limit_bytes} bytes, the most that is read from one file")
+    if not raw:
+        _refuse(file, "the file is empty")
+    _refuse_foreign(raw, file)
+    try:
+        text = raw.removeprefix(UTF8_MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        _refuse_byte(raw, file, error.start + len(raw) - len(raw.removeprefix(UTF8_MARK)))
+    if text.isspace() or not text:
+        _refuse(file, "the file is blank")
+    return text
+
+
+def _name(path: str | PathLike[str]) -> str:
+    return path if isinstance(path, str) else path.__fspath__()
+
+
+def read_bytes(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a file, one more than ``limit_bytes`` where it is larger.
+
+    Raises UnreadableError when the file is missing, not a file or not permitted.
+    """
+    # pathlib is slow to import, and a file that is read needs none of it.
+    from io import BufferedReader, FileIO
+
+    file = _name(path)
+    if "\0" in file:
+        _refuse(file.replace("\0", "\\0"), "a file name cannot hold a NUL character")
+    try:
+        with BufferedReader(FileIO(file)) as stream:
+            return stream.read(limit_bytes + 1)
+    except FileNotFoundError:
+        _refuse(file, "no such file")
+    except IsADirectoryError:
+        _refuse(file, "is a directory; expected a file")
+    except PermissionError:
+        _refuse(file, "no permission to read this file")
+    except OSError as error:
+        _refuse(file, f"cannot be read: {error.strerror}")
+
+
+def _refuse_foreign(raw: bytes, file: str) -> None:
+    for mark, encoding in _FOREIGN_MARKS:
+        if raw.startswith(mark):
+            _refuse(file, f"is encoded as {encoding}; expected UTF-8", 1, 1)
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        line, column = _place(raw, nul)
+        _refuse(file, f"is binary: a NUL byte at byte {nul + 1}; expected text in UTF-8", line, column)
+
+
+def _refuse_byte(raw: bytes, file: str, offset: int) -> NoReturn:
+    line, column = _place(raw, offset)
+    _refuse(file, f"is not UTF-8: byte 0x{raw[offset]:02X} at byte {offset + 1} of the file", line, column)
+
+
+def _place(raw: bytes, offset: int) -> tuple[int, int]:
+    before = raw[:offset].removeprefix(UTF8_MARK).decode("utf-8", "replace")
+    return Lines(before).place(len(before))
+
+
+def _refuse(file: str, message: str, line: int | None = None, column: int | None = None) -> NoReturn:
+    raise UnreadableError([Problem(file, line, column, message)]) from None
+
+
+class Lines:
+    """The lines of a text: offsets to 1-based lines and columns, in code points.
+
+    A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4. The first few places are found by counting;
+    a table of all lines is built when more are asked for.
+    """
+
+    __slots__ = ("_near", "_starts", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: list[int] = []
+        self._near: dict[int, int] = {}
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset."""
+        if not self._starts and "\r" not in self._text:
+            start = self._text.rfind("\n", 0, offset) + 1
+            line = self._near.get(start) or self._counted(start)
+            if line:
+                return line, offset - start + 1
+        starts = self._table()
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the span from offset ``start`` to offset ``end``, exclusive."""
+        return Span(*self.place(start), *self.place(end))
+
+    def start(self, number: int) -> int:
+        """Return the offset at which line ``number`` begins; IndexError when the text has no such line."""
+        return self._table()[number - 1]
+
+    def line_text(self, number: int) -> str:
+        """Return line ``number`` without its line break; IndexError when the text has no such line."""
+        starts = self._starts
+        near = next((start for start, line in self._near.items() if line == number), None)
+        if near is not None and not starts:
+            end = self._text.find("\n", near)
+            return self._text[near : end if end >= 0 else len(self._text)]
+        starts = self._table()
+        if not 1 <= number <= len(starts):
+            raise IndexError(f"no line {number} in a text of {len(starts)}")
+        end = starts[number] if number < len(starts) else len(self._text)
+        return self._text[starts[number - 1] : end].rstrip("\r\n")
+
+    def _counted(self, start: int) -> int:
+        """Return the line that begins at an offset by counting, 0 when a table is worth its price."""
+        if len(self._near) >= _COUNTED:
+            return 0
+        line = self._near[start] = self._text.count("\n", 0, start) + 1
+        return line
+
+    def _table(self) -> list[int]:
+        if not self._starts:
+            self._starts = _line_starts(self._text)
+        return self._starts
+
+
+_COUNTED = 8
+"""How many lines are found by counting; a table costs as much as about this many."""
+
+
+def _line_starts(text: str) -> list[int]:
+    if "\r" in text:
+        import re
+
+        return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
+    from itertools import accumulate, count
+    from operator import add
+
+    # The lengths of the lines before, and a break for each of them.
+    *before, _ = map(add, accumulate(map(len, text.split("\n"))), count(1))
+    return [0, *before]

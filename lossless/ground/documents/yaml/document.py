@@ -1,0 +1,63 @@
+"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and an own composer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.documents.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Place
+    from lossless.ground.documents.yaml.compose import Node
+
+
+def load_yaml(text: str, file: str, *, pure: bool = False) -> Document:
+    """Read one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
+
+    A repeated key keeps its first value; repeats, keys that are lists or mappings, and scalars without
+    meaning are in ``problems``.
+
+    Raises InputError for broken syntax, several documents in one file, unknown or circular aliases, aliases
+    that expand to more than MAX_ALIASED values, and nesting beyond MAX_DEPTH.
+    """
+    from lossless.ground.documents.yaml.compose import compose
+
+    root, problems = compose(text, file, pure)
+    return Document(file, text, root.data, YamlLocator(root), problems)
+
+
+class YamlLocator:
+    """Finds places in composed nodes.
+
+    What an alias or a merge key brings in is located where it is written, at the anchor; the value of the
+    alias itself is where the alias stands.
+    """
+
+    __slots__ = ("_root",)
+
+    def __init__(self, root: Node) -> None:
+        self._root = root
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        return {path: self._place(path) for path in paths}
+
+    def node(self, path: Path) -> Node:
+        """Return the composed value at a path, or at its deepest prefix that exists."""
+        return self._found(path)[1]
+
+    def _place(self, path: Path) -> Place:
+        key, node = self._found(path)
+        return node.place(key)
+
+    def _found(self, path: Path) -> tuple[Node, Node]:
+        key, node = self._root, self._root
+        for step in path:
+            child = node.child(step)
+            if child is None:
+                break
+            key, node = child
+        return key, node

@@ -1,0 +1,181 @@
+"""Cycles: whether there are any, which nodes hold them, and a shortest one as a path that a person can follow.
+
+Three steps, each linear in nodes and edges. :func:`core` takes away, again and again, what nothing leads to: of a graph
+without cycles nothing is left. :func:`knots` finds, in what is left, the sets of nodes that all lead to each other
+(strongly connected components, by Tarjan's algorithm without recursion).
+:func:`shortest` walks outward from the nodes of one such set until an edge leads back.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.graphs.graph import NODE, as_numpy, numpy_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from lossless.ground.graphs.graph import Graph
+
+_FEW = 256
+"""Nodes below which a plain loop is faster than calls of numpy."""
+_WALKS = 16
+"""How often all edges of a set may be looked at in search of a shorter cycle: this keeps the search linear."""
+_LOOKS = 1_000_000
+"""Edges that may be looked at in any case: about half a second. In graphs of a few thousand that is all of them."""
+
+
+def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
+    """Return a shortest cycle, as :func:`shortest` finds it in the knot that has the shortest; empty without cycles."""
+    counted = graph.nodes if counted is None else counted
+    found = (shortest(graph, knot, counted) for knot in knots(graph))
+    return min(found, key=lambda one: (len(one), one), default=())
+
+
+def core(graph: Graph) -> bytearray:
+    """Return one byte a node: 1 for nodes on cycles and all that they lead to, 0 for the rest."""
+    numpy = numpy_for(graph.edges)
+    if numpy is not None:
+        return _core_by_numpy(numpy, graph)
+    waiting = array(NODE, bytes(4 * graph.nodes))
+    for target in graph.targets:
+        waiting[target] += 1
+    free = [node for node, count in enumerate(waiting) if not count]
+    while free:
+        free = _freed(graph, waiting, free)
+    return bytearray(map(bool, waiting))
+
+
+def _freed(graph: Graph, waiting: array[int], free: Sequence[int]) -> list[int]:
+    """Take ``free`` nodes away; return those that nothing leads to then."""
+    starts, targets = graph
+    found = []
+    for node in free:
+        for target in targets[starts[node] : starts[node + 1]]:
+            waiting[target] -= 1
+            if not waiting[target]:
+                found.append(target)
+    return found
+
+
+def _core_by_numpy(numpy: ModuleType, graph: Graph) -> bytearray:
+    waiting = array(NODE, bytes(4 * graph.nodes))
+    counts, targets = as_numpy(numpy, waiting), as_numpy(numpy, graph.targets)
+    counts[:] = numpy.bincount(targets, minlength=graph.nodes)
+    starts = as_numpy(numpy, graph.starts)
+    free = numpy.flatnonzero(counts == 0)
+    while len(free):
+        if len(free) < _FEW:
+            free = numpy.asarray(_freed(graph, waiting, free.tolist()), numpy.int64)
+            continue
+        reached = targets[_places(numpy, starts[free], starts[free + 1])]
+        numpy.subtract.at(counts, reached, 1)
+        free = numpy.unique(reached[counts[reached] == 0])
+    return bytearray((counts > 0).tobytes())
+
+
+def _places(numpy: ModuleType, starts: Any, ends: Any) -> Any:
+    """Return all numbers of all ranges, one range after another."""
+    lengths = ends - starts
+    before = numpy.cumsum(lengths) - lengths
+    return numpy.repeat(starts - before, lengths) + numpy.arange(lengths.sum())
+
+
+def knots(graph: Graph) -> list[list[int]]:
+    """Return the sets of nodes that all lead to each other by edges: cycles are in these, and nowhere else."""
+    inside = core(graph)
+    if not any(inside):
+        return []
+    return [knot for knot in _components(graph, inside) if len(knot) > 1 or knot[0] in graph.after(knot[0])]
+
+
+def _components(graph: Graph, inside: bytearray) -> list[list[int]]:
+    """Return strongly connected components of the nodes ``inside``, by Tarjan's algorithm on a stack of our own."""
+    starts, targets = graph
+    # Of each node: 0 unseen, above that the lowest number on the stack it leads to; -1 when its component is known.
+    low, found, stack = array(NODE, bytes(4 * graph.nodes)), [], array(NODE)
+    place, number, path, count = array(NODE, starts), array(NODE, bytes(4 * graph.nodes)), array(NODE), 0
+    for root in range(graph.nodes):
+        if not inside[root] or low[root]:
+            continue
+        path.append(root)
+        while path:
+            node = path[-1]
+            if not number[node]:
+                count += 1
+                number[node] = low[node] = count
+                stack.append(node)
+            edge, end, lowest = place[node], starts[node + 1], low[node]
+            while edge < end:
+                target = targets[edge]
+                if not number[target]:
+                    break
+                if 0 < low[target] < lowest:
+                    lowest = low[target]
+                edge += 1
+            place[node], low[node] = edge, lowest
+            if edge < end:
+                path.append(targets[edge])
+                continue
+            path.pop()
+            if lowest == number[node]:
+                found.append(_taken(stack, node, low))
+    return found
+
+
+def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
+    """Take a component from the stack, down to its root."""
+    component = []
+    while True:
+        node = stack.pop()
+        low[node] = -1
+        component.append(node)
+        if node == root:
+            return component
+
+
+def shortest(graph: Graph, knot: Sequence[int], counted: int | None = None) -> tuple[int, ...]:
+    """Return a short cycle within a knot, beginning at its lowest number.
+
+    Only nodes below ``counted`` have a length, and are given back; those beyond stand for sets of edges, and no cycle
+    is made of them alone. It is the shortest of those through the nodes that the search had time for: all, unless the
+    knot is large. Of several as short, the one met first from the lowest number on.
+    """
+    counted = graph.nodes if counted is None else counted
+    best: list[int] = []
+    budget = max(_LOOKS, _WALKS * sum(len(graph.after(node)) for node in knot))
+    for node in sorted(node for node in knot if node < counted):
+        if budget <= 0 or 0 < len(best) <= 1:
+            break
+        found, looked = _back_to(graph, node, len(best) - 1 if best else len(knot), counted)
+        best, budget = found or best, budget - looked
+    turn = best.index(min(best))
+    return tuple(best[turn:] + best[:turn])
+
+
+def _back_to(graph: Graph, start: int, longest: int, counted: int) -> tuple[list[int], int]:
+    """Return the shortest cycle through a node of at most ``longest`` nodes, and how many edges were looked at."""
+    came, layer, looked = {start: start}, [start], 0
+    for _ in range(longest):
+        following: list[int] = []
+        for node in layer:
+            for target in graph.after(node):
+                looked += 1
+                if target == start:
+                    return [one for one in _path(came, node) if one < counted], looked
+                if target not in came:
+                    came[target] = node
+                    # What is not counted is as near as what leads to it.
+                    (following if target < counted else layer).append(target)
+        layer = following
+    return [], looked
+
+
+def _path(came: dict[int, int], node: int) -> list[int]:
+    path = [node]
+    while came[node] != node:
+        node = came[node]
+        path.append(node)
+    return path[::-1]

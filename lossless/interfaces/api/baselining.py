@@ -1,0 +1,103 @@
+"""Baseline: what is found now, written down as known; and what is mended, taken out again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.linting import judged_at, settled_run
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.baseline import Known
+
+BASELINE = "lossless-baseline.json"
+"""The baseline in the current folder, where no configuration names another."""
+_ABOUT_KEEPING = "SUP"
+
+
+class Baselined(NamedTuple):
+    """What a baseline has become: how many findings it lists, how many of them are new, and how many it lists no more.
+
+    ``errors`` are what could not be read; where there are any, nothing was written. ``is_configured`` is whether
+    ``lint`` knows the file without being told.
+    """
+
+    file: str
+    findings: int
+    added: int
+    removed: int
+    errors: tuple[Problem, ...]
+    is_configured: bool
+
+
+def baseline(
+    paths: Sequence[str | PathLike[str]],
+    file: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    prune: bool = False,
+) -> Baselined:
+    """Write the findings at ``paths`` down as known; with ``prune`` only take out what is mended.
+
+    ``file`` is the configured baseline where none is named, else ``lossless-baseline.json`` in the current folder.
+    What it lists of files that this run did not judge stays.
+
+    Raises:
+        InputError: the baseline that is there cannot be read, or there is none to prune.
+        RenderError: it cannot be written.
+    """
+    from lossless.checks.lint.baseline import counted, written
+    from lossless.ground.documents.atomic import write_all
+
+    configured = configured_baseline(options)
+    file = file or configured or BASELINE
+    before = _present(file, needed=prune)
+    run = judged_at(paths, options)
+    found = settled_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
+    account = found.accounts.get(file)
+    stale = {} if account is None else account.stale(found.extent)
+    new = [finding for finding in found.findings if not finding.code.startswith(_ABOUT_KEEPING)]
+    added = {} if prune else counted(new, os.path.dirname(os.path.abspath(file)))
+    after = _changed(before, stale, added)
+    errors = (*run.errors, *run.judged.errors, *found.problems)
+    if not errors and (after != before or not os.path.exists(file)):
+        write_all({file: written(after)})
+    is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
+    return Baselined(
+        file, sum(after.values()), sum(added.values()), sum(stale.values()), errors, is_configured
+    )
+
+
+def configured_baseline(options: Options) -> str | None:
+    """Return the baseline that the configuration of the current folder names, None without one."""
+    from lossless.checks.lint.governing import Governing, shown_path
+
+    found = Governing(searching=options.configured, only=options.configuration).of("anything")
+    if found is None or found.baseline is None:
+        return None
+    return shown_path(os.path.join(found.folder, found.baseline))
+
+
+def _present(file: str, *, needed: bool) -> dict[Known, int]:
+    """Return what a baseline lists; nothing where there is none and none is needed."""
+    from lossless.checks.lint.baseline import read_baseline
+
+    if not needed and not os.path.exists(file):
+        return {}
+    found = read_baseline(file)
+    if found.problems:
+        raise InputError(found.problems)
+    return dict(found.counts)
+
+
+def _changed(before: dict[Known, int], less: dict[Known, int], more: dict[Known, int]) -> dict[Known, int]:
+    counts = {
+        known: before.get(known, 0) - less.get(known, 0) + more.get(known, 0) for known in (*before, *more)
+    }
+    return {known: count for known, count in counts.items() if count}

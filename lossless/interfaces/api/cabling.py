@@ -1,0 +1,134 @@
+"""Files of cables to the topology of an intent, and against one that is declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.linting import Report
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
+
+
+class Cabling(NamedTuple):
+    """The section ``topology`` of an intent as text, and how many devices and links it lists."""
+
+    text: str
+    devices: int
+    links: int
+
+
+def cabled_topology(
+    files: Sequence[str | PathLike[str]],
+    *,
+    roles: Sequence[tuple[str, str]] = (),
+    speeds: Mapping[str, int] | None = None,
+    cables: Mapping[str, int] | None = None,
+    without: Sequence[str] = (),
+) -> Cabling:
+    """Return the devices and links that cabling files, outputs of LLDP and exports of NetBox amount to.
+
+    ``roles`` are patterns of names (or ``role:NAME`` of an export), each with the role that it means, the first that
+    fits counts. ``speeds`` in b/s and ``cables`` in metres are those of links that no file gives one, by tier.
+    Devices that fit ``without`` are left out.
+
+    Raises:
+        InputError: a file cannot be read or is of no kind that is known; contradictions, and what is missing, located.
+    """
+    from lossless.formats.importing.cabling.topology import Stated, read_wiring, topology_yaml
+
+    texts = _texts(files)
+    wired = read_wiring(texts, Stated(tuple(roles), speeds or {}, cables or {}, tuple(without)))
+    return Cabling(topology_yaml(wired), len(wired.roles), len(wired.links))
+
+
+def cabled_as_declared(
+    intent: str | PathLike[str],
+    files: Sequence[str | PathLike[str]],
+    *,
+    without: Sequence[str] = (),
+    options: Options = DEFAULT_OPTIONS,
+) -> Report:
+    """Return where cables, as files tell of them, are other than an intent declares.
+
+    Files are those of :func:`cabled_topology`. What no file reaches is not judged. Devices that fit ``without`` are
+    left out of the files.
+
+    Raises:
+        InputError: the intent or a file cannot be read; contradictions, and names nobody can place, located.
+    """
+    return compare_cabling(one_intent(intent), _texts(files), without=without, options=options)
+
+
+def compare_cabling(
+    document: Document,
+    texts: Mapping[str, str],
+    *,
+    without: Sequence[str] = (),
+    options: Options = DEFAULT_OPTIONS,
+) -> Report:
+    """Return where cables are other than an intent declares; as :func:`cabled_as_declared`, of what is already read."""
+    from lossless.analysis.topology.cabled import compare
+    from lossless.checks.lint.run import run, together
+    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.table import for_cabling
+    from lossless.formats.importing.cabling.lines import lines_of_cables
+    from lossless.formats.importing.cabling.named import declared_by, read_found
+    from lossless.formats.intent.resolve.cabling import planned_cables
+    from lossless.interfaces.api.mapping import wired_of
+    from lossless.model.fabric.view import View
+
+    loaded = intent_of_switches(document)
+    wired = wired_of(loaded, options)
+    _require_ports(wired.fabric, document)
+    planned = tuple(planned_cables(wired, loaded))
+    nodes = (node.name for node in wired.plan.nodes)
+    told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), without)
+    cabled = Cabled(View(wired.fabric), compare(planned, told))
+    verdicts = together([run(cabled, for_cabling(), "intent")])
+    shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}
+    return Report(verdicts.findings, (), verdicts.not_judged, shown)
+
+
+def _require_ports(fabric: Fabric, document: Document) -> None:
+    """Refuse a fabric with links that no port is left for: nobody can say where their cables should be.
+
+    Raises:
+        InputError: a switch has such links.
+    """
+    short = next(
+        (switch for switch in fabric.switches if not all(port.placed for port in switch.ports)), None
+    )
+    if short is not None:
+        span = document.locate(("topology",), "key")
+        says = f"{short.name} has no ports for some of its links, as `lossless lint` says: nothing to compare with"
+        raise InputError([Problem(document.file, span.line, span.column, says)])
+
+
+def _texts(files: Sequence[str | PathLike[str]]) -> dict[str, str]:
+    """Return the text of each file.
+
+    Raises:
+        InputError: one cannot be read.
+    """
+    import os
+
+    from lossless.ground.documents.text import read_text
+
+    texts: dict[str, str] = {}
+    problems: list[Problem] = []
+    for file in (os.fspath(path) for path in files):
+        try:
+            texts[file] = read_text(file)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return texts

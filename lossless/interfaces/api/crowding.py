@@ -1,0 +1,155 @@
+"""What a collective asks of buffers: its own traffic, and what may meet at one port, put to the packet-level model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Verdict, judge_fabric
+from lossless.analysis.simulation.question.request import Move, Question
+from lossless.analysis.simulation.study.answer import answer
+from lossless.analysis.workloads.placement import nic_ports
+from lossless.analysis.workloads.sending import scaled, sent
+from lossless.ground.basics.errors import TooLargeError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.view import View
+
+MOST_BYTES = Question().size_bytes
+"""What each NIC port sends of a workload in the model, at most: as much as without a workload. Buffers are filled by
+what meets in the first of it; what follows is alike."""
+MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
+"""NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
+MOST_GPUS = 4096
+"""GPUs whose traffic with all others is counted pair by pair."""
+
+
+_TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
+
+
+class Judged(NamedTuple):
+    """What closed forms say of the ports that a workload uses, None where they do not hold for it, and what runs say.
+
+    ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was.
+    """
+
+    closed: FabricVerdict | None
+    runs: tuple[RunVerdict, ...]
+    not_run: tuple[str, ...]
+    run_part: float
+
+    @property
+    def overall(self) -> Verdict:
+        """The worst of what is known; closed forms alone make nothing safe that was to be run."""
+        closed = (
+            self.closed.overall
+            if self.closed and (self.runs or self.closed.overall != "safe")
+            else "not judged"
+        )
+        return min((closed, *(run.verdict for run in self.runs)), key=VERDICTS.index)
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data."""
+        return {
+            "overall": self.overall,
+            "closed_forms": None
+            if self.closed is None
+            else {"overall": self.closed.overall, "reasons": list(self.closed.reasons)},
+            "runs": [run.to_data() for run in self.runs],
+            "not_run": list(self.not_run),
+            "run_part": self.run_part,
+        }
+
+
+def judged(view: View, found: Estimate, ask: Ask) -> Judged:
+    """Return what the buffers of a fabric make of a workload.
+
+    What would take too long is not run, and it is said.
+    """
+    runs: list[RunVerdict] = []
+    reasons: list[str] = []
+    parts = [1.0]
+    for question, part in _questions(view, found):
+        if isinstance(question, str):
+            reasons.append(question)
+            continue
+        try:
+            one = answer(view, ask._replace(question=question))
+        except TooLargeError:
+            reasons.append(f"{question.called or question.pattern}: {_TOO_MUCH}")
+            continue
+        runs += one.runs
+        reasons += [one.not_run] if one.not_run else []
+        parts.append(part)
+    closed = None if _lossy_storage(view, found) else judge_fabric(view)
+    return Judged(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
+
+
+def _questions(view: View, found: Estimate) -> Iterator[tuple[Question | str, float]]:
+    """Yield what to ask, or why it cannot be, and how much of the workload that is."""
+    lossy = _lossy_storage(view, found)
+    if lossy is not None:
+        yield lossy, 1.0
+        return
+    yield from _as_sent(view, found)
+    if found.incast is not None:
+        size_bytes = min(found.incast.size_bytes, MOST_BYTES)
+        question = Question(nics=found.incast.senders + 1, size_bytes=size_bytes)
+        yield (
+            question._replace(traffic_class=_storage_class(view, found)),
+            size_bytes / found.incast.size_bytes,
+        )
+
+
+def _as_sent(view: View, found: Estimate) -> Iterator[tuple[Question | str, float]]:
+    """Yield the traffic of the workload, all of it at once."""
+    where, moved = found.placement, found.demand
+    if moved.peers == "switch":
+        yield "switches that reduce are no part of the packet-level model", 1.0
+    if moved.peers in ("switch", "outside", "none"):
+        return
+    ports = nic_ports(view.fabric, where)
+    many = len({name for own in ports for name in own})
+    to_all = moved.peers in ("all", "rank")
+    if many > (MOST_PORTS_TO_ALL if to_all else MOST_PORTS) or (to_all and where.gpus > MOST_GPUS):
+        yield f"{_called(found)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
+        return
+    sizes, part = scaled(sent(moved, ports, where.domain), MOST_BYTES)
+    moves = tuple(Move(*pair, size) for pair, size in sizes.items())
+    if moves:
+        most_bytes = min(_most(moves), MOST_BYTES)
+        yield Question(size_bytes=most_bytes, moves=moves, called=_called(found)), part
+
+
+def _most(moves: tuple[Move, ...]) -> int:
+    total: dict[str, int] = {}
+    for one in moves:
+        total[one.source] = total.get(one.source, 0) + one.size_bytes
+    return max(total.values())
+
+
+def _called(found: Estimate) -> str:
+    name = found.workload.collective
+    return name if found.algorithm == "direct" else f"{name} ({found.algorithm})"
+
+
+def _storage_class(view: View, found: Estimate) -> str | None:
+    """Return the class that storage rides, None for any other workload, or where no network is stated for it."""
+    network = next((one for one in view.fabric.networks if one.carries_storage), None)
+    if found.demand.peers != "outside" or network is None:
+        return None
+    rest = next((one.name for one in view.fabric.classes.classes if one.rest), None)
+    return network.class_name or rest
+
+
+def _lossy_storage(view: View, found: Estimate) -> str | None:
+    name = _storage_class(view, found)
+    if name is None or name in {one.name for one in view.fabric.classes.lossless}:
+        return None
+    return f"storage rides class {name}, which is lossy: where buffers are short it is dropped, and pauses nobody"

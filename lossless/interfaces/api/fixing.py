@@ -1,0 +1,81 @@
+"""Fix: findings mended in the files they stand in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Finding
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.linting import Report, lint_together
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.ground.documents.document import Document
+
+
+class Fixed(NamedTuple):
+    """What a fix did: the text of each file it changes, before and after, what it mended, and what is left to say.
+
+    ``refused`` are findings that were not mended, as that would have drawn another one, with its code.
+    """
+
+    changed: dict[str, tuple[str, str]]
+    findings: tuple[Finding, ...]
+    refused: tuple[tuple[Finding, str], ...]
+    report: Report
+
+    @property
+    def shown(self) -> dict[str, tuple[str, str]]:
+        """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
+        from lossless.checks.lint.managers import is_managers
+
+        return {file: _masked(texts) if is_managers(file) else texts for file, texts in self.changed.items()}
+
+
+def _masked(texts: tuple[str, str]) -> tuple[str, str]:
+    from lossless.formats.infiniband.masked import masked
+
+    return masked(texts[0]), masked(texts[1])
+
+
+def fix(
+    paths: Sequence[str | PathLike[str]],
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    unsafe: bool = False,
+    write: bool = True,
+) -> Fixed:
+    """Mend what can be mended by editing files; ``unsafe`` also what changes what a device does.
+
+    Every byte but those of the mended values stays. Without ``write`` it is only said what would change. Files in other
+    forms than that of config_db.json (dumps, several devices in one) are judged, and left as they are.
+
+    Raises:
+        LosslessError: a file has changed meanwhile, or cannot be written.
+    """
+    from lossless.checks.lint.collect import gather
+    from lossless.checks.lint.fix import mended
+    from lossless.ground.documents.rewrite import rewrite
+
+    every, errors, facts = gather(paths, lenient=options.each)
+    # A file of several devices, or in another form, is judged with the rest and left as it is.
+    documents = [document for document in every if document.part is None]
+    apart = [document for document in every if document.part is not None]
+
+    def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
+        return lint_together([*some, *apart], facts, options).findings
+
+    found = mended(documents, judge, unsafe=unsafe)
+    before = {document.file: document.text for document in documents}
+    changed = {
+        document.file: (before[document.file], document.text)
+        for document in found.documents
+        if document.text != before[document.file]
+    }
+    for file, texts in changed.items() if write else ():
+        rewrite(file, *texts)
+    report = lint_together([*found.documents, *apart], facts, options, errors)
+    return Fixed(changed, found.findings, found.refused, report)

@@ -1,0 +1,178 @@
+"""Headroom: what the vendor's row, SONiC's formula and physics say of a link, beside what is configured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.inputs import HeadroomInputs as HeadroomInputs
+from lossless.ground.basics.errors import InputError, LosslessError, Problem, ProfileError
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, documents_at, load_fabrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from lossless.analysis.buffers.cases import Traffic
+    from lossless.analysis.buffers.comparison import Comparison
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.view import PortSet, View
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+_NAMED = 5
+"""Names that a message lists; there may be thousands."""
+
+
+NOTHING_STATED = HeadroomInputs()
+
+
+class Headrooms(NamedTuple):
+    """Kinds of link: what is configured on each, and what each method says, with its terms and sources."""
+
+    comparisons: tuple[Comparison, ...]
+
+    def to_data(self) -> dict[str, Json]:
+        """Return them as plain data; kinds that are alike on several devices are one."""
+        from lossless.analysis.buffers.comparison_data import headroom_data
+
+        return headroom_data(self.comparisons)
+
+
+def headroom_of_link(
+    profile: str,
+    speed_bps: int,
+    cable_m: int,
+    *,
+    hwsku: str | None = None,
+    stated: HeadroomInputs = NOTHING_STATED,
+    options: Options = DEFAULT_OPTIONS,
+) -> Headrooms:
+    """Say what the three methods ask for a lossless group of a switch, by profile, speed and cable.
+
+    ``hwsku`` is by default the one an intent would take; ``stated`` is what the formula should take for given.
+
+    Raises:
+        ProfileError: no such profile or HWSKU, or a switch that knows no such speed.
+    """
+    from lossless.analysis.buffers.comparison import of_link
+    from lossless.model.hardware.load import load_switch
+
+    switch = load_switch(profile, options.profile_dirs)
+    chosen = _hwsku(switch, hwsku)
+    _check_speed(switch, chosen, speed_bps)
+    return Headrooms((of_link(switch, chosen, speed_bps, cable_m, stated, _assumed()),))
+
+
+def headroom_of_ports(
+    path: str | PathLike[str],
+    ports: Sequence[str] = (),
+    *,
+    stated: HeadroomInputs = NOTHING_STATED,
+    options: Options = DEFAULT_OPTIONS,
+) -> Headrooms:
+    """Say the same of the ports of an intent or of configurations, with what is configured.
+
+    ``ports`` are names like ``leaf1:Ethernet0``, on a single device ``Ethernet0``; without one, every kind of lossless
+    port.
+
+    Raises:
+        InputError: the intent or a configuration cannot be read, or there is none.
+        LosslessError: no such switch or port, or one without QoS.
+    """
+    from lossless.analysis.buffers.comparison import of_ports
+    from lossless.model.fabric.view import View
+
+    views = [View(fabric) for fabric in _fabrics(path, options)]
+    sets = [_named(views, name) for name in ports] or [
+        found for view in views for found in view.lossless_sets
+    ]
+    assumed = _assumed()
+    return Headrooms(tuple(one for found in sets for one in of_ports(found, stated, assumed)))
+
+
+def _assumed() -> Traffic:
+    """Return what the formula takes for given where nothing better is known."""
+    from lossless.analysis.buffers.cases import Traffic
+    from lossless.analysis.buffers.methods import Given
+    from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
+    from lossless.formats.sonic.to_model.devices import DEFAULT_MTU
+
+    return Traffic(
+        Given(DEFAULT_MTU, "SONiC's default"),
+        Given(LOSSLESS_MTU_BYTES, "SONiC's default"),
+        Given(SMALL_PACKET_PERCENT, "SONiC's default until 2024-10"),
+    )
+
+
+def _fabrics(path: str | PathLike[str], options: Options) -> Sequence[Fabric]:
+    documents, errors = documents_at(path)
+    fabrics, unread = load_fabrics(documents, options)
+    if errors or unread or not fabrics:
+        nothing = "nothing here to compute headroom for"
+        raise InputError([*errors, *unread] or [Problem(str(path), None, None, nothing)])
+    return fabrics
+
+
+def _hwsku(switch: SwitchProfile, name: str | None) -> Hwsku:
+    found = switch.hwsku(switch.default_hwsku if name is None else name)
+    if found is None:
+        raise ProfileError(
+            f"{switch.name} has no HWSKU {name!r}{_suggest(name or '', [one.name for one in switch.hwskus])}"
+        )
+    return found
+
+
+def _check_speed(switch: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> None:
+    """Check that a port may run at a speed: not every mode of every cage is known, so rows count too."""
+    from lossless.ground.basics.units import format_rate
+
+    known = sorted({*switch.speeds_bps, *hwsku.speeds(), *(port.speed_bps for port in hwsku.ports)})
+    if speed_bps not in known:
+        rates = ", ".join(map(format_rate, known))
+        raise ProfileError(
+            f"no port of {switch.name} runs at {format_rate(speed_bps)}; its ports run at {rates}"
+        )
+
+
+def _named(views: Sequence[View], spec: str) -> PortSet:
+    """Return the port of a name as a set of its own."""
+    from lossless.model.fabric.view import PortSet
+
+    switches = [switch for view in views for switch in view.fabric.switches]
+    switch, port = _port(switches, spec)
+    if port.qos is None:
+        raise LosslessError(f"{switch.name}:{port.name} has no QoS: nothing is lossless there")
+    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+
+
+def _port(switches: Sequence[Switch], spec: str) -> tuple[Switch, Port]:
+    name, colon, port_name = spec.partition(":")
+    if not colon and len(switches) == 1:
+        name, port_name = switches[0].name, spec
+    found = [switch for switch in switches if switch.name == name]
+    if not found:
+        raise LosslessError(f"no switch {name!r}{_suggest(name, (switch.name for switch in switches))}")
+    if len(found) > 1:
+        files = " and ".join(switch.origin.file for switch in found)
+        raise LosslessError(f"{files} both have the hostname {name!r}")
+    for port in found[0].ports:
+        if port.name == port_name:
+            return found[0], port
+    known = [port.name for port in found[0].ports]
+    if not port_name:
+        raise LosslessError(
+            f"{name} is a switch; name one of its ports, like {name}:{known[0] if known else '...'}"
+        )
+    raise LosslessError(f"{name} has no port {port_name!r}{_suggest(port_name, known)}")
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    from lossless.ground.basics.nearest import nearest
+
+    names = list(dict.fromkeys(known))
+    near = nearest(name, names)
+    if near is not None:
+        return f"; did you mean {near}?"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"; there are {', '.join(names[:_NAMED])}{more}" if names else "; there are none"

@@ -1,0 +1,245 @@
+"""Import: deployed configurations to an intent that renders back to the same QoS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, is_intent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+    from pathlib import Path as FilePath
+
+    from lossless.formats.importing.compare import Cell
+    from lossless.formats.importing.explain import Difference, Figures
+    from lossless.formats.importing.model import Claim, Device, Draft
+    from lossless.ground.documents.document import Document
+    from lossless.model.hardware.nic import NicProfile
+
+    Path = str | PathLike[str]
+
+
+class Imported(NamedTuple):
+    """An imported intent: its text, and how what it renders compares with what is deployed.
+
+    ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that do not come
+    back, each with its kind. ``refused`` says why the intent cannot be rendered as it stands: then nothing could
+    be compared. ``bases`` are the devices' own files as ``render`` wants them, by path below a folder.
+    """
+
+    text: str
+    devices: tuple[str, ...]
+    cells: dict[str, tuple[Cell, ...]]
+    differences: tuple[Difference, ...]
+    refused: tuple[Problem, ...]
+    bases: dict[str, str]
+
+    @property
+    def figures(self) -> Figures:
+        """How much of what is deployed comes back the same, all devices together."""
+        from lossless.formats.importing.explain import figures, total
+
+        return total(map(figures, self.cells.values()))
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """What each kind of difference means."""
+        from lossless.formats.importing.explain import KINDS
+
+        return KINDS
+
+
+def import_configs(
+    paths: Sequence[Path],
+    *,
+    cabling: Path | None = None,
+    lldp: Sequence[Path] = (),
+    nic: str | None = None,
+    name: str = "imported",
+    options: Options = DEFAULT_OPTIONS,
+) -> Imported:
+    """Return the intent that deployed devices amount to.
+
+    ``cabling`` is a CSV file with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of
+    ``lldpctl -f json``, one a device. ``nic`` names the adapter of the hosts, which no switch knows.
+
+    Raises:
+        InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
+    """
+    from lossless.checks.lint.collect import collect
+    from lossless.checks.lint.managers import is_managers
+
+    documents, problems = collect(paths)
+    documents = [document for document in documents if not is_managers(document.file)]
+    problems += [Problem(d.file, 1, 1, "is an intent already") for d in documents if is_intent(d)]
+    if problems or not documents:
+        raise InputError(
+            problems or [Problem(str(path), None, None, "nothing here to import") for path in paths]
+        )
+    return import_documents(documents, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
+
+
+def import_documents(
+    documents: Sequence[Document],
+    *,
+    cabling: Path | None = None,
+    lldp: Sequence[Path] = (),
+    nic: str | None = None,
+    name: str = "imported",
+    options: Options = DEFAULT_OPTIONS,
+) -> Imported:
+    """Return the intent that devices already read amount to; see :func:`import_configs`."""
+    import os
+
+    from lossless.checks.lint.devices import finder
+    from lossless.formats.importing.devices import devices_of, require_name
+    from lossless.formats.importing.draft import draft_of
+
+    require_name(name)
+    folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
+    devices = devices_of(documents, finder(folders))
+    draft = draft_of(devices, _claims(devices, cabling, lldp), _nics(nic, options), nic, name)
+    best = _best(draft, options)
+    bases = {f"{device.name}/config_db.json": device.document.text for device in devices}
+    names = tuple(device.name for device in devices)
+    return Imported(best.text, names, best.cells, best.differences, best.refused, bases)
+
+
+class _Attempt(NamedTuple):
+    """What an intent renders, compared with the devices it was imported from."""
+
+    text: str
+    cells: dict[str, tuple[Cell, ...]]
+    differences: tuple[Difference, ...]
+    refused: tuple[Problem, ...]
+
+
+def _best(draft: Draft, options: Options) -> _Attempt:
+    """Return the intent of a draft, with the ratio of the shared headroom where one gives pools their size."""
+    from lossless.formats.importing.ratio import ratio_of, shared_sizes
+
+    first = _attempt(draft, options)
+    if all(difference.cell.table != "BUFFER_POOL" for difference in first.differences):
+        return first
+    whole = _attempt(_with_ratio(draft, 1.0), options)
+    ratio = ratio_of(size for cells in whole.cells.values() for size in shared_sizes(cells))
+    if ratio is None:
+        return first
+    second = _attempt(_with_ratio(draft, ratio), options)
+    better = not second.refused and len(second.differences) < len(first.differences)
+    return second if better else first
+
+
+def _with_ratio(draft: Draft, ratio: float) -> Draft:
+    return draft._replace(buffers=draft.buffers._replace(oversubscription=ratio))
+
+
+def _claims(devices: Sequence[Device], cabling: Path | None, lldp: Sequence[Path]) -> list[Claim]:
+    import os
+
+    from lossless.formats.importing.cabling.csv_lines import read_cabling
+    from lossless.formats.importing.cabling.lldp import device_of, read_lldp
+    from lossless.formats.importing.links import heard_claims
+    from lossless.ground.documents.text import read_text
+
+    found: list[Claim] = []
+    if cabling is not None:
+        found += read_cabling(read_text(cabling), os.fspath(cabling))
+    names = [device.name for device in devices]
+    for file in (os.fspath(path) for path in lldp):
+        found += heard_claims(device_of(file, names), read_lldp(read_text(file), file), devices)
+    return found
+
+
+def _nics(nic: str | None, options: Options) -> list[NicProfile]:
+    """Return the adapters to choose from.
+
+    Raises:
+        InputError: the one that the user names is not known.
+    """
+    from lossless.model.hardware.load import load_nic, nic_names
+
+    names = nic_names(options.profile_dirs) if nic is None else (nic,)
+    return [load_nic(name, options.profile_dirs) for name in names]
+
+
+def _attempt(draft: Draft, options: Options) -> _Attempt:
+    """Render the intent of a draft and compare each device with it."""
+    from lossless.formats.importing.compare import compare
+    from lossless.formats.importing.document import intent_text
+    from lossless.formats.importing.explain import Explainer
+    from lossless.formats.sonic.from_model.tables import tables
+    from lossless.formats.sonic.read.tables import Tables
+    from lossless.formats.sonic.voq import chassis_rows
+    from lossless.ground.documents import load_text
+    from lossless.interfaces.api.loading import intent_fabric
+
+    text = intent_text(draft)
+    errors: list[Problem] = []
+    fabric = intent_fabric(load_text(text, "fabric.yaml"), options, errors)
+    if fabric is None:
+        return _Attempt(text, {}, (), tuple(errors))
+    switches = {switch.name: switch for switch in fabric.switches}
+    cells: dict[str, tuple[Cell, ...]] = {}
+    differences: list[Difference] = []
+    for device in draft.devices:
+        switch = switches[device.name]
+        rendered = Tables(device.name, chassis_rows(tables(switch), device.tables.data))
+        cells[device.name] = compare(device.tables, rendered, device.switch)
+        differences += Explainer(device, switch, draft).differences(cells[device.name])
+    return _Attempt(text, cells, tuple(differences), ())
+
+
+def write_import(imported: Imported, output: Path | None, base_dir: Path | None) -> None:
+    """Write an imported intent to ``output``, and the devices' own files below ``base_dir``, each where it is given.
+
+    Raises:
+        InputError: a file that is there already says something else, or cannot be written; nothing is overwritten.
+    """
+    from pathlib import Path as FilePath
+
+    files = {} if output is None else {FilePath(output): imported.text}
+    if base_dir is not None:
+        files |= {FilePath(base_dir) / path: text for path, text in imported.bases.items()}
+    problems = [
+        Problem(str(path), None, None, why)
+        for path, text in files.items()
+        if (why := _in_the_way(path, text))
+    ]
+    if problems:
+        raise InputError(problems)
+    for path, text in files.items():
+        _write(path, text)
+
+
+def _in_the_way(path: FilePath, text: str) -> str | None:
+    """Return why a file may not be written."""
+    if not path.exists():
+        return None
+    try:
+        same = path.is_file() and path.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        same = False
+    return None if same else "is there already and says something else; it is not overwritten"
+
+
+def _write(path: FilePath, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        InputError: the file system refuses.
+    """
+    import os
+
+    staged = path.with_name(f".{path.name}.lossless-new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_text(text, encoding="utf-8")
+        os.replace(staged, path)
+    except OSError as error:
+        raise InputError([Problem(str(path), None, None, f"cannot be written: {error.strerror}")]) from None
+    finally:
+        staged.unlink(missing_ok=True)

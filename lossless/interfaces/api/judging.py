@@ -1,0 +1,121 @@
+"""What a real opensm makes of an InfiniBand subnet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, declared, one_intent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.analysis.opensm.check import Judgement, Swept
+    from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+
+_DEPLOYED = (".conf", ".cfg")
+
+
+class JudgedByOpensm(NamedTuple):
+    """What opensm said of the files of one subnet, and the subnet as it was simulated."""
+
+    subnet: Subnet
+    judgement: Judgement
+
+    def to_data(self) -> dict[str, Json]:
+        """Return it as plain data."""
+        found, verdict = self.judgement, self.judgement.credits
+        left_out: list[Json] = list(found.left_out)
+        loop: list[Json] = list(verdict.loop)
+        complaints: list[Json] = list(found.complaints)
+        return {
+            "file": self.subnet.files[0] if self.subnet.files else self.subnet.origin.file,
+            "subnet": self.subnet.name,
+            "accepted": not found.complaints,
+            "configuration": {
+                "read": len(found.written),
+                "changed": len(found.changed),
+                "left_out": left_out,
+            },
+            "intended_engine": found.intended,
+            "simulated": None if found.swept is None else self._simulated(found.swept),
+            "credit_loops": {
+                "state": verdict.state,
+                "engine": verdict.engine,
+                "why": verdict.why,
+                "loop": loop,
+            },
+            "complaints": complaints,
+        }
+
+    def _simulated(self, swept: Swept) -> dict[str, Json]:
+        switches, hcas = self.subnet.switches, self.subnet.hcas
+        notes: list[Json] = list(swept.notes)
+        return {
+            "up": swept.sweep.up,
+            "seconds": round(swept.seconds, 3),
+            "engine": swept.sweep.engine,
+            "switches": len(switches) if isinstance(switches, tuple) else 0,
+            "hcas": len(hcas) if isinstance(hcas, tuple) else 0,
+            "partitions": self._partitions(swept),
+            "notes": notes,
+        }
+
+    def _partitions(self, swept: Swept) -> str:
+        if any("retrying with default config" in line for line in swept.sweep.partitions):
+            return "the file is in error: every port is a full member of 0x7fff"
+        if self.subnet.partitions is None:
+            return "no file: every port is a full member of 0x7fff"
+        count = len(self.subnet.partitions) if isinstance(self.subnet.partitions, tuple) else 0
+        return f"{count} from the file" + (", with warnings" if swept.sweep.partitions else "")
+
+
+def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> JudgedByOpensm:
+    """Let the opensm that is installed here judge a subnet.
+
+    ``path`` is an intent: what render would write for it is read, and brought up on a simulated fabric; GUIDs that
+    nobody states are derived, and keys that protect the subnet are left out. Or it is an opensm.conf: it is read with
+    no fabric, as its files do not say how one is cabled.
+
+    Raises:
+        InputError: the intent or the file cannot be read.
+        SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
+    """
+    from lossless.analysis.opensm.check import judge
+    from lossless.analysis.opensm.tools import find_tools
+
+    subnet, files = _deployed(str(path)) if str(path).endswith(_DEPLOYED) else _intended(path, options)
+    return JudgedByOpensm(subnet, judge(find_tools(), subnet, files))
+
+
+def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
+    """Return the subnet that an intent declares, and what render writes for the first of its managers."""
+    from lossless.model.fabric.infiniband.guids import with_derived_guids
+    from lossless.output.render.infiniband import files_of
+
+    document = one_intent(path)
+    errors: list[Problem] = []
+    subnet = declared(document, options, errors).subnet
+    if subnet is None and not errors:
+        message = "opensm judges InfiniBand subnets; this intent has another transport"
+        errors.append(Problem(document.file, None, None, message))
+    if subnet is None or errors:
+        raise InputError(errors)
+    named = with_derived_guids(subnet)
+    return named, files_of(named)
+
+
+def _deployed(path: str) -> tuple[Subnet, dict[str, str]]:
+    """Return the subnet of an opensm.conf, as far as the file tells, and the file."""
+    from lossless.formats.infiniband.read.subnet import SubnetFile, read_subnet
+    from lossless.ground.documents.marked_document import read_as_written
+
+    text = read_as_written(path)
+    found = read_subnet(SubnetFile(path, text), {})
+    problems = [problem for document in found.documents for problem in document.problems]
+    if problems:
+        raise InputError(problems)
+    return found.subnet, {"opensm.conf": text}

@@ -1,0 +1,107 @@
+"""Topology: a fabric in numbers, what it can carry, and a picture of it; what moves when it is declared anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.analysis.topology.keeping import Kept
+    from lossless.analysis.topology.moves import Cabling, Moves
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.fabric import Wired
+    from lossless.ground.basics.findings import Json
+
+
+class Topology(NamedTuple):
+    """A fabric in numbers, as plain data; what it carries is part of it; and what is drawn of it, large ones folded."""
+
+    data: dict[str, Json]
+    capacity: dict[str, Json]
+    picture: dict[str, Json]
+
+
+VERSION = 1
+"""Of the names in the data."""
+
+
+def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Topology:
+    """Return what an intent amounts to: devices by product, links by tier, ports used and free, and capacity.
+
+    Raises:
+        InputError: no intent, or one that cannot be resolved.
+    """
+    from lossless.analysis.topology.capacity import carried
+    from lossless.analysis.topology.folding import folded
+    from lossless.analysis.topology.summary import summary
+
+    loaded = _loaded(path)
+    fabric, plan, _ = wired_of(loaded, options)
+    capacity = carried(fabric).to_data()
+    data: dict[str, Json] = {
+        "version": VERSION,
+        **summary(plan, fabric).to_data(),
+        "accepted_oversubscription": max((c.accepted for c in fabric.capacities), default=None),
+        "capacity": capacity,
+    }
+    return Topology(data, capacity, folded(plan, fabric.name, loaded.intent.topology.shape_key).to_data())
+
+
+def moves(
+    path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
+) -> Moves:
+    """Return what an intent changes of one that stands: devices renamed, added and gone, and cables that move.
+
+    Raises:
+        InputError: one of the two is no intent, or cannot be resolved.
+    """
+    from lossless.analysis.topology import moves as wiring
+
+    return wiring.moves(_cabling(_loaded(against), options), _cabling(_loaded(path), options))
+
+
+def keeping(
+    path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
+) -> Kept:
+    """Return the names and ports to state in an intent, so that all stays where it is in one that stands.
+
+    Raises:
+        InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
+    """
+    from lossless.analysis.topology import keeping as stated
+    from lossless.analysis.topology import moves as wiring
+
+    loaded = _loaded(path)
+    topology = loaded.intent.topology
+    if topology.shape_key is None:
+        message = "topology: names and ports are stated beside a shape; what is listed states its own"
+        raise InputError([loaded.problem(loaded.origin("topology").key(), message)])
+    after = _cabling(loaded, options)
+    found = wiring.moves(_cabling(_loaded(against), options), after)
+    return stated.kept(after, found, stated.Kept(topology.names, topology.ports))
+
+
+def _loaded(path: str | PathLike[str]) -> LoadedIntent:
+    return intent_of_switches(one_intent(path))
+
+
+def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:
+    from lossless.analysis.topology.moves import Cabling
+
+    wired = wired_of(loaded, options)
+    return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
+
+
+def wired_of(loaded: LoadedIntent, options: Options) -> Wired:
+    """Return the fabric of an intent with its wiring; a profile that cannot be read is said as its problem."""
+    from lossless.formats.intent.resolve.fabric import resolve_wired
+
+    try:
+        return resolve_wired(loaded, options.profile_dirs)
+    except ProfileError as error:
+        raise InputError([Problem(loaded.document.file, None, None, str(error))]) from None

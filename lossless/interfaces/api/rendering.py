@@ -1,0 +1,148 @@
+"""Render: an intent to the files of its switches and hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.linting import Report, lint_intent
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Declared, Options, no_fabric, one_intent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from os import PathLike
+    from pathlib import Path
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
+    from lossless.output.render.infiniband import SubnetFiles
+    from lossless.output.render.plan import Change
+    from lossless.output.render.produce import Place, Produced
+
+
+class RenderResult(NamedTuple):
+    """What a render did: the files below the output folder, and what the rules said first.
+
+    ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there,
+    ``notes`` what is not rendered and why. ``plans`` says of each switch what it takes to bring it there, where
+    a patch was asked for; ``differences`` is what differs, as unified diffs, where that was asked for.
+    """
+
+    files: tuple[str, ...]
+    changed: tuple[str, ...]
+    notes: tuple[str, ...]
+    report: Report
+    plans: tuple[Change, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+def render(
+    intent: str | PathLike[str],
+    out_dir: str | PathLike[str],
+    *,
+    base_dir: str | PathLike[str] | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    check: bool = False,
+    diff: bool = False,
+    extras: Collection[Literal["qos", "patch", "rollback"]] = (),
+) -> RenderResult:
+    """Write the configuration of every switch and host of an intent below ``out_dir``.
+
+    ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
+    Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
+    owned tables for ``config load``, a patch for ``config apply-patch``, a way back. With ``check`` or ``diff``
+    nothing is written. A fabric with errors is refused: its findings are in the report and no file is written.
+
+    Raises:
+        InputError: the intent or a base cannot be read.
+        RenderError: a base does not fit, or the output cannot be written; the old tree is then as it was.
+    """
+    from pathlib import Path
+
+    from lossless.checks.lint.workers import processors, usable
+    from lossless.ground.basics.errors import RenderError
+    from lossless.output.render.fabric import host_notes
+    from lossless.output.render.jobs import job_notes
+    from lossless.output.render.plan import EXTRAS
+    from lossless.output.render.produce import Order, Place, produce, produce_files
+
+    if extras and base_dir is None:
+        raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
+    document = one_intent(intent)
+    report, declared = sound(document, options)
+    if declared.subnet is not None:
+        if base_dir is not None:
+            raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
+        made = _subnet_files(declared.subnet, document)
+        place = Place(Path(out_dir), write=not (check or diff), diff=diff)
+        return _result(produce_files(made.files, place), place, made.notes, report)
+    fabric = declared.fabric
+    if fabric is None:
+        return RenderResult((), (), (), report)
+    bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
+    wanted = tuple(extra for extra in EXTRAS if extra in extras)
+    order = Order(fabric, Path(out_dir), bases, wanted, write=not (check or diff), diff=diff)
+    made_of_fabric = produce(order, processors() if usable() else 1)
+    return _result(made_of_fabric, order.place, (*host_notes(fabric), *job_notes(fabric)), report)
+
+
+def _result(made: Produced, place: Place, notes: tuple[str, ...], report: Report) -> RenderResult:
+    written = (*(entry.path for entry in made.entries), "manifest.json") if place.write else ()
+    return RenderResult(written, made.changed, notes, report, made.plans, made.differences)
+
+
+def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
+    """Return the files of a subnet; keys that protect it are those of the environment.
+
+    Raises:
+        InputError: what cannot be written as it is stated, or a key that is missing, each located.
+    """
+    import os
+
+    from lossless.checks.lint.collect import located
+    from lossless.output.render.infiniband import subnet_files
+
+    made = subnet_files(subnet, os.environ)
+    if made.troubles:
+        raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in made.troubles)
+    return made
+
+
+def sound(document: Document, options: Options) -> tuple[Report, Declared]:
+    """Return what the rules say of an intent, and what it declares; nothing where errors refuse it.
+
+    Raises:
+        InputError: the intent cannot be read.
+    """
+    report, declared = lint_intent(document, options)
+    if report.errors:
+        raise InputError(report.errors)
+    refused = any(finding.severity == "error" for finding in report.findings)
+    return report, (Declared() if refused else declared)
+
+
+def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:
+    """Return what the rules say of an intent, and its fabric; None where errors refuse it.
+
+    Raises:
+        InputError: the intent cannot be read, or declares a subnet.
+    """
+    report, declared = sound(document, options)
+    if declared.subnet is not None:
+        raise InputError([no_fabric(document)])
+    return report, declared.fabric
+
+
+def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
+    from lossless.output.render.fabric import require_bases
+
+    # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
+    found = {
+        switch.name: folder / switch.device / f"config_db{switch.asic.removeprefix('asic')}.json"
+        for switch in fabric.switches
+    }
+    present = {name: str(path) for name, path in found.items() if path.exists()}
+    require_bases(fabric, present)
+    return present

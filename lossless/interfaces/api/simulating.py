@@ -1,0 +1,93 @@
+"""Simulate and sweep: whether the thresholds of a fabric are safe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, fabrics_at
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from os import PathLike
+
+    from lossless.analysis.buffers.verdict import FabricVerdict, Verdict
+    from lossless.analysis.simulation.engine.recording import Recording
+    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.simulation.study.grid import Grid
+    from lossless.analysis.simulation.study.sweep import Sweep
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.ground.basics.findings import Json
+
+
+class Simulated(NamedTuple):
+    """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
+
+    ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
+    what pictures are drawn from, where they were asked for.
+    """
+
+    closed: FabricVerdict
+    runs: tuple[RunVerdict, ...] = ()
+    not_run: str | None = None
+    recordings: tuple[Recording, ...] = ()
+
+    @property
+    def overall(self) -> Verdict:
+        """The worst of what is known."""
+        from lossless.analysis.buffers.verdict import VERDICTS
+
+        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=VERDICTS.index)
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the verdict as plain data: that of the closed forms, and below ``packet_level`` that of the runs."""
+        runs: list[Json] = [run.to_data() for run in self.runs]
+        packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run}
+        return {**self.closed.to_data(), "overall": self.overall, "packet_level": packet_level}
+
+
+def simulate(
+    path: str | PathLike[str],
+    options: Options = DEFAULT_OPTIONS,
+    ask: Ask | None = None,
+) -> tuple[Simulated, ...]:
+    """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
+
+    Raises:
+        InputError: the intent or configuration cannot be read.
+        ScenarioError: what is asked cannot be, or would take too long.
+    """
+    from lossless.analysis.buffers.verdict import judge_fabric
+    from lossless.model.fabric.view import View
+
+    views = [View(fabric) for fabric in fabrics_at(path, options)]
+    closed = [judge_fabric(view) for view in views]
+    if ask is None:
+        return tuple(Simulated(verdict) for verdict in closed)
+    from lossless.analysis.simulation.study.answer import answer
+
+    return tuple(
+        Simulated(verdict, *answer(view, ask)[:3]) for view, verdict in zip(views, closed, strict=True)
+    )
+
+
+def sweep(
+    path: str | PathLike[str],
+    grid: Grid,
+    options: Options = DEFAULT_OPTIONS,
+    ask: Ask | None = None,
+    *,
+    horizon_ns: int = 3_000_000,
+    executor: Executor | None = None,
+) -> tuple[Sweep, ...]:
+    """Try every setting of ``grid``, each for ``horizon_ns`` of the traffic of ``ask``, by default an incast, one seed.
+
+    Any ``executor`` of :mod:`concurrent.futures` may do the work, also one of processes or machines; else threads do.
+
+    Raises:
+        InputError: the intent or configuration cannot be read.
+        ScenarioError: what is asked cannot be, would take too long, or numba is missing.
+    """
+    from lossless.analysis.simulation.study.sweeps import sweep_fabrics
+
+    return sweep_fabrics(fabrics_at(path, options), grid, ask, horizon_ns, executor)

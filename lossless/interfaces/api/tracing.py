@@ -1,0 +1,60 @@
+"""Trace: what one packet meets on its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.interfaces.api.linting import judge
+from lossless.interfaces.api.loading import (
+    DEFAULT_OPTIONS,
+    Options,
+    documents_at,
+    load_fabrics,
+    require_own_switches,
+)
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.checks.trace.model import Traced
+
+
+def trace(
+    path: str | PathLike[str],
+    source: str,
+    target: str,
+    dscp: int,
+    *,
+    via: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+) -> Traced:
+    """Say what a packet with a DSCP meets between two hosts or ports, and where the chain breaks.
+
+    ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
+    device ``Ethernet0``; ``via`` is a switch that the path must meet.
+
+    Raises:
+        InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
+        LosslessError: no such host, switch or port, no DSCP, or no path.
+    """
+    from lossless.checks.trace import follow
+    from lossless.checks.trace.model import Traced
+    from lossless.formats.sonic.to_model.rewrites import rewrites
+    from lossless.model.fabric.view import View
+
+    documents, errors = documents_at(path)
+    fabrics, unread = load_fabrics(documents, options)
+    if errors or unread or len(fabrics) != 1:
+        raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
+    require_own_switches(fabrics)
+    judged = judge(documents, options)
+    written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
+    found = follow.trace(
+        View(fabrics[0]), source, target, dscp, via=via, findings=judged.verdicts.findings, rewrites=written
+    )
+    if judged.layouts:
+        from lossless.ground.documents.layout import as_written
+
+        found = as_written(found, judged.layouts)
+    return Traced(found, judged.documents)

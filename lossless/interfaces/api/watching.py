@@ -1,0 +1,78 @@
+"""Watch: files judged again when they change."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.interfaces.api.linting import Report, judged_at, report_of
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.again import Mark
+
+    Marks = dict[str, Mark]
+
+
+class Watch:
+    """Files that are judged more than once; only what has changed in between costs time again.
+
+    A change of a configuration, a baseline or a folder of hardware profiles counts as one of every file.
+    """
+
+    def __init__(self, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> None:
+        from lossless.checks.lint.again import Again
+
+        self._paths = paths
+        self._options = options
+        self._again = Again()
+        self._files: Marks = {}
+        self._settings: Marks = {}
+
+    @property
+    def files(self) -> int:
+        """How many files are looked at."""
+        return len(self._files)
+
+    def lint(self) -> Report:
+        """Judge what lies at the paths now."""
+        self.changed()
+        return report_of(judged_at(self._paths, self._options, self._again.judge), self._options)
+
+    def changed(self) -> bool:
+        """Return whether anything is not as it was when this was asked last."""
+        from lossless.checks.lint.again import mark_of
+        from lossless.checks.lint.collect import search
+
+        candidates, _ = search(self._paths, lenient=self._options.each)
+        names = [candidate.file for candidate in candidates]
+        files, settings = ({name: mark_of(name) for name in some} for some in (names, self._governing(names)))
+        if settings != self._settings:
+            self._again.forget()
+        is_changed = (files, settings) != (self._files, self._settings)
+        self._files, self._settings = files, settings
+        return is_changed
+
+    def _governing(self, files: Sequence[str]) -> Iterator[str]:
+        """Yield the configurations, baselines and profiles that findings in files depend on."""
+        from lossless.checks.lint.governing import Governing
+
+        options = self._options
+        for folder in options.profile_dirs:
+            for root, _, names in os.walk(folder):
+                yield from (os.path.join(root, name) for name in names)
+        if options.baseline:
+            yield options.baseline
+        if options.configuration:
+            yield options.configuration
+        governing = Governing(searching=options.configured, only=options.configuration)
+        folders = {os.path.dirname(os.path.abspath(file)) for file in files} if options.configured else set()
+        yield from filter(None, map(governing.above, sorted(folders)))
+        for file in files:
+            governing.of(file)
+        for configuration in governing.used():
+            if configuration.baseline is not None:
+                yield os.path.join(configuration.folder, configuration.baseline)

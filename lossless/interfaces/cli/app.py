@@ -1,0 +1,137 @@
+"""The group of commands, and how every run ends: no traceback, no half line, one of the exit codes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless import __version__
+from lossless.ground.basics.errors import InputError, LosslessError
+from lossless.interfaces.cli.terminal import ClosedPipeError, finish, prepare, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from click.shell_completion import CompletionItem
+
+COMMANDS: dict[str, str] = {
+    "lint": "Judge intents, config_db.json files and folders of them.",
+    "render": "Write the configuration of every switch and host of an intent.",
+    "diff": "Say how a running switch has drifted from its intent.",
+    "import": "Write the intent that deployed configurations amount to.",
+    "headroom": "Show the headroom sum term by term, beside what is configured.",
+    "simulate": "Say whether the buffers of a fabric are safe, and why.",
+    "sweep": "Try many thresholds, and say which are safe, silent and best.",
+    "workload": "Say what a collective puts on the wire, and how long it takes.",
+    "spread": "Say how far the pauses of one dead or slow host reach.",
+    "topology": "Say what a fabric is made of and can carry, and draw it.",
+    "trace": "Follow a packet hop by hop, and say where the chain breaks.",
+    "opensm": "Let a real opensm judge an InfiniBand subnet.",
+    "rule": "Explain one rule.",
+    "rules": "List all rules.",
+    "profiles": "Show the hardware that is known, with sources.",
+    "baseline": "Write down what is found today, to be shown no more.",
+    "collector": "Print the script that says on a host how its NICs are set.",
+    "completion": "Print what makes a shell complete commands, options and rules.",
+    "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
+    "lsp": "Judge files in an editor, while they are written.",
+}
+"""The first line of each command's help; spelled out so that ``--help`` imports no command."""
+
+OK, FINDINGS, FAILED = 0, 1, 2
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+def module_of(command: str) -> str:
+    """Return the module of a command; a word that Python keeps for itself names none."""
+    return "import_" if command == "import" else command
+
+
+class Commands(click.Group):
+    """Commands by name, each in the module of its name, imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return a command, None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        command = import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; the nearest name where there is none.
+
+        Raises:
+            UsageError: no such command.
+        """
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from lossless.ground.basics.nearest import nearest
+
+            near = nearest(name, COMMANDS)
+            raise click.UsageError(f"no command {name!r}" + (f"; did you mean {near}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands or options that begin so, without importing a command."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return super(click.Group, self).shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    help="Check, render and judge the configuration of lossless RDMA fabrics.",
+    epilog="Exit codes: 0 clean, 1 findings, 2 something could not be read or done.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="lossless %(version)s")
+def group() -> None:
+    """Hold the commands; there is nothing to do before them."""
+
+
+def run(argv: Sequence[str] | None) -> int:
+    """Run one command and return the exit code."""
+    prepare()
+    try:
+        code = _run(argv)
+        finish()
+    except ClosedPipeError:
+        return _PIPE_CLOSED
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        code = group.main(argv, prog_name="lossless", standalone_mode=False)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return FAILED
+    except click.Abort:
+        return _INTERRUPTED
+    except InputError as error:
+        for entry in error.problems:
+            problem(str(entry))
+        return FAILED
+    except LosslessError as error:
+        problem(f"lossless: {error}")
+        return FAILED
+    return code if isinstance(code, int) else OK

@@ -1,0 +1,67 @@
+"""``lossless baseline``: what is found today becomes known, so that lint shows only what comes after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FAILED, OK
+from lossless.interfaces.cli.choice import configuration_options
+from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.terminal import problem
+
+if TYPE_CHECKING:
+    from lossless.interfaces.api.baselining import Baselined
+    from lossless.interfaces.cli.choice import Choice
+
+
+@click.command("baseline", short_help=COMMANDS["baseline"])
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to write it (default: as configured, else lossless-baseline.json).",
+)
+@click.option("--prune", is_flag=True, help="Only take out what is mended; nothing is added.")
+@click.option("--simulate", is_flag=True, help="Also run traffic, and know what that shows.")
+@rdma_dscp
+@profiles
+@configuration_options
+def command(
+    paths: tuple[str, ...],
+    output: str | None,
+    prune: bool,
+    simulate: bool,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    choice: Choice,
+) -> int:
+    """Write down what is found today, to be shown no more.
+
+    PATH is a file or a folder to search; the default is the current folder. Findings are known by file, object and
+    code, never by line. What the baseline lists of other files stays.
+    """
+    from lossless import api
+    from lossless.ground.documents.atomic import require_writable
+    from lossless.output.report.locations import ordered, shown_file
+
+    options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
+    if output is not None:
+        require_writable(output)
+    done = api.baseline(paths or (".",), output, options, prune=prune)
+    for error in ordered(done.errors):
+        problem(str(error._replace(file=shown_file(error.file))))
+    problem(_told(done, prune=prune))
+    return FAILED if done.errors else OK
+
+
+def _told(done: Baselined, *, prune: bool) -> str:
+    if done.errors:
+        return f"{done.file}: nothing was written, since not everything could be read"
+    changes = f"{done.removed} gone" if prune else f"{done.added} new, {done.removed} gone"
+    text = f"{done.file}: {done.findings} finding{'' if done.findings == 1 else 's'} known ({changes})"
+    if done.is_configured or prune:
+        return text
+    return f'{text}\nlint knows it by baseline = "{done.file}" in lossless.toml, or by --baseline {done.file}'

@@ -1,0 +1,121 @@
+"""The options that choose rules, and say which configuration and which baseline count."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.cli.options import complete_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from lossless.api import Options
+
+
+class Choice(NamedTuple):
+    """What was asked for; ``configured`` is whether configurations are looked for at all.
+
+    ``baseline`` is None where the configured one counts, empty where none shall.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    configured: bool = True
+    configuration: str | None = None
+    baseline: str | None = None
+
+    def added_to(self, options: Options) -> Options:
+        """Return options with this choice."""
+        return options._replace(**self._asdict())
+
+
+def _selectors(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of one or more comma lists, each of which stands for a rule.
+
+    Raises:
+        BadParameter: one stands for none.
+    """
+    words = tuple(word.strip() for value in values for word in value.split(","))
+    if words:
+        from lossless.checks.rules.selectors import codes_of, unknown
+        from lossless.ground.basics.nearest import nearest
+
+        for word in words:
+            if not codes_of(word):
+                raise click.BadParameter(unknown(word, nearest))
+    return words
+
+
+_FILE = click.Path(exists=True, dir_okay=False)
+_CONFIGURATION = (
+    click.option(
+        "--config", "configuration", metavar="FILE", type=_FILE, help="The configuration for all files."
+    ),
+    click.option("--no-config", is_flag=True, help="Look for no lossless.toml or pyproject.toml."),
+)
+_OPTIONS = (
+    click.option(
+        "--select",
+        metavar="RULE[,RULE...]",
+        multiple=True,
+        callback=_selectors,
+        shell_complete=complete_rules,
+        help="Only these rules: codes, names, families (WD001, watchdog-missing, WD), whatever is configured.",
+    ),
+    click.option(
+        "--ignore",
+        metavar="RULE[,RULE...]",
+        multiple=True,
+        callback=_selectors,
+        shell_complete=complete_rules,
+        help="Not these rules.",
+    ),
+    *_CONFIGURATION,
+    click.option(
+        "--baseline",
+        metavar="FILE",
+        type=_FILE,
+        help="Known findings, in place of the baseline that is configured.",
+    ),
+    click.option("--no-baseline", is_flag=True, help="Also show what a baseline knows."),
+)
+
+
+def configuration_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say which configuration counts; the command is given ``choice`` in their place."""
+    return _with(command, _CONFIGURATION)
+
+
+def choice_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add all options of this module to a command, which is given ``choice`` in their place."""
+    return _with(command, _OPTIONS)
+
+
+def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) -> Callable[..., int]:
+    @functools.wraps(command)
+    def gathered(
+        *,
+        configuration: str | None,
+        no_config: bool,
+        select: tuple[str, ...] = (),
+        ignore: tuple[str, ...] = (),
+        baseline: str | None = None,
+        no_baseline: bool = False,
+        **rest: Any,
+    ) -> int:
+        if no_config and configuration:
+            raise click.UsageError("--config and --no-config contradict each other")
+        if no_baseline and baseline:
+            raise click.UsageError("--baseline and --no-baseline contradict each other")
+        known = "" if no_baseline else baseline
+        return command(choice=Choice(select, ignore, not no_config, configuration, known), **rest)
+
+    with_options: Callable[..., int] = gathered
+    for option in reversed(options):
+        with_options = option(with_options)
+    return with_options

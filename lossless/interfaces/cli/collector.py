@@ -1,0 +1,24 @@
+"""``lossless collector``: the script that says on a host how its NICs are set."""
+
+from __future__ import annotations
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.terminal import out
+
+
+@click.command("collector", short_help=COMMANDS["collector"])
+def command() -> None:
+    """Print the script that says on a host how its NICs are set.
+
+    It changes no setting there. Save what it prints in a folder of the host's name, and judge it with the switches:
+
+    \b
+    lossless collector > lossless-collect.sh
+    ssh gpu1 sudo sh -s < lossless-collect.sh > hosts/gpu1/snapshot.facts
+    lossless lint .
+    """
+    from lossless.formats.hosts.read.collector import collector
+
+    out(collector().rstrip("\n"))

@@ -1,0 +1,118 @@
+"""``lossless diff``: what runs on a switch against what its intent declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.output import report_text
+from lossless.interfaces.cli.terminal import out, problem
+
+if TYPE_CHECKING:
+    from lossless.api import Drift
+
+
+@click.command("diff", short_help=COMMANDS["diff"])
+@click.argument("config_db", metavar="CONFIG_DB")
+@click.argument("intent", metavar="INTENT")
+@click.option("--device", metavar="NAME", help="The switch of the intent (default: the file's own hostname).")
+@click.option("--patch", "patch_file", metavar="FILE", help="Write an RFC 6902 patch for config apply-patch.")
+@written_as("the drift is", ("text", "json", "patch"), more="; patch prints the patch alone")
+@profiles
+def command(
+    config_db: str,
+    intent: str,
+    device: str | None,
+    patch_file: str | None,
+    output_format: str,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    """Say how a running switch has drifted from its intent.
+
+    CONFIG_DB is the file of one switch, INTENT a file or a folder that holds fabric.yaml. Compared are the tables
+    that rendering owns, by what they mean. A patch is written only where the switch's own updater admits all of
+    it. Exit codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
+    """
+    from lossless import api
+
+    found = api.diff(config_db, intent, device=device, options=api_options((), profile_dirs))
+    if any(finding.severity == "error" for finding in found.report.findings):
+        report_text(found.report, {})
+        problem("refused: a fabric with errors is not rendered, so there is nothing to compare with")
+        return FAILED
+    _shown(found, output_format)
+    for line in found.problems:
+        problem(line)
+    if found.problems:
+        return FAILED
+    if patch_file is not None and found.patch_text is not None:
+        _write(patch_file, found.patch_text)
+    wants_patch = patch_file is not None or output_format == "patch"
+    if output_format != "json" or wants_patch:
+        _plan(found)
+    if wants_patch and found.patch is None:
+        return FAILED
+    return FINDINGS if found.rows else OK
+
+
+def _shown(found: Drift, output_format: str) -> None:
+    from lossless.output.report.diff_text import drift_json, drift_lines
+
+    if output_format == "json":
+        out(drift_json(*found[:4], found.change, found.patch, found.problems))
+    elif output_format == "patch":
+        if found.patch_text is not None:
+            out(found.patch_text.removesuffix("\n"))
+    else:
+        for line in drift_lines(found.rows):
+            out(line)
+
+
+def _plan(found: Drift) -> None:
+    """Say in one line how it stands, and in the next how to get there."""
+    count = len(found.rows)
+    if not count:
+        form = (
+            f"; {found.respelled} rows or values are only spelled in an old form" if found.respelled else ""
+        )
+        problem(f"{found.device} is configured as {found.intent} declares{form}")
+    else:
+        rows = f"{count} row{'' if count == 1 else 's'}"
+        problem(f"{found.device} differs from {found.intent} in {rows}")
+    change = found.change
+    if change is None or change.how == "nothing":
+        return
+    if change.how == "reload":
+        problem("no patch: the change needs a reload")
+        for why in change.why:
+            problem(f"  {why}")
+    elif change.ports_down:
+        ports = len(change.ports_down)
+        problem(
+            f"a patch brings it there; the updater takes {ports} port{'' if ports == 1 else 's'} down on the way"
+        )
+    else:
+        problem("a patch brings it there, and no port goes down")
+
+
+def _write(file: str, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        LosslessError: the file system refuses.
+    """
+    import os
+    from pathlib import Path
+
+    from lossless.ground.basics.errors import RenderError
+
+    beside = Path(f"{file}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise RenderError(f"{file}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,156 @@
+"""``lossless headroom``: the headroom sum, term by term, and what is configured beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.quantities import (
+    CABLE,
+    DELAY,
+    LOSSLESS_MTU,
+    PERCENT,
+    PORT_MTU,
+    RATE,
+)
+from lossless.interfaces.cli.terminal import out, out_json, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lossless.api import HeadroomInputs, Headrooms
+
+_OF_A_LINK = {
+    "hwsku": "--hwsku",
+    "speed_bps": "--speed",
+    "cable_m": "--cable",
+    "port_mtu_bytes": "--mtu",
+    "lanes": "--lanes",
+    "shared_headroom": "--shared-headroom",
+}
+"""Options that describe a link which stands in no file: a file says all this itself."""
+
+
+@click.command("headroom", short_help=COMMANDS["headroom"])
+@click.argument("path", metavar="[PATH]", required=False)
+@click.option("--port", "ports", metavar="PORT", multiple=True, help="A port in PATH; may be repeated.")
+@click.option("--profile", metavar="NAME", help="Instead of PATH: a switch (see profiles).")
+@click.option("--hwsku", metavar="NAME", help="Its HWSKU, by default the profile's own.")
+@click.option("--speed", "speed_bps", type=RATE, help="Speed of the link.")
+@click.option("--cable", "cable_m", type=CABLE, help="Length of the cable.")
+@click.option("--mtu", "port_mtu_bytes", type=PORT_MTU, help="Largest frame of the port.")
+@click.option(
+    "--lanes", type=click.IntRange(1, 8), metavar="N", help="Lanes of the port; 8 change xon and size."
+)
+@click.option(
+    "--shared-headroom/--no-shared-headroom", default=None, help="Whether groups share a headroom pool."
+)
+@click.option("--lossless-mtu", "lossless_mtu_bytes", type=LOSSLESS_MTU, help="Largest lossless packet.")
+@click.option("--small-packets", "small_packet_percent", type=PERCENT, help="Packets of 64 bytes among them.")
+@click.option("--gearbox", "gearbox_ns", type=DELAY, help="Delay of a gearbox, one way.")
+@click.option("--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to obey.")
+@profiles
+@written_as("it is")
+def command(
+    path: str | None,
+    ports: tuple[str, ...],
+    profile: str | None,
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    **given: Any,
+) -> int:
+    """Show the headroom sum term by term, beside what is configured.
+
+    Three methods answer, each alone: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
+    a config_db.json or a folder of them, every kind of lossless port with its margins; with --port the sums besides.
+    With --profile, --speed and --cable the sums of a link that stands in no file. Exit codes: 0 shown, 2 not.
+    """
+    _check_question(path, ports, profile, given)
+    if profile is None:
+        found = _of_ports(path or "", ports, profile_dirs, given)
+    else:
+        found = _of_link(profile, profile_dirs, given)
+    _print(found, output_format, given, sums=profile is not None or bool(ports))
+    return OK
+
+
+def _check_question(
+    path: str | None, ports: Sequence[str], profile: str | None, given: dict[str, Any]
+) -> None:
+    if path is not None and profile is not None:
+        raise click.UsageError("PATH or --profile, not both: a file says itself which switch it is")
+    if path is None and profile is None:
+        raise click.UsageError("name a PATH, or a switch with --profile, --speed and --cable")
+    if profile is None:
+        extra = [option for name, option in _OF_A_LINK.items() if given[name] is not None]
+        if extra:
+            raise click.UsageError(f"{', '.join(extra)}: a file says this itself; it belongs to --profile")
+        return
+    if ports:
+        raise click.UsageError("--port names a port in PATH; --profile stands for no file")
+    missing = [option for option in ("--speed", "--cable") if given[_field(option)] is None]
+    if missing:
+        raise click.UsageError(f"--profile also needs {' and '.join(missing)}")
+
+
+def _field(option: str) -> str:
+    return next(name for name, known in _OF_A_LINK.items() if known == option)
+
+
+def _of_ports(
+    path: str, ports: Sequence[str], profile_dirs: Sequence[str], given: dict[str, Any]
+) -> Headrooms:
+    from lossless import api
+
+    return api.headroom_of_ports(path, ports, stated=_stated(given), options=api_options((), profile_dirs))
+
+
+def _of_link(profile: str, profile_dirs: Sequence[str], given: dict[str, Any]) -> Headrooms:
+    from lossless import api
+
+    return api.headroom_of_link(
+        profile,
+        given["speed_bps"],
+        given["cable_m"],
+        hwsku=given["hwsku"],
+        stated=_stated(given),
+        options=api_options((), profile_dirs),
+    )
+
+
+def _stated(given: dict[str, Any]) -> HeadroomInputs:
+    from lossless.api import HeadroomInputs
+
+    return HeadroomInputs(**{name: given[name] for name in HeadroomInputs._fields})
+
+
+def _say_unused(data: Mapping[str, Any], given: dict[str, Any]) -> None:
+    """Say which options counted nowhere: SONiC has no formula for the chip, or one that does not ask for them."""
+    asked = {one["name"] for kind in data["kinds"] for one in kind["inputs"]}
+    unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
+    if unused:
+        problem(f"{', '.join(unused)}: plays no part here, by any method")
+
+
+_OF_THE_FORMULA = (
+    ("lossless_mtu_bytes", "--lossless-mtu", "lossless MTU"),
+    ("small_packet_percent", "--small-packets", "small packets"),
+    ("gearbox_ns", "--gearbox", "gearbox"),
+    ("lanes", "--lanes", "lanes"),
+    ("shared_headroom", "--shared-headroom", "shared headroom"),
+)
+"""Options that count in the formula alone, and what its inputs call them."""
+
+
+def _print(found: Headrooms, output_format: str, given: dict[str, Any], *, sums: bool) -> None:
+    data = found.to_data()
+    _say_unused(data, given)
+    if output_format == "json":
+        out_json(data)
+    else:
+        from lossless.output.report.headroom_text import headroom_text
+
+        out(headroom_text(data, sums=sums))

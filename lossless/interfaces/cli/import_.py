@@ -1,0 +1,79 @@
+"""``lossless import``: deployed configurations to an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles
+from lossless.interfaces.cli.terminal import out, problem
+
+if TYPE_CHECKING:
+    from lossless.api import Imported
+
+
+@click.command("import", short_help=COMMANDS["import"])
+@click.argument("paths", metavar="CONFIG_DB...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="Intent to write (default: it is printed).")
+@click.option(
+    "--cabling",
+    metavar="FILE",
+    help="Cables, as CSV: device, port, device, port, length. Counts before all else that is known of links.",
+)
+@click.option(
+    "--lldp",
+    metavar="FILE",
+    multiple=True,
+    help="What `show lldp table` or `lldpctl -f json` printed, in DEVICE.txt, DEVICE.json or DEVICE/; may be repeated.",
+)
+@click.option(
+    "--base",
+    "base_dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Also lay the files as DIR/DEVICE/config_db.json, for `lossless render --base`.",
+)
+@click.option("--nic", metavar="PROFILE", help="The adapter of the hosts, which no switch knows.")
+@click.option("--name", metavar="NAME", default="imported", help="Name of the fabric (default: imported).")
+@profiles
+def command(
+    paths: tuple[str, ...],
+    output: str | None,
+    cabling: str | None,
+    lldp: tuple[str, ...],
+    base_dir: str | None,
+    nic: str | None,
+    name: str,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    """Write the intent that deployed configurations amount to.
+
+    CONFIG_DB are config_db.json files or folders of them. The intent declares what most ports have; every field
+    of the tables that rendering owns is compared, and what does not come back the same is listed with its reason.
+    Exit codes: 0 imported, 1 imported but not to be rendered as it stands, 2 not imported.
+    """
+    from lossless import api
+
+    options = api_options((), profile_dirs)
+    result = api.import_configs(paths, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
+    api.write_import(result, output, base_dir)
+    if output is None:
+        out(result.text.rstrip("\n"))
+    _say(result, output)
+    return FINDINGS if result.refused else OK
+
+
+def _say(result: Imported, output: str | None) -> None:
+    from lossless.output.report.import_text import differences_text, figures_text
+
+    devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"
+    problem(f"imported {devices}" + (f" to {output}" if output else ""))
+    for entry in result.refused:
+        problem(f"not to be rendered as it stands: {entry}")
+    if not result.refused:
+        problem(figures_text(result.figures))
+    if result.differences:
+        problem("what differs:")
+        problem(differences_text(result.differences, result.reasons))

@@ -1,0 +1,183 @@
+"""``lossless lint``: findings to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.errors import Problem, UnreadableError
+from lossless.ground.basics.findings import SEVERITIES
+from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.interfaces.cli.choice import choice_options
+from lossless.interfaces.cli.fixing import fix_options, fixed, require_files, require_plain, show_diff
+from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.output import write_report
+from lossless.interfaces.cli.reporting import report_options
+from lossless.interfaces.cli.since import extent_options, require_extent
+from lossless.interfaces.cli.terminal import problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.api import Options, Report
+    from lossless.ground.basics.findings import Severity
+    from lossless.interfaces.cli.choice import Choice
+    from lossless.interfaces.cli.reporting import Wanted
+    from lossless.interfaces.cli.since import Extent
+
+_NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
+
+
+@click.command("lint", short_help=COMMANDS["lint"])
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@rdma_dscp
+@profiles
+@click.option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, "never"]),
+    help="Least severity of a finding that makes the exit code 1 (default: error, or as configured).",
+)
+@click.option(
+    "--exit-zero", is_flag=True, help="Exit with 0 whatever is found; what cannot be read still exits with 2."
+)
+@choice_options
+@click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
+@click.option(
+    "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
+)
+@extent_options
+@fix_options
+@report_options
+def command(
+    paths: tuple[str, ...],
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    fail_on: str | None,
+    exit_zero: bool,
+    choice: Choice,
+    stdin_filename: str | None,
+    simulate: bool,
+    extent: Extent,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    wanted: Wanted,
+) -> int:
+    """Judge intents, config_db.json files and folders of them.
+
+    PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
+    current folder. All config_db.json files are judged together, as one fabric.
+    """
+    options = choice.added_to(
+        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, each=extent.each)
+    )
+    paths = paths or (".",)
+    require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
+    require_extent(extent, paths, simulate=simulate, mending=fix or diff)
+    if diff:
+        require_plain(wanted)
+        return show_diff(paths, options, unsafe=unsafe_fixes)
+    if simulate:
+        _announce()
+
+    def tell(report: Report, texts: Mapping[str, str]) -> int:
+        severity = fail_on or report.fail_on or SEVERITIES[0]
+        written = write_report(report, texts, wanted, failing(severity))
+        return exit_code(report, "never" if exit_zero else severity) if written else FAILED
+
+    if extent.watch:
+        from lossless.interfaces.cli.watch import watched
+
+        return watched(paths, options, tell)
+    if fix:
+        return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
+    return tell(*_judge(paths, stdin_filename, options, extent.since))
+
+
+def _announce() -> None:
+    """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
+    from lossless.analysis.simulation.study.answer import why_not
+    from lossless.interfaces.cli.scenario import compiling
+
+    reason = why_not()
+    if reason is not None:
+        problem(reason)
+        return
+    from lossless.analysis.simulation.engine.run import compiled_before
+
+    if not compiled_before():
+        compiling()
+
+
+def exit_code(report: Report, fail_on: str) -> int:
+    """Return 2 where something could not be read, 1 where a finding is severe enough, else 0."""
+    if report.errors:
+        return FAILED
+    severe = failing(fail_on)
+    return FINDINGS if any(finding.severity in severe for finding in report.findings) else OK
+
+
+def failing(fail_on: str) -> tuple[Severity, ...]:
+    """Return the severities that make a run fail, none where it never shall."""
+    return SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
+
+
+def _judge(
+    paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None
+) -> tuple[Report, dict[str, str]]:
+    """Return the report, and the text of what came from standard input."""
+    from lossless import api
+
+    if "-" not in paths:
+        if stdin_filename is not None:
+            raise click.UsageError("--stdin-filename names what - stands for, but there is no - to read")
+        return _with_empty_folders(_judge_files(paths, options, since), paths), {}
+    if paths != ("-",):
+        raise click.UsageError("- cannot be mixed with other paths")
+    if stdin_filename is None:
+        raise click.UsageError("- needs --stdin-filename NAME; its suffix (.yaml, .json) says what is read")
+    raw = sys.stdin.buffer.read()
+    return api.lint_text(raw, stdin_filename, options), _texts(raw, stdin_filename)
+
+
+def _judge_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:
+    """Judge what is on disk; a person who waits for long sees how far it is."""
+    from lossless import api
+
+    def judge(options: Options) -> Report:
+        return api.lint(paths, options) if since is None else api.lint_since(since, paths, options)
+
+    if not sys.stderr.isatty():
+        return judge(options)
+    from lossless.interfaces.cli.progress import LongRun
+
+    bar = LongRun()
+    try:
+        return judge(options._replace(tell=bar))
+    finally:
+        bar.stop()
+
+
+def _texts(raw: bytes, file: str) -> dict[str, str]:
+    """Return the text of standard input, to show the line of a problem; nothing where it is no text."""
+    from lossless.ground.documents.text import decode
+
+    try:
+        return {file: decode(raw, file)}
+    except UnreadableError:
+        return {}
+
+
+def _with_empty_folders(report: Report, paths: tuple[str, ...]) -> Report:
+    """Return the report with a problem for every folder that held nothing: a typo must not look clean."""
+    import os
+
+    known = [*report.documents, *(entry.file for entry in report.errors)]
+    empty = [
+        Problem(path, None, None, _NOTHING)
+        for path in dict.fromkeys(paths)
+        if os.path.isdir(path) and not any(file.startswith(os.path.join(path, "")) for file in known)  # noqa: PTH112, PTH118
+    ]
+    return report._replace(errors=(*report.errors, *empty)) if empty else report

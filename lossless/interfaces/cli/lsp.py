@@ -1,0 +1,56 @@
+"""``lossless lsp``: a language server on standard input and output, for editors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.errors import LosslessError
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.choice import choice_options
+from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.interfaces.cli.choice import Choice
+
+_MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
+
+
+@click.command("lsp", short_help=COMMANDS["lsp"])
+@rdma_dscp
+@profiles
+@choice_options
+@click.option(
+    "--stdio", is_flag=True, help="Accepted since many editors pass it: there is no other way to talk to it."
+)
+def command(
+    rdma_dscps: Sequence[int],
+    profile_dirs: Sequence[str],
+    choice: Choice,
+    stdio: bool,  # noqa: ARG001
+) -> int:
+    """Judge files in an editor, while they are written.
+
+    Intents and config_db.json files. Speaks the Language Server Protocol on standard input and output:
+    diagnostics, quick fixes, hovers that explain a rule or a key, and completion of keys. An editor starts
+    it; there is nothing to type here.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pygls") is None:
+        raise LosslessError(_MISSING)
+    from lossless.interfaces.lsp.server import server
+
+    options = api_options(rdma_dscps, profile_dirs)
+    # Asked for anew each time: an editor stays open for days.
+    made = server(lambda: choice.added_to(options))
+    # It closes what it writes to; ours is flushed once more at the end.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
+        made.start_io(sys.stdin.buffer, stdout)
+    # As the protocol has it: 1 where a client leaves without a word.
+    return OK if made.dismissed else FINDINGS

@@ -1,0 +1,38 @@
+"""``lossless opensm``: what a real opensm makes of an InfiniBand subnet, on a simulated fabric."""
+
+from __future__ import annotations
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.terminal import out, out_json
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+
+
+@click.command("opensm", short_help=COMMANDS["opensm"])
+@click.argument("path", metavar="PATH")
+@profiles
+@written_as("it is")
+def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int:
+    """Let a real opensm judge an InfiniBand subnet.
+
+    PATH is the intent of a subnet, or a folder that holds fabric.yaml. The files that render would write are read by
+    the opensm that is installed here; ibsim simulates the same fabric, and opensm brings it up. Said is which engine
+    routes it, whether opensm took everything as it is written, and whether its routes can wait for each other in a
+    circle. PATH may also be an opensm.conf: it is read, with no fabric.
+
+    Needs opensm and ibsim; neither root nor a network. Exit codes: 0 accepted as it is meant, 1 not, 2 not judged.
+    """
+    from lossless import api
+
+    found = api.judge_by_opensm(path, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, **found.to_data()})
+    else:
+        from lossless.output.report.opensm_text import opensm_text
+
+        out(opensm_text(found.to_data()))
+    return FINDINGS if found.judgement.complaints else OK

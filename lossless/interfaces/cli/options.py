@@ -1,0 +1,96 @@
+"""Options that several commands share, and the day on which they are run: the clock is read here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from click.shell_completion import CompletionItem
+
+    from lossless.api import Options
+
+_DSCPS = range(64)
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+
+def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
+    """Return the DSCPs of one or more comma lists, each once, ascending.
+
+    Raises:
+        BadParameter: not a number that six bits can hold.
+    """
+    found = set()
+    for text in (part.strip() for value in values for part in value.split(",")):
+        if not (text.isascii() and text.isdecimal() and int(text) in _DSCPS):
+            raise click.BadParameter(f"{text!r} is not a DSCP; expected a number from 0 to 63")
+        found.add(int(text))
+    return tuple(sorted(found))
+
+
+def complete_rules(_context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the rules, and for options the families, that the last word of a comma list can become."""
+    from click.shell_completion import CompletionItem
+
+    from lossless.checks.rules.selectors import families
+    from lossless.checks.rules.table import MODULES
+
+    before, comma, word = begun.rpartition(",")
+    families_too = () if isinstance(option, click.Argument) else families()
+    names = {code: _name(module) for code, module in MODULES.items()}
+    found = [(code, name) for code, name in names.items() if code.startswith(word.upper())]
+    found += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
+    found = [(family, "a family") for family in families_too if family.startswith(word.upper())] + found
+    return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in found]
+
+
+def _name(module: str) -> str:
+    """Return the readable name of the rule in a module."""
+    return module.rpartition(".")[2].partition("_")[2].replace("_", "-")
+
+
+rdma_dscp = click.option(
+    "--rdma-dscp",
+    "rdma_dscps",
+    metavar="N[,N...]",
+    multiple=True,
+    callback=_dscps,
+    help="DSCPs that must be lossless on devices without an intent; may be repeated.",
+)
+profiles = click.option(
+    "--profiles",
+    "profile_dirs",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder of hardware profiles that add to the shipped ones; may be repeated, the first wins.",
+)
+
+
+def written_as(
+    what: str, forms: Sequence[str] = ("text", "json"), more: str = ""
+) -> Callable[[Command], Command]:
+    """Return the option ``--format``, given to a command as ``output_format``; the first form is the default.
+
+    ``what`` is what is written, with its verb (``the trace is``); ``more`` comes after the help.
+    """
+    words = f"How {what} written (default: {forms[0]}){more}."
+    return click.option("--format", "output_format", type=click.Choice(forms), default=forms[0], help=words)
+
+
+def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
+    """Return what the options above say, as the API takes it, as of today."""
+    from lossless.api import Options
+
+    return Options(rdma_dscps=tuple(rdma_dscps), profile_dirs=tuple(profile_dirs), today=today())
+
+
+def today() -> str:
+    """Return the date here and now, as 2026-12-31."""
+    # datetime costs a tenth of an interpreter's start.
+    from time import strftime
+
+    return strftime("%Y-%m-%d")

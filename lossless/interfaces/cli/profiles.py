@@ -1,0 +1,164 @@
+"""``lossless profiles``: the hardware that is known, every fact with its source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.errors import ProfileError
+from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.infiniband_profiles import (
+    infiniband_names,
+    infiniband_overview,
+    one_of_infiniband,
+)
+from lossless.interfaces.cli.options import profiles
+from lossless.interfaces.cli.terminal import out
+from lossless.output.report.columns import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+
+_UNKNOWN = "unknown"
+
+
+@click.command("profiles", short_help=COMMANDS["profiles"])
+@click.argument("name", required=False)
+@profiles
+def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
+    """Show the hardware that is known, with sources.
+
+    Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
+    NAME, what is known of that one.
+    """
+    from pathlib import Path
+
+    folders = tuple(map(Path, profile_dirs))
+    out("\n".join(_overview(folders) if name is None else _one(name, folders)))
+
+
+def _overview(folders: Sequence[Path]) -> Iterator[str]:
+    from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
+
+    switches = [load_switch(name, folders) for name in switch_names(folders)]
+    nics = [load_nic(name, folders) for name in nic_names(folders)]
+    yield "switches"
+    yield columns([(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in switches], "  ")
+    yield ""
+    yield "network adapters"
+    yield columns(
+        [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in nics], "  "
+    )
+    yield from infiniband_overview(folders)
+
+
+def _hwskus(switch: SwitchProfile) -> str:
+    return f"{len(switch.hwskus)} HWSKU{'s' if len(switch.hwskus) != 1 else ''}"
+
+
+def _one(name: str, folders: Sequence[Path]) -> Iterator[str]:
+    from lossless.ground.basics.nearest import nearest
+    from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
+
+    switches, nics = switch_names(folders), nic_names(folders)
+    if name in switches:
+        return _switch(load_switch(name, folders))
+    if name in nics:
+        return _nic(load_nic(name, folders))
+    if name in infiniband_names(folders):
+        return one_of_infiniband(name, folders)
+    near = nearest(name, (*switches, *nics, *infiniband_names(folders)))
+    hint = f"did you mean {near!r}?" if near else "lossless profiles lists all"
+    raise ProfileError(f"no profile is called {name!r}; {hint}")
+
+
+def _switch(switch: SwitchProfile) -> Iterator[str]:
+    asic = switch.asic
+    yield f"{switch.name}: {switch.vendor} {switch.product}"
+    yield columns(
+        [
+            ("platform", switch.platform),
+            ("ASIC", asic.name),
+            ("packet buffer", _bytes(asic.buffer_bytes)),
+            ("cell", _bytes(asic.cell_bytes)),
+            ("headroom", f"{asic.formula} formula" if asic.formula else "rows only, no formula"),
+            ("cages", f"{len(switch.cages)} at {_rates(switch.speeds_bps)}"),
+            ("queues", _known(switch.queues)),
+            ("priority groups", _known(switch.priority_groups)),
+            ("largest MTU", _bytes(switch.max_mtu)),
+        ],
+        "  ",
+    )
+    for hwsku in switch.hwskus:
+        yield from _hwsku(hwsku, is_default=hwsku.name == switch.default_hwsku)
+    asic_sources = {"ASIC": asic.source, "packet buffer": asic.buffer_source}
+    yield from _sources(asic_sources | dict(switch.sources))
+
+
+def _hwsku(hwsku: Hwsku, *, is_default: bool) -> Iterator[str]:
+    speeds = sorted({port.speed_bps for port in hwsku.ports})
+    ports = f"{len(hwsku.ports)} at {_rates(speeds)}" if hwsku.ports else _UNKNOWN
+    lengths = sorted({row.cable_m for row in hwsku.headroom})
+    headroom = f"{_rates(hwsku.speeds())}; cables {', '.join(f'{m}m' for m in lengths)}"
+    places = ", ".join(defaults.template for defaults in hwsku.buffers)
+    yield ""
+    yield f"HWSKU {hwsku.name}{' (default)' if is_default else ''}"
+    yield columns(
+        [
+            ("ports", ports),
+            ("headroom rows", headroom if hwsku.headroom else "none"),
+            ("buffer defaults", places or "none"),
+            ("source", hwsku.source or _UNKNOWN),
+        ],
+        "  ",
+    )
+
+
+def _nic(nic: NicProfile) -> Iterator[str]:
+    stall = nic.stall_prevention
+    yield f"{nic.name}: {nic.vendor} {nic.product}"
+    yield columns(
+        [
+            ("driver", nic.driver),
+            ("rates", _rates(nic.rates_bps)),
+            ("InfiniBand", ", ".join(nic.infiniband) or "none"),
+            ("ports", f"up to {nic.ports}" if nic.ports else _UNKNOWN),
+            ("PCI id", _known(nic.pci_id)),
+            ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),
+            ("stall prevention", f"{stall.tunable}, {stall.default_ms} ms" if stall else _UNKNOWN),
+        ],
+        "  ",
+    )
+    if nic.dcqcn:
+        rows = [("parameter", "default", "unit", "source")]
+        rows += [(key, str(p.default), p.unit, p.source) for key, p in nic.dcqcn.items()]
+        yield ""
+        yield "DCQCN defaults of the firmware"
+        yield columns(rows, "  ")
+    yield from _sources(dict(nic.sources) | ({"stall prevention": stall.source} if stall else {}))
+
+
+def _sources(sources: Mapping[str, str]) -> Iterator[str]:
+    yield ""
+    yield "sources"
+    yield columns([(key, source) for key, source in sources.items() if source], "  ")
+
+
+def _rates(rates_bps: Iterable[int]) -> str:
+    from lossless.ground.basics.units import format_rate
+
+    return ", ".join(map(format_rate, rates_bps))
+
+
+def _bytes(size_bytes: int | None) -> str:
+    from lossless.ground.basics.units import format_bytes
+
+    return _UNKNOWN if size_bytes is None else format_bytes(size_bytes)
+
+
+def _known(value: int | str | None) -> str:
+    return _UNKNOWN if value is None else str(value)

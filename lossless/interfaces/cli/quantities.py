@@ -1,0 +1,96 @@
+"""Quantities of a link as options take them, within what a link can have.
+
+The bounds keep a slip of a unit from being answered: 40 km where 40 m are meant is a link, 40,000 km is none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.units import (
+    format_bytes,
+    format_duration,
+    parse_duration,
+    parse_length,
+    parse_percent,
+    parse_rate,
+    parse_size,
+)
+from lossless.interfaces.cli.scenario import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LONGEST_CABLE_M = 1_000_000
+_LONGEST_DELAY_NS = 1_000_000
+LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
+"""What PORT|mtu can be (sonic-port.yang @086b03b)."""
+MOST_LOSSLESS_MTU_BYTES = 9216
+"""What LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+_SMALLEST_PACKET_BYTES = 64
+_MOST_CHARACTERS = 40
+"""No quantity is longer; Python itself refuses numbers of thousands of digits."""
+
+
+def _short(parse: Callable[[str], int]) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if len(text) > _MOST_CHARACTERS:
+            raise QuantityError(f"{text[:20]!r}... is no quantity: it has {len(text):,} characters")
+        return parse(text)
+
+    return read
+
+
+def _cable(text: str) -> int:
+    length_m = parse_length(text)
+    if not 0 < length_m <= _LONGEST_CABLE_M:
+        raise QuantityError(f"{text!r} is no cable: it has 1 m to {_LONGEST_CABLE_M // 1000:,} km")
+    return length_m
+
+
+def _rate(text: str) -> int:
+    rate_bps = parse_rate(text)
+    if rate_bps == 0:
+        raise QuantityError(f"{text!r} is no speed")
+    return rate_bps
+
+
+def _bytes(text: str, what: str) -> int:
+    """Return bytes: a frame is in bytes wherever it is written, with the unit or without."""
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    try:
+        return parse_size(text)
+    except QuantityError as error:
+        raise QuantityError(f"{text!r} is no {what}; write bytes, like 9100 or 4 KiB") from error
+
+
+def _frame(what: str, least_bytes: int, most_bytes: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        size_bytes = _bytes(text, what)
+        if not least_bytes <= size_bytes <= most_bytes:
+            limits = f"{least_bytes} to {format_bytes(most_bytes)}"
+            raise QuantityError(f"{text!r} is no {what}: it has {limits}")
+        return size_bytes
+
+    return read
+
+
+def _delay(text: str) -> int:
+    delay_ns = parse_duration(text)
+    if delay_ns > _LONGEST_DELAY_NS:
+        raise QuantityError(
+            f"{text!r} is no delay on a link: it has at most {format_duration(_LONGEST_DELAY_NS)}"
+        )
+    return delay_ns
+
+
+RATE = Quantity("RATE", _short(_rate))
+CABLE = Quantity("LENGTH", _short(_cable))
+PORT_MTU = Quantity("BYTES", _short(_frame("MTU of a port", LEAST_MTU_BYTES, MOST_MTU_BYTES)))
+LOSSLESS_MTU = Quantity(
+    "BYTES", _short(_frame("lossless packet", _SMALLEST_PACKET_BYTES, MOST_LOSSLESS_MTU_BYTES))
+)
+PERCENT = Quantity("PERCENT", _short(parse_percent))
+DELAY = Quantity("TIME", _short(_delay))

@@ -1,0 +1,125 @@
+"""``lossless render``: an intent to files; a fabric with errors is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles
+from lossless.interfaces.cli.output import report_text
+from lossless.interfaces.cli.terminal import out, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.api import RenderResult
+
+    Extra = Literal["qos", "patch", "rollback"]
+
+_SHOWN = 4
+
+
+@click.command("render", short_help=COMMANDS["render"])
+@click.argument("intent", metavar="INTENT", type=click.Path())
+@click.option("-o", "--output", "output_dir", metavar="DIR", required=True, help="Folder to write below.")
+@click.option(
+    "--base",
+    "base_dir",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder with the switches' own files, DIR/DEVICE/config_db.json; the result is then complete.",
+)
+@click.option(
+    "--also",
+    "extras",
+    multiple=True,
+    type=click.Choice(["qos", "patch", "rollback"]),
+    help="With --base, beside config_db.json: patch.json for config apply-patch (where the switch's updater "
+    "admits it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
+    "it does not do; may be repeated.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
+@profiles
+def command(
+    intent: str,
+    output_dir: str,
+    base_dir: str | None,
+    extras: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    """Write the configuration of every switch and host of an intent.
+
+    For an InfiniBand subnet: that of its managers and of the hosts that run jobs. Keys that protect it come from the
+    environment variables that the intent names.
+
+    INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, made on its own
+    file in --base; without --base only the tables that this tool owns are written, as qos.json: not a complete
+    configuration. manifest.json says of every file where it goes, how it is applied and whether traffic is hit. A
+    fabric with errors is refused.
+    """
+    from lossless import api
+
+    if extras and base_dir is None:
+        raise click.UsageError(
+            f"--also {extras[0]} is made from the file that a switch runs; name it with --base"
+        )
+    result = api.render(
+        intent,
+        output_dir,
+        base_dir=base_dir,
+        options=api_options((), profile_dirs),
+        check=check,
+        diff=diff,
+        extras=cast("Sequence[Extra]", extras),
+    )
+    report_text(result.report, {})
+    if any(finding.severity == "error" for finding in result.report.findings):
+        problem("refused: a fabric with errors is not rendered; nothing was written")
+        return FAILED
+    for note in (*result.notes, *_plans(result)):
+        problem(note)
+    if check or diff:
+        return _checked(result, diff=diff)
+    return _written(result, output_dir, complete=base_dir is not None)
+
+
+def _plans(result: RenderResult) -> list[str]:
+    """Return one line a switch that a patch cannot bring there, and one for all that it can."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for plan in result.plans:
+        if plan.how == "reload":
+            alike.setdefault(plan.why, []).append(plan.device)
+    lines = [f"{_some(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in alike.items()]
+    patched = [plan for plan in result.plans if plan.how == "patch"]
+    hit = sum(1 for plan in patched if plan.ports_down)
+    if patched:
+        ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
+        lines.append(f"a patch brings {len(patched)} of {len(result.plans)} switches there{ports}")
+    return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _checked(result: RenderResult, *, diff: bool) -> int:
+    for line in result.differences if diff else result.changed:
+        out(line)
+    return FINDINGS if result.changed else OK
+
+
+def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
+    files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
+    differ = "differs" if len(result.changed) == 1 else "differ"
+    problem(f"wrote {files} below {output_dir}; {len(result.changed)} {differ} from before")
+    if not complete and any(path.endswith("/qos.json") for path in result.files):
+        problem(
+            "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "
+            "away its management, BGP and AAA: apply it on top, or render with --base"
+        )
+    return OK

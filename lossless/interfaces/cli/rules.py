@@ -1,0 +1,48 @@
+"""``lossless rules``: one line a rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.options import written_as
+from lossless.interfaces.cli.terminal import out, out_json
+from lossless.output.report.columns import columns, markdown_table
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.base import Rule
+
+
+@click.command("rules", short_help=COMMANDS["rules"])
+@written_as("the list is", ("text", "json", "md"))
+def command(output_format: str) -> None:
+    """List all rules.
+
+    Code, name, severity and what each one demands.
+    """
+    from lossless.checks.rules.table import load_all
+
+    rules = [loaded.rule for loaded in load_all()]
+    if output_format == "json":
+        out_json([_data(rule) for rule in rules])
+        return
+    if output_format == "md":
+        heads = ("code", "name", "severity", "judges", "what it says")
+        out(markdown_table(heads, [(r.code, r.name, r.severity, r.subject, r.summary) for r in rules]))
+        return
+    out(columns([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules]))
+
+
+def _data(rule: Rule) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "confidence": rule.confidence,
+        "subject": rule.subject,
+        "fixable": rule.fixable,
+        "summary": rule.summary,
+        "sources": list(rule.sources),
+    }

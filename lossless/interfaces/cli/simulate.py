@@ -1,0 +1,92 @@
+"""``lossless simulate``: the buffer verdict, by closed forms and from runs of the packet-level model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.scenario import Bar, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.terminal import out, out_json, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.api import Simulated
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+
+
+@click.command("simulate", short_help=COMMANDS["simulate"])
+@click.argument("path", metavar="PATH", type=click.Path())
+@rdma_dscp
+@profiles
+@written_as("the verdict is")
+@click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
+@click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
+@scenario_options
+def command(
+    path: str,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    closed_form: bool,
+    plots: str | None,
+    **given: Any,
+) -> int:
+    """Say whether the buffers of a fabric are safe, and why.
+
+    PATH is an intent, a config_db.json, or a folder of them. Traffic is run through a packet-level model of its
+    switches, wires and NICs: without options the worst incast that the topology allows. Exit codes: 0 safe or on the
+    edge, 1 unsafe, 2 not judged or not read.
+    """
+    from lossless import api
+
+    if plots is not None:
+        _require_pictures(closed_form)
+    bar = Bar("seeds")
+    try:
+        ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
+        if ask is not None:
+            ask = ask._replace(record=plots is not None)
+        found = api.simulate(path, api_options(rdma_dscps, profile_dirs), ask)
+    finally:
+        bar.stop()
+    data = [one.to_data() for one in found]
+    if output_format == "json":
+        out_json({"version": _VERSION, "verdicts": data})
+    else:
+        from lossless.output.report.verdict_text import verdict_text
+
+        out("\n\n".join(map(verdict_text, data)))
+    if plots is not None:
+        _draw(found, plots)
+    return exit_code([one.overall for one in found])
+
+
+def _require_pictures(closed_form: bool) -> None:
+    from lossless.output.report.pictures import require_matplotlib
+
+    if closed_form:
+        raise click.UsageError("--plots draws what runs showed; --closed-form runs nothing")
+    require_matplotlib()
+
+
+def _draw(found: Sequence[Simulated], folder: str) -> None:
+    from lossless.output.report.pictures import write_pictures
+
+    recordings = [recording for one in found for recording in one.recordings]
+    for number, recording in enumerate(recordings):
+        stem = "run" if len(recordings) == 1 else f"run{number + 1}"
+        for name in write_pictures(recording.to_data(), folder, stem):
+            problem(f"wrote {name}")
+
+
+def exit_code(overall: list[str]) -> int:
+    """Return 1 where a fabric is unsafe, 2 where one is not judged, else 0."""
+    if "unsafe" in overall:
+        return FINDINGS
+    return FAILED if "not judged" in overall else OK

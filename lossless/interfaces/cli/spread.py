@@ -1,0 +1,74 @@
+"""``lossless spread``: how far the pauses of one host reach before the watchdog cuts in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.output import draw
+from lossless.interfaces.cli.quantities import RATE
+from lossless.interfaces.cli.terminal import out, out_json
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+_TRAFFIC = ("all-to-all", "incast")
+
+
+@click.command("spread", short_help=COMMANDS["spread"])
+@click.argument("path", metavar="INTENT", type=click.Path())
+@click.option(
+    "--from",
+    "end",
+    metavar="HOST",
+    required=True,
+    help="The dead or slow host, or a port of it: host1:port2.",
+)
+@click.option(
+    "--traffic",
+    type=click.Choice(_TRAFFIC),
+    default="all-to-all",
+    show_default=True,
+    help="Who sends to whom.",
+)
+@click.option(
+    "--drains", type=RATE, default=None, help="What each of its ports still takes in (default: nothing)."
+)
+@click.option(
+    "--class", "traffic_class", metavar="NAME", help="Lossless class (default: that of the lowest priority)."
+)
+@click.option("--svg", metavar="FILE", help="Also draw it.")
+@profiles
+@written_as("the spread is")
+def command(
+    path: str,
+    end: str,
+    traffic: Any,
+    drains: int | None,
+    traffic_class: str | None,
+    svg: str | None,
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+) -> int:
+    """Say how far the pauses of one dead or slow host reach.
+
+    INTENT is a file, or a folder that holds fabric.yaml; what it says is out of service carries nothing. Every
+    assumption is printed. Exit codes: 0 computed, 2 not read, or not possible.
+    """
+    from lossless import api
+    from lossless.ground.documents.atomic import require_writable
+
+    if svg is not None:
+        require_writable(svg)
+    found = api.spread(path, end, traffic, drains or 0, traffic_class, options=api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, **found.to_data()})
+    else:
+        from lossless.output.report.spread_text import spread_text
+
+        out(spread_text(found.to_data()))
+    if svg is not None:
+        draw(svg, found.picture)
+    return OK

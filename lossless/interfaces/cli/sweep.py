@@ -1,0 +1,122 @@
+"""``lossless sweep``: many settings of thresholds, and which of them are safe, silent and best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.ground.basics.units import parse_duration
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.scenario import Bar, Quantity, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.terminal import out, out_json, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.analysis.simulation.study.grid import Grid
+    from lossless.ground.basics.findings import Json
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+
+
+def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> Grid:
+    from lossless.analysis.simulation.study.grid import parse_grid
+    from lossless.ground.basics.errors import QuantityError
+
+    try:
+        return parse_grid(texts)
+    except QuantityError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command("sweep", short_help=COMMANDS["sweep"], context_settings={"default_map": {"seeds": 1}})
+@click.argument("path", metavar="PATH", type=click.Path())
+@click.option(
+    "--vary",
+    "grid",
+    metavar="NAME=VALUES",
+    multiple=True,
+    required=True,
+    callback=_grid,
+    help="Threshold to vary and its values; repeated, every combination is tried.",
+)
+@rdma_dscp
+@profiles
+@click.option(
+    "--horizon",
+    "horizon_ns",
+    type=Quantity("TIME", parse_duration),
+    default="3ms",
+    show_default=True,
+    help="How long each setting is followed.",
+)
+@written_as("the settings are", ("text", "json", "csv"))
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many of the best settings the text shows.",
+)
+@scenario_options
+def command(
+    path: str,
+    grid: Grid,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    horizon_ns: int,
+    output_format: str,
+    limit: int,
+    **given: Any,
+) -> int:
+    """Try many thresholds, and say which are safe, silent and best.
+
+    PATH is an intent, a config_db.json, or a folder of them. What can be varied: dynamic_th=-4..3,
+    kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7. A comma stands between values,
+    a..b is every whole number, a..b/n are n values evenly spaced. Exit codes: 0 some setting is safe or on the edge,
+    1 all are unsafe, 2 not read or not run.
+    """
+    from lossless import api
+
+    bar = _Counted("settings")
+    try:
+        ask = ask_of(*question_of(given, profile_dirs), bar)
+        options = api_options(rdma_dscps, profile_dirs)
+        found = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns)
+    except KeyboardInterrupt:
+        bar.stop()
+        far = f" after {bar.done:,} of {bar.of:,} settings" if bar.of else ""
+        problem(f"lossless: interrupted{far}; nothing is reported")
+        raise
+    finally:
+        bar.stop()
+    _show([one.to_data() for one in found], output_format, limit)
+    return OK if all(any(row.verdict != "unsafe" for row in one.rows) for one in found) else FINDINGS
+
+
+class _Counted(Bar):
+    """A bar that remembers how far it came."""
+
+    done = of = 0
+
+    def __call__(self, done: int, of: int) -> None:
+        """Show how many are done."""
+        self.done, self.of = done, of
+        super().__call__(done, of)
+
+
+def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> None:
+    if output_format == "json":
+        out_json({"version": _VERSION, "sweeps": sweeps})
+    elif output_format == "csv":
+        from lossless.output.report.sweep_text import sweep_csv
+
+        out(sweep_csv(sweeps))
+    else:
+        from lossless.output.report.sweep_text import sweep_text
+
+        out("\n\n".join(sweep_text(one, limit) for one in sweeps))

@@ -1,0 +1,243 @@
+"""``lossless topology``: a fabric in numbers and as a picture; cabling files as the topology of an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.output import draw
+from lossless.interfaces.cli.terminal import out, out_json, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_VERSION = 1
+"""Of the names in the JSON object of --against."""
+_ROLES = ("leaf", "spine", "super-spine", "switch", "host")
+_TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
+
+
+def _pairs(values: Sequence[str], words: Sequence[str], what: str) -> list[tuple[str, str]]:
+    """Return what stands before and after the sign of each value.
+
+    Raises:
+        BadParameter: no sign, or a word that is none of ``words``.
+    """
+    found = []
+    for text in values:
+        word, sign, rest = text.partition("=")
+        if not sign or not rest or word not in words:
+            raise click.BadParameter(f"{text!r} is not {what}, with one of {', '.join(words)}")
+        found.append((word, rest))
+    return found
+
+
+def _roles(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = _pairs(values, _ROLES, "ROLE=PATTERN")
+    return [(pattern, role) for role, patterns in pairs for pattern in patterns.split(",")]
+
+
+def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, int]]:
+    def read(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, int]:
+        found = {}
+        for tier, text in _pairs(values, _TIERS, what):
+            try:
+                found[tier] = parse(text)
+            except QuantityError as error:
+                raise click.BadParameter(str(error)) from None
+            if not found[tier]:
+                raise click.BadParameter(f"{text!r} is nothing")
+        return found
+
+    return read
+
+
+@click.command(short_help=COMMANDS["topology"])
+@click.argument("path", metavar="[INTENT]", required=False)
+@click.option("--svg", metavar="FILE", help="Also draw the fabric; a large one is folded.")
+@click.option(
+    "--against",
+    metavar="INTENT",
+    help="The intent that stands: instead of numbers, which of its devices are renamed and which cables move.",
+)
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="With --against: print the names and ports to state beside the shape, so that all that stands stays.",
+)
+@written_as("the numbers are")
+@click.option(
+    "--from",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Cables as CSV, LLDP of a device (DEVICE.txt, DEVICE.json), or an export of NetBox: with an intent what is "
+    "cabled otherwise than it declares, without one the topology of an intent; may be repeated.",
+)
+@click.option(
+    "--role",
+    "roles",
+    metavar="ROLE=PATTERN",
+    multiple=True,
+    callback=_roles,
+    help="With --from: what devices are, by patterns of names, or of roles of the export: leaf='tor*', host=role:gpu.",
+)
+@click.option(
+    "--speed",
+    "speeds",
+    metavar="TIER=RATE",
+    multiple=True,
+    callback=_by_tier(parse_rate, "TIER=RATE"),
+    help="With --from: speed of links for which no file has one, as uplinks=800G.",
+)
+@click.option(
+    "--cable",
+    "cables",
+    metavar="TIER=LENGTH",
+    multiple=True,
+    callback=_by_tier(parse_length, "TIER=LENGTH"),
+    help="With --from: length of links for which no file has one, as hosts=3m.",
+)
+@click.option(
+    "--without", metavar="PATTERN", multiple=True, help="With --from: devices to leave out, by their names."
+)
+@click.option("-o", "--output", metavar="FILE", help="With --from: file to write (default: it is printed).")
+@profiles
+def command(
+    path: str | None,
+    svg: str | None,
+    against: str | None,
+    keep: bool,
+    output_format: str,
+    files: tuple[str, ...],
+    roles: list[tuple[str, str]],
+    speeds: dict[str, int],
+    cables: dict[str, int],
+    without: tuple[str, ...],
+    output: str | None,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    """Say what a fabric is made of and can carry, and draw it.
+
+    INTENT is a file, or a folder that holds fabric.yaml. With --from besides, files that say how devices are cabled
+    are compared with it: cables that are missing, not declared, crossed, too long or of another speed. With --from
+    alone they become the section `topology` of an intent; what they contradict each other in, or leave open, is said
+    and nothing is written. Exit codes: 0 done, or all that is compared agrees; 1 cabled otherwise than declared, or
+    what stands with --against does not stay; 2 something cannot be read.
+    """
+    if path is None and not files:
+        raise click.UsageError("name an intent, or files with --from, or both to compare them")
+    if keep and against is None:
+        raise click.UsageError("--keep is for --against")
+    alone = None if files else without
+    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": alone, "-o": output}
+    given = [name for name, value in stated.items() if value]
+    if path is not None and given:
+        raise click.UsageError(f"{given[0]} is for --from" + (" without an intent" if files else ""))
+    if path is not None and files:
+        if svg is not None or against is not None:
+            raise click.UsageError("--svg and --against are for an intent alone; leave --from out")
+        return _checked(path, files, without, output_format, profile_dirs)
+    if path is None:
+        if svg is not None or against is not None or output_format == "json":
+            raise click.UsageError("--svg, --against and --format are for an intent")
+        return _cabled(files, roles, speeds, cables, without, output)
+    if against is not None:
+        if svg is not None:
+            raise click.UsageError("--svg draws one fabric; it does not go with --against")
+        do = _kept if keep else _compared
+        return do(path, against, output_format, profile_dirs)
+    return _described(path, svg, output_format, profile_dirs)
+
+
+def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+
+    found = api.moves(path, against, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
+    else:
+        from lossless.output.report.moves_text import moves_text
+
+        out(moves_text(found.to_data(), path, against))
+    return OK if found.stays else FINDINGS
+
+
+def _kept(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+
+    found = api.keeping(path, against, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
+    elif any(found):
+        from lossless.output.report.moves_text import kept_yaml
+
+        out(kept_yaml(found.names, found.ports))
+        problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
+    else:
+        problem("nothing is to be stated: no device is renamed, and no cable moves")
+    return OK
+
+
+def _described(path: str, svg: str | None, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+    from lossless import api
+    from lossless.ground.documents.atomic import require_writable
+
+    if svg is not None:
+        require_writable(svg)
+    found = api.topology(path, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json(found.data)
+    else:
+        from lossless.output.report.capacity_text import capacity_text
+        from lossless.output.report.topology.text import topology_text
+
+        out("\n\n".join(filter(None, (topology_text(found.data), capacity_text(found.capacity)))))
+    if svg is not None:
+        draw(svg, found.picture)
+    return OK
+
+
+def _checked(
+    path: str,
+    files: tuple[str, ...],
+    without: tuple[str, ...],
+    output_format: str,
+    profile_dirs: tuple[str, ...],
+) -> int:
+    from lossless import api
+    from lossless.interfaces.cli.output import write_report
+    from lossless.interfaces.cli.reporting import AS_USUAL
+
+    report = api.cabled_as_declared(path, files, without=without, options=api_options((), profile_dirs))
+    write_report(report, {}, AS_USUAL._replace(form=output_format, verbose=True), ("error", "warning"))
+    return FINDINGS if any(finding.severity != "info" for finding in report.findings) else OK
+
+
+def _cabled(
+    files: tuple[str, ...],
+    roles: list[tuple[str, str]],
+    speeds: dict[str, int],
+    cables: dict[str, int],
+    without: tuple[str, ...],
+    output: str | None,
+) -> int:
+    from lossless import api
+    from lossless.ground.documents.atomic import require_writable, write_all
+
+    if output is not None:
+        require_writable(output)
+    found = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, without=without)
+    if output is None:
+        out(found.text.rstrip("\n"))
+    else:
+        write_all({output: found.text})
+    devices = f"{found.devices:,} device{'' if found.devices == 1 else 's'}"
+    links = f"{found.links:,} link{'' if found.links == 1 else 's'}"
+    problem(f"{devices} and {links}" + (f" in {output}" if output else ""))
+    return OK

@@ -1,0 +1,65 @@
+"""``lossless lint --watch``: judged anew whenever a file changes; the exit code is that of the last time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from lossless.interfaces.cli.app import OK
+from lossless.interfaces.cli.terminal import finish, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lossless.api import Options, Report
+
+_LEAST_PAUSE_S = 0.2
+_SHARE = 20
+"""A look at all files is followed by a pause of so many times its length: little is taken from other work."""
+
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+
+
+def watched(
+    paths: tuple[str, ...], options: Options, tell: Callable[[Report, Mapping[str, str]], int]
+) -> int:
+    """Judge and tell again and again until Ctrl-C; return the exit code of the last time."""
+    from lossless import api
+    from lossless.output.report.summary import counted
+
+    watch = api.Watch(paths, options)
+    code = OK
+    try:
+        while True:
+            report = watch.lint()
+            _clear()
+            code = tell(report, {})
+            problem(f"{_clock()}: watching {counted(watch.files, 'file')}; Ctrl-C ends")
+            finish()
+            _wait(watch.changed)
+    except KeyboardInterrupt:
+        problem("")
+        return code
+
+
+def _wait(changed: Callable[[], bool]) -> None:
+    """Return once something has changed."""
+    took_s = 0.0
+    while True:
+        time.sleep(max(_LEAST_PAUSE_S, _SHARE * took_s))
+        started = time.perf_counter()
+        if changed():
+            return
+        took_s = time.perf_counter() - started
+
+
+def _clear() -> None:
+    """Leave nothing of the last report on a terminal."""
+    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        sys.stdout.write(_CLEAR)
+
+
+def _clock() -> str:
+    return time.strftime("%H:%M:%S")

@@ -1,0 +1,117 @@
+"""``lossless workload``: what a collective puts on a fabric, and how long it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.analysis.simulation.question.request import SEEDS, Limits, Question
+from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
+from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
+from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.scenario import Bar, Quantity, ask_of
+from lossless.interfaces.cli.simulate import exit_code
+from lossless.interfaces.cli.terminal import out, out_json
+
+if TYPE_CHECKING:
+    from lossless.analysis.workloads.estimate import Workload
+    from lossless.api import Options
+
+_VERSION = 1
+"""Of the names in the JSON object."""
+_ALGORITHMS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
+_DURATION = Quantity("TIME", parse_duration)
+
+
+@click.command("workload", short_help=COMMANDS["workload"])
+@click.argument("path", metavar="INTENT", type=click.Path())
+@click.option(
+    "--collective",
+    type=click.Choice(COLLECTIVES),
+    default="all-reduce",
+    show_default=True,
+    help="What GPUs do.",
+)
+@click.option(
+    "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
+    help="The buffer: what is reduced, gathered, handed out or on, read or written.",
+)  # fmt: skip
+@click.option(
+    "--algorithm", type=click.Choice(_ALGORITHMS),
+    help="How (default: ring; hierarchical where NVLink or UALink joins GPUs).",
+)  # fmt: skip
+@click.option("--gpus", type=click.IntRange(1), metavar="N", help="How many take part (default: all).")
+@click.option(
+    "--sources",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Storage servers that each GPU reads from, or writes to.",
+)
+@click.option(
+    "--microbatches", type=click.IntRange(1), default=1, show_default=True, help="How often a stage hands on."
+)
+@click.option(
+    "--compute", type=_DURATION, default="0ns", help="What a step computes, for the time of a step."
+)
+@click.option(
+    "--overlap", type=Quantity("PERCENT", parse_percent), default="0%",
+    help="How much of the communication hides behind the computation.",
+)  # fmt: skip
+@click.option(
+    "--judge", is_flag=True, help="Run what meets at each port through the packet-level model of the buffers."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True,
+    help="How often chance is tried, with --judge.",
+)  # fmt: skip
+@click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
+@profiles
+@written_as("the estimate is")
+def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
+    """Say what a collective puts on the wire, and how long it takes.
+
+    INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
+    --judge says that buffers are unsafe, 2 not read, not possible, or not judged.
+    """
+    found, verdict = _found(path, given, api_options((), profile_dirs))
+    if output_format == "json":
+        out_json({"version": _VERSION, **found})
+    else:
+        from lossless.output.report.workload_text import workload_text
+
+        out(workload_text(found, path))
+    return OK if verdict is None else exit_code([verdict])
+
+
+def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str, Any], str | None]:
+    """Return the estimate as plain data, and the verdict where one is asked for."""
+    from lossless import api
+
+    if not given["judge"]:
+        return dict(api.workload(path, _asked(given), options).to_data()), None
+    bar = Bar("seeds")
+    try:
+        ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
+        estimate, judged = api.judge_workload(path, _asked(given), ask, options)
+    finally:
+        bar.stop()
+    return {**estimate.to_data(), "buffers": judged.to_data()}, judged.overall
+
+
+def _asked(given: dict[str, Any]) -> Workload:
+    from lossless.analysis.workloads.estimate import Workload
+
+    return Workload(
+        collective=given["collective"],
+        size_bytes=given["size"],
+        algorithm=given["algorithm"],
+        gpus=given["gpus"],
+        sources=given["sources"],
+        microbatches=given["microbatches"],
+        compute_ns=given["compute"],
+        overlap=given["overlap"] / 100,
+        step_ns=given["step_latency"],
+    )

@@ -1,0 +1,102 @@
+"""A report to what an editor underlines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    CodeDescription,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    Location,
+    Position,
+    Range,
+)
+from pygls.uris import from_fs_path
+
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.text import Lines
+from lossless.output.report.locations import Locations
+from lossless.output.report.remarks import paragraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Origin
+    from lossless.interfaces.lsp.files import Together
+    from lossless.interfaces.lsp.positions import Units
+
+SOURCE = "lossless"
+_SEVERITIES = {
+    "error": DiagnosticSeverity.Error,
+    "warning": DiagnosticSeverity.Warning,
+    "info": DiagnosticSeverity.Information,
+}
+
+
+class Marked(NamedTuple):
+    """What an editor underlines, and the finding behind it; None for what cannot be read."""
+
+    diagnostic: Diagnostic
+    finding: Finding | None
+
+
+class Marker:
+    """Turns reports to diagnostics; ``uris`` are those that the editor knows open files by."""
+
+    def __init__(self, units: Units, uris: Mapping[str, str]) -> None:
+        self._units = units
+        self._uris = uris
+
+    def marked(self, file: str, text: str, together: Together) -> list[Marked]:
+        """Return what is to be underlined in a file that is open, errors of reading first."""
+        report = together.report
+        lines = Lines(text)
+        problems = [Marked(self._of_problem(one, lines), None) for one in report.errors if one.file == file]
+        findings = [finding for finding in report.findings if finding.origin.file == file]
+        locations = Locations(report.documents, findings)
+        return problems + [Marked(self._of_finding(one, locations, together), one) for one in findings]
+
+    def uri(self, file: str) -> str:
+        """Return the URI of a file."""
+        return self._uris.get(file) or from_fs_path(file) or file
+
+    def _of_problem(self, problem: Problem, lines: Lines) -> Diagnostic:
+        place = self._units.word(lines, problem.line, problem.column)
+        return Diagnostic(place, problem.message, severity=DiagnosticSeverity.Error, source=SOURCE)
+
+    def _of_finding(self, finding: Finding, locations: Locations, together: Together) -> Diagnostic:
+        page = _page(finding)
+        return Diagnostic(
+            self._range(finding.origin, locations, together),
+            paragraphs(finding),
+            severity=_SEVERITIES[finding.severity],
+            code=finding.code,
+            code_description=CodeDescription(page) if page else None,
+            source=SOURCE,
+            related_information=list(self._related(finding, locations, together)) or None,
+        )
+
+    def _related(
+        self, finding: Finding, locations: Locations, together: Together
+    ) -> Iterator[DiagnosticRelatedInformation]:
+        for related in finding.related:
+            place = self._range(related.origin, locations, together)
+            location = Location(self.uri(related.origin.file), place)
+            yield DiagnosticRelatedInformation(location, related.message)
+
+    def _range(self, origin: Origin, locations: Locations, together: Together) -> Range:
+        span = locations.span(origin)
+        if span is None:
+            return Range(Position(0, 0), Position(0, 0))
+        return self._units.range(together.report.documents[origin.file], span)
+
+
+def _page(finding: Finding) -> str | None:
+    """Return the URI of a rule's page, None in an installation without pages: hovering shows the same text."""
+    page = Path(data_dir("profiles")).parent / finding.url
+    return page.as_uri() if page.is_file() else None

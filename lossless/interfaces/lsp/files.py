@@ -1,0 +1,122 @@
+"""What is judged: the texts of the editor, and beside them what lies on disk in the same workspace folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossless.api import Report, lint_documents
+from lossless.checks.lint.collect import Candidate, Read, foreign, read, search
+from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load_text
+from lossless.ground.documents.text import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from lossless.api import Options
+    from lossless.ground.documents.document import Document
+
+MOST_TOGETHER = 100
+"""Up to how many files of a folder are judged with what is typed, about a second's work; else only the open ones."""
+_INTENT = re.compile(r"^lossless[ \t]*:", re.MULTILINE)
+_TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
+_Signature = tuple[int, int, int]
+
+
+class Together(NamedTuple):
+    """The files of one folder that were judged together, with the report on them; ``left_out`` were too many."""
+
+    documents: tuple[Document, ...]
+    report: Report
+    left_out: int = 0
+
+
+class Files:
+    """The files of the workspace folders, each read again only when it has changed."""
+
+    def __init__(self, options: Callable[[], Options]) -> None:
+        self.options = options
+        self._roots: tuple[str, ...] = ()
+        self._candidates: dict[str, dict[str, Candidate]] = {}
+        self._reads: dict[str, tuple[_Signature, Read]] = {}
+        self._ours: set[str] = set()
+
+    def search(self, roots: Sequence[str]) -> None:
+        """Look for files in the folders of a workspace."""
+        self._roots = tuple(roots)
+        self._candidates = {
+            root: {os.path.realpath(candidate.file): candidate for candidate in search([root])[0]}
+            for root in self._roots
+        }
+
+    def judge(self, texts: Mapping[str, str]) -> dict[str, Together]:
+        """Return, for each file that is open, what was judged together with it; ``texts`` are those of the editor."""
+        groups: dict[str | None, list[str]] = {}
+        for file in texts:
+            groups.setdefault(self._root(file), []).append(file)
+        found: dict[str, Together] = {}
+        for root, files in groups.items():
+            apart = [[file] for file in files] if root is None else [files]
+            for some in apart:
+                together = self._together(root, {file: texts[file] for file in some})
+                found |= dict.fromkeys(some, together)
+        return found
+
+    def is_ours(self, file: str, text: str) -> bool:
+        """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
+        if file in self._ours:
+            return True
+        if not file.lower().endswith(".json"):
+            return _INTENT.search(text) is not None
+        return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))
+
+    def _together(self, root: str | None, texts: Mapping[str, str]) -> Together:
+        opened = [self._typed(file, text) for file, text in texts.items()]
+        others = self._on_disk(root, {os.path.realpath(file) for file in texts})
+        left_out = len(others) if len(others) > MOST_TOGETHER else 0
+        documents = [document for one in opened for document in one.documents]
+        if not left_out:
+            documents += others
+        problems = [problem for one in opened for problem in one.problems]
+        return Together(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
+
+    def _typed(self, file: str, text: str) -> Read:
+        try:
+            document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
+        except InputError as error:
+            return Read(problems=error.problems if self._expected(file, text) else ())
+        reason = foreign(document)
+        if reason is None:
+            self._ours.add(file)
+            return Read((document,))
+        return Read(problems=(Problem(file, 1, 1, reason),) if self._expected(file, text) else ())
+
+    def _expected(self, file: str, text: str) -> bool:
+        known = self._candidates.get(self._root(file) or "", {}).get(os.path.realpath(file))
+        return self.is_ours(file, text) or (known is not None and known.expected)
+
+    def _root(self, file: str) -> str | None:
+        """Return the innermost folder of the workspace that holds a file, None where none does."""
+        holding = [root for root in self._roots if file.startswith(root.rstrip(os.sep) + os.sep)]
+        return max(holding, key=len, default=None)
+
+    def _on_disk(self, root: str | None, opened: set[str]) -> list[Document]:
+        candidates = self._candidates.get(root or "", {})
+        found = [self._read(one) for name, one in candidates.items() if name not in opened]
+        return [document for one in found for document in one.documents]
+
+    def _read(self, candidate: Candidate) -> Read:
+        try:
+            status = Path(candidate.file).stat()
+        except OSError:
+            return Read()
+        signature = (status.st_mtime_ns, status.st_size, status.st_ino)
+        known = self._reads.get(candidate.file)
+        if known is None or known[0] != signature:
+            known = self._reads[candidate.file] = (signature, read(candidate))
+        return known[1]

@@ -1,0 +1,98 @@
+"""Fixes of findings as edits of an editor's text: only what differs."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import Position, Range, TextEdit
+
+from lossless.api import lint_documents
+from lossless.checks.lint.fix import mended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lossless.api import Options
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
+    from lossless.interfaces.lsp.files import Together
+    from lossless.interfaces.lsp.positions import Units
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+Texts = dict[str, tuple[str, str]]
+"""Files by name, each with its text before and after."""
+
+
+def mending(finding: Finding, together: Together, options: Options) -> Texts:
+    """Return what mends one finding; nothing where it cannot be mended, or that would draw another finding."""
+    return _mended(together, options, lambda other: _key(other) == _key(finding), unsafe=True)
+
+
+def mending_all(file: str, together: Together, options: Options) -> Texts:
+    """Return what all safe fixes make of a file, those left out that change other files as well."""
+
+    def only_here(finding: Finding) -> bool:
+        return all(edit.origin.file == file for edit in finding.fix)
+
+    return _mended(together, options, only_here, unsafe=False)
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """Return what makes a finding the same before and after an edit."""
+    return finding.code, finding.origin, finding.message
+
+
+def _mended(
+    together: Together, options: Options, wanted: Callable[[Finding], bool], *, unsafe: bool
+) -> Texts:
+    def judge(documents: Sequence[Document]) -> Sequence[Finding]:
+        known = documents is together.documents
+        said = together.report.findings if known else lint_documents(documents, options).findings
+        return [one if wanted(one) else one._replace(fixable="no") for one in said]
+
+    after = mended(together.documents, judge, unsafe=unsafe).documents
+    pairs = zip(together.documents, after, strict=True)
+    return {old.file: (old.text, new.text) for old, new in pairs if old.text != new.text}
+
+
+def text_edits(before: str, after: str, units: Units) -> list[TextEdit]:
+    """Return the edits that make one text of another: line by line, and of a line only what differs."""
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    starts = [0, *accumulate(map(len, old))]
+    found = []
+    for word, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
+        if word != "equal":
+            was, becomes = "".join(old[start:end]), "".join(new[new_start:new_end])
+            same, tail = _same(was, becomes)
+            first, last = starts[start] + same, starts[end] - tail
+            place = Range(_position(old, starts, first, units), _position(old, starts, last, units))
+            found.append(TextEdit(place, becomes[same : len(becomes) - tail]))
+    return found
+
+
+def _same(one: str, other: str) -> tuple[int, int]:
+    """Return how many characters two texts share at their beginning, and then at their end."""
+    head = _shared(one, other)
+    return head, _shared(one[head:][::-1], other[head:][::-1])
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts share at their beginning."""
+    differing = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(differing, min(len(one), len(other)))
+
+
+def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: Units) -> Position:
+    """Return the place of an offset; the end of the text is at the end of its last line, or on the line after."""
+    line = bisect_right(starts, offset) - 1
+    if line < len(lines):
+        return Position(line, units.length(lines[line][: offset - starts[line]]))
+    if not lines or lines[-1].endswith(("\n", "\r")):
+        return Position(len(lines), 0)
+    return Position(len(lines) - 1, units.length(lines[-1]))

@@ -1,0 +1,241 @@
+"""All deployed devices together: what each says that another can contradict, and who is linked to whom.
+
+A summary is small and plain, so that a thousand devices can be read apart and still be compared.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.findings import Origin, Path
+from lossless.ground.basics.known import Maybe
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.model.fabric.hosts import HostQos
+
+Priorities = tuple[tuple[int, int], ...]
+"""DSCPs, ascending, each with the PFC priority that stands for it on the wire."""
+
+
+class LinkEnd(NamedTuple):
+    """One port as its own device describes it; ``neighbor`` is whoever it believes to be at the other end.
+
+    ``alias`` is its other name, by which neighbors may know it. ``up`` is None without ``admin_status``.
+    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
+    None without QoS rows; ports that are configured alike share ``pfc_path``. ``remapped`` are those of them
+    that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
+    ``lossless`` says whether the device has lossless classes at all.
+
+    ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
+    ``dscp_path`` is where the DSCP map stands. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
+    says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
+    dead, None where no watchdog acts; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
+
+    ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
+    be, and so it is compared with that.
+    """
+
+    switch: str
+    port: str
+    alias: str | None
+    file: str
+    neighbor: tuple[str, str] | None
+    up: Maybe[bool]
+    speed_bps: int | None
+    mtu_bytes: Maybe[int]
+    fec: str | None
+    autoneg: bool
+    cable_m: int | None
+    cable_row: str
+    pfc: tuple[int, ...] | None
+    pfc_path: Path
+    remapped: tuple[int, ...]
+    uncovered: tuple[int, ...]
+    lossless: bool
+    sent: Priorities = ()
+    paused: Priorities = ()
+    dscp_path: Path = ()
+    detection_ms: int | None = None
+    macsec_pfc: str | None = None
+    dead_ms: int | None = None
+    marking: tuple[int, ...] = ()
+    host: HostQos | None = None
+    declared: bool = False
+
+    @property
+    def name(self) -> str:
+        """The end as people write it: ``leaf1:Ethernet0``."""
+        return f"{self.switch}:{self.port}"
+
+    @property
+    def origin(self) -> Origin:
+        """Where its row of PORT stands."""
+        return Origin(self.file, ("PORT", self.port))
+
+    def at(self, field: str) -> Origin:
+        """Return where a field of its row stands, or the setting of that name in a host's own files."""
+        if self.host is None:
+            return self.origin.at(field)
+        return self.host.at({"speed": "rate"}.get(field, field))
+
+    @property
+    def neighbor_origin(self) -> Origin:
+        """Where its neighbor is named."""
+        return Origin(self.file, ("DEVICE_NEIGHBOR", self.port))
+
+    @property
+    def cable_origin(self) -> Origin:
+        """Where its cable's length is written."""
+        return Origin(self.file, ("CABLE_LENGTH", self.cable_row, self.port))
+
+    @property
+    def pfc_origin(self) -> Origin:
+        """Where its PFC mask is written, of all ports that are configured alike."""
+        return Origin(self.file, self.pfc_path)
+
+    def dscp_origin(self, dscp: int) -> Origin:
+        """Return where it is written which traffic class a DSCP gets here."""
+        return Origin(self.file, (*self.dscp_path, str(dscp)))
+
+    @property
+    def names(self) -> tuple[tuple[str, str | None], ...]:
+        """By which device and port others may name it."""
+        return (self.switch, self.port), (self.switch, self.alias)
+
+    @property
+    def in_service(self) -> bool:
+        """Whether the port is not known to be down; one without ``admin_status`` is.
+
+        Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b.
+        """
+        return self.up is not None and self.up is not False
+
+
+class Setting(NamedTuple):
+    """What one device says of something that all devices of its role should say alike.
+
+    ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
+    its meaning, comparable across devices, ``text`` what is shown of it.
+    """
+
+    kind: str
+    subject: str
+    value: Any
+    text: str
+    origin: Origin
+
+
+class Summary(NamedTuple):
+    """One deployed device. ``name`` is its hostname, or its file where it has none.
+
+    ``intended``: an intent that is judged with it says what it should be. ``beyond`` are the types of its neighbors, by
+    name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to send back to its peer what it
+    cannot deliver, and ``moved`` says whether all of that gets a second priority.
+    """
+
+    name: str
+    role: str | None
+    hwsku: str | None
+    file: str
+    ends: tuple[LinkEnd, ...]
+    settings: tuple[Setting, ...]
+    intended: bool
+    origin: Origin
+    beyond: tuple[tuple[str, str], ...] = ()
+    asn: int | None = None
+    bounce: Origin | None = None
+    moved: bool = False
+
+
+class CabledPair(NamedTuple):
+    """Both ends of a link between two devices; ``mutual`` where each names the other.
+
+    ``near`` is an end whose DEVICE_NEIGHBOR names the other; the first by name where both do.
+    """
+
+    near: LinkEnd
+    far: LinkEnd
+    mutual: bool
+
+    @property
+    def declared(self) -> bool:
+        """Whether an end is a host of which an intent says what it should be."""
+        return self.near.declared or self.far.declared
+
+    @property
+    def name(self) -> str:
+        """The link as people write it."""
+        return f"{self.near.name} - {self.far.name}"
+
+
+class Across:
+    """All deployed devices and their indexes."""
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        self.summaries = tuple(summaries)
+
+    @cached_property
+    def by_name(self) -> dict[str, Summary]:
+        """Devices by name; names that two files claim are left out, for nobody knows which is meant."""
+        times: dict[str, int] = {}
+        for summary in self.summaries:
+            times[summary.name] = times.get(summary.name, 0) + 1
+        return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
+
+    @cached_property
+    def roles(self) -> dict[str, tuple[Summary, ...]]:
+        """Devices by role, those with a role and a name of their own, and no intent to be compared with instead."""
+        found: dict[str, list[Summary]] = {}
+        for summary in self.by_name.values():
+            if summary.role and not summary.intended:
+                found.setdefault(summary.role, []).append(summary)
+        return {role: tuple(members) for role, members in sorted(found.items())}
+
+    @cached_property
+    def ends(self) -> dict[tuple[str, str], LinkEnd]:
+        """Ends by device and port, by its name and, where no port has that for a name, by its alias."""
+        ends = [end for summary in self.by_name.values() for end in summary.ends]
+        by_alias = {(end.switch, end.alias): end for end in ends if end.alias}
+        return {**by_alias, **{(end.switch, end.port): end for end in ends}}
+
+    @cached_property
+    def pairs(self) -> tuple[CabledPair, ...]:
+        """Links of which both ends are known and neither is contradicted, each once, by name."""
+        return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
+
+    @cached_property
+    def contradicted(self) -> tuple[CabledPair, ...]:
+        """Links that one end names, while the other end names another device or port."""
+        return tuple(pair for pair in self._named if not pair.mutual and self._elsewhere(pair))
+
+    @cached_property
+    def missing_ends(self) -> tuple[LinkEnd, ...]:
+        """Ends whose neighbor is among the devices, without the port that is named."""
+        return tuple(near for near in self._naming if near.neighbor not in self.ends)
+
+    @cached_property
+    def _naming(self) -> tuple[LinkEnd, ...]:
+        """Ends that name another of the devices."""
+        ends = (end for name in sorted(self.by_name) for end in self.by_name[name].ends)
+        return tuple(
+            e for e in ends if e.neighbor and e.neighbor[0] in self.by_name and e.neighbor[0] != e.switch
+        )
+
+    @cached_property
+    def _named(self) -> tuple[CabledPair, ...]:
+        found: dict[frozenset[tuple[str, str]], CabledPair] = {}
+        for near in self._naming:
+            far = self.ends.get(near.neighbor) if near.neighbor else None
+            if far is not None:
+                pair = CabledPair(near, far, mutual=far.neighbor in near.names)
+                found.setdefault(frozenset(((near.switch, near.port), (far.switch, far.port))), pair)
+        return tuple(found.values())
+
+    def _elsewhere(self, pair: CabledPair) -> bool:
+        """Return whether the far end names somebody else; a port by a name nobody knows may be the near one."""
+        claimed = pair.far.neighbor
+        return claimed is not None and (claimed[0] != pair.near.switch or claimed in self.ends)

@@ -1,0 +1,192 @@
+"""What opensm makes of the keys of its configuration: the table in ``profiles/opensm/options.toml``, and how it reads.
+
+Nothing here judges: a text is taken as opensm takes it, with a word for what it does not say aloud.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.model.fabric.infiniband.subnet import Flavour
+
+Kind = Literal[
+    "bool", "u8", "u16", "u32", "u64", "i32", "text", "file", "pairs", "pair", "numbers", "per-sl", "mask"
+]
+Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "replaced"]
+"""What becomes of a text: taken as it is; kept out with a message (the first two); or taken as something else,
+without a message (the next two) or with one."""
+
+KINDS = get_args(Kind)
+BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
+"""Widths of the whole numbers, by kind."""
+
+LINE_BYTES = 1022
+"""Most bytes of a line that opensm takes together, without its break: the rest is read as another line.
+
+opensm/osm_subnet.c (osm_subn_parse_conf_file: fgets of 1023) of NilsBlach/opensm @3130f6c, and run.
+"""
+
+TRUE = "TRUE"
+_C_NUMBER = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+
+
+class Option(NamedTuple):
+    """One key of opensm.conf.
+
+    ``default`` is text as ``opensm -c`` writes it, None where no such file was seen. ``legal`` is what opensm keeps,
+    but for ``gap``: beyond it ``replaced`` is taken. ``choices`` is the same for words. ``wire`` is what the field on
+    the wire can hold, which opensm does not check, ``safe`` what does a subnet no harm. ``restart``: SIGHUP does not
+    bring a new value in.
+    """
+
+    key: str
+    kind: Kind
+    default: str | None
+    unit: str
+    restart: bool
+    legal: tuple[int, int] | None
+    replaced: str | None
+    choices: tuple[str, ...]
+    wire: tuple[int, int] | None
+    safe: tuple[int, int] | None
+    secret: bool
+    alias: str | None
+    only: Flavour | None
+    trap: str
+    gap: tuple[int, int] | None = None
+
+    def known_to(self, flavour: Flavour) -> bool:
+        """Return whether an opensm of this flavour has the key."""
+        return self.only in (None, flavour)
+
+
+class Taken(NamedTuple):
+    """What opensm makes of a text: its value, None where it keeps the value it had; and what was lost on the way."""
+
+    value: int | bool | str | None
+    loss: Loss = ""
+
+
+def options() -> Mapping[str, Option]:
+    """Return all options by key, those of one flavour included."""
+    return _table()[0]
+
+
+def option(key: str) -> Option | None:
+    """Return the option of a key, None where neither flavour is known to have it; the case of letters counts."""
+    return options().get(key)
+
+
+def known_keys(flavour: Flavour) -> tuple[str, ...]:
+    """Return the keys that a flavour is known to have. That of NVIDIA has more than those of the table."""
+    return tuple(key for key, found in options().items() if found.known_to(flavour))
+
+
+def engines(flavour: Flavour) -> tuple[str, ...]:
+    """Return the words of ``routing_engine`` that a flavour is known to take; for NVIDIA there may be more."""
+    table = _table()[1]
+    return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
+
+
+def taken(found: Option, text: str) -> Taken:
+    """Return what opensm makes of the text of an option.
+
+    Of a key that stands twice, a text without a value leaves what stood before.
+    """
+    if found.kind == "bool":
+        return Taken(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")
+    if found.kind == "i32":
+        return _signed(found, text)
+    if found.kind in BITS:
+        return _whole_number(found, text)
+    if found.choices and text not in found.choices:
+        return Taken(found.replaced, "replaced")
+    return Taken(None if text == "(null)" else text)
+
+
+def c_number(text: str) -> int | None:
+    """Return a number as C reads it with base 0, octal after a leading 0; None where the whole text is none."""
+    match = _C_NUMBER.match(text)
+    if match is None or match.end() != len(text):
+        return None
+    return _from_c(text)
+
+
+def _from_c(text: str) -> int:
+    digits = text.strip().lstrip("+-").lower()
+    base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
+    return int(digits, base) * (-1 if "-" in text else 1)
+
+
+def _leading_number(text: str) -> int:
+    match = _C_NUMBER.match(text)
+    return _from_c(match[0]) if match else 0
+
+
+def _signed(found: Option, text: str) -> Taken:
+    """Return what becomes of a text where nothing is checked: the low 32 bits of the number that it begins with."""
+    number = _leading_number(text)
+    low = (number + 2**31) % 2**32 - 2**31
+    loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"
+    return _within(found, low, loss)
+
+
+def _whole_number(found: Option, text: str) -> Taken:
+    number = c_number(text)
+    if number is None:
+        return Taken(None, "no number")
+    # strtoul has 64 bits, and takes -1 for the largest of them.
+    number = number if number >= 0 else number + 2**64
+    if not 0 <= number < 2 ** BITS[found.kind]:
+        return Taken(None, "too wide")
+    return _within(found, number, "")
+
+
+def _within(found: Option, number: int, loss: Loss) -> Taken:
+    kept = found.legal is None or found.legal[0] <= number <= found.legal[1]
+    if not kept or (found.gap is not None and found.gap[0] <= number <= found.gap[1]):
+        return Taken(int(found.replaced or 0), "replaced")
+    return Taken(number, loss)
+
+
+@cache
+def _table() -> tuple[dict[str, Option], dict[str, tuple[str, ...]]]:
+    import tomllib
+
+    from lossless.ground.documents.text import read_text
+
+    data = tomllib.loads(read_text(f"{data_dir('profiles')}/opensm/options.toml"))
+    rows = {key: _option(key, row) for key, row in data["options"].items()}
+    return rows, {flavour: tuple(words) for flavour, words in data["engines"].items()}
+
+
+def _option(key: str, row: Mapping[str, Any]) -> Option:
+    return Option(
+        key=key,
+        kind=row["kind"],
+        default=row.get("default"),
+        unit=row.get("unit", ""),
+        restart=row.get("restart", False),
+        legal=_range(row, "legal"),
+        replaced=row.get("replaced"),
+        choices=tuple(row.get("choices", ())),
+        wire=_range(row, "wire"),
+        safe=_range(row, "safe"),
+        secret=row.get("secret", False),
+        alias=row.get("alias"),
+        only=row.get("only"),
+        trap=row.get("trap", ""),
+        gap=_range(row, "gap"),
+    )
+
+
+def _range(row: Mapping[str, Any], name: str) -> tuple[int, int] | None:
+    return (row[name][0], row[name][1]) if name in row else None

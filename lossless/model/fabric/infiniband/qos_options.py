@@ -1,0 +1,56 @@
+"""What opensm makes of its QoS options, which are texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.model.fabric.infiniband.options import TRUE, c_number
+from lossless.model.fabric.infiniband.subnet import Level, Qos, Setting, Weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.ground.basics.findings import Origin
+
+
+def number(text: str | None) -> int | None:
+    """Return a number as C reads it, ``0x12``, ``022`` or ``18``; None where the whole text is none."""
+    return None if text is None else c_number(text.strip())
+
+
+def is_true(text: str) -> bool:
+    """Return whether opensm takes a text as true: this one word; all else is false, without a message."""
+    return text == TRUE
+
+
+def qos_of(options: Iterable[Setting], levels: tuple[Level, ...], origin: Origin) -> Qos:
+    """Return what the options of an opensm.conf say of QoS; of a key that stands twice the last counts."""
+    texts = {option.key: option.text for option in options}
+    return Qos(
+        on=is_true(texts.get("qos", "FALSE")),
+        levels=levels,
+        max_op_vls=number(texts.get("max_op_vls")),
+        max_vls=number(texts.get("qos_max_vls")),
+        high_limit=number(texts.get("qos_high_limit")),
+        high=_weights(texts.get("qos_vlarb_high")),
+        low=_weights(texts.get("qos_vlarb_low")),
+        sl2vl=_vls(texts.get("qos_sl2vl")),
+        origin=origin,
+    )
+
+
+def _weights(text: str | None) -> tuple[Weight, ...] | None:
+    """Return the entries of an arbitration table, ``0:64,1:32``; None where it is none or one is no pair of numbers."""
+    if text is None:
+        return None
+    pairs = [tuple(map(number, entry.split(":"))) for entry in text.split(",")]
+    weights = [Weight(p[0], p[1]) for p in pairs if len(p) == 2 and p[0] is not None and p[1] is not None]
+    return tuple(weights) if len(weights) == len(pairs) else None
+
+
+def _vls(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    found = [number(entry) for entry in text.split(",")]
+    vls = [vl for vl in found if vl is not None]
+    return tuple(vls) if len(vls) == len(found) else None

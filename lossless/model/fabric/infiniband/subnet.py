@@ -1,0 +1,313 @@
+"""The model of an InfiniBand subnet: what is true of it, whichever door it came through. Plain frozen data.
+
+An intent declares all of it. An ``opensm.conf`` that is deployed, with the files beside it, knows nothing of switches,
+adapters and links: those are ``UNKNOWN`` there, and what is unknown is not judged.
+
+One source of truth for everything that becomes a key of ``opensm.conf``: :attr:`Subnet.options`, as text, whether it
+was stated, made of other statements or read. :class:`Qos` is what opensm makes of those texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.infiniband.qos_policy import Policy
+    from lossless.model.fabric.infiniband.rates import Rate
+    from lossless.model.hardware.infiniband import HcaProfile, SwitchProfile
+
+Door = Literal["intent", "opensm"]
+Flavour = Literal["upstream", "nvidia"]
+Manager = Literal["opensm", "ufm"]
+ShapeKind = Literal["fat-tree", "dragonfly-plus", "torus", "explicit"]
+HostRole = Literal["compute", "storage", "management"]
+Membership = Literal["full", "limited", "both"]
+_T = TypeVar("_T")
+Seen: TypeAlias = _T | Unknown
+"""A value that the intent declares, or that a deployed file cannot tell."""
+
+
+class Setting(NamedTuple):
+    """A key with its value as the text that stands in a file, and where it was written.
+
+    ``derived``: nobody wrote the key itself; ``origin`` is what it was made of. ``section`` is that of an INI file.
+    """
+
+    key: str
+    text: str
+    origin: Origin
+    derived: bool = False
+    section: str = ""
+
+
+class Secret(NamedTuple):
+    """A key that protects the subnet (``m_key``), and the environment variable that holds it."""
+
+    key: str
+    variable: str
+    origin: Origin
+
+
+class Switch(NamedTuple):
+    """One switch. ``guid`` is its node GUID, None where nobody states it; ``tier`` is 0 at leaves, None without tiers.
+
+    ``ports`` is the highest number of its ports, as they are used: split ports count twice. ``coordinates`` are
+    those in a torus, ``group`` is that of a dragonfly+ (0 on).
+    """
+
+    name: str
+    role: str
+    tier: int | None
+    profile: SwitchProfile
+    ports: int
+    guid: int | None
+    origin: Origin
+    hardware_origin: Origin
+    coordinates: tuple[int, ...] = ()
+    group: int | None = None
+
+
+class Hca(NamedTuple):
+    """One port of an adapter, as Linux shows it: a device of one port, ``host1:mlx5_0``.
+
+    ``guid`` is its port GUID, None where nobody states it. ``rail`` is the place of the device in its host, 0 on.
+    """
+
+    name: str
+    host: str
+    device: str
+    rail: int
+    profile: HcaProfile
+    guid: int | None
+    origin: Origin
+    hardware_origin: Origin
+
+
+class Host(NamedTuple):
+    """A host and its devices, by name."""
+
+    name: str
+    role: HostRole
+    hcas: tuple[str, ...]
+    origin: Origin
+
+
+class Link(NamedTuple):
+    """One link, switch ``a`` to switch or HCA ``b``, by name; ``rate`` is what the intent says that it runs at.
+
+    Port numbers are those of the model, 1 on. None: the switch has no port left for it.
+    """
+
+    a: str
+    a_port: int | None
+    b: str
+    b_port: int | None
+    rate: Rate
+    to_hca: bool
+    origin: Origin
+
+
+class PortDemand(NamedTuple):
+    """How many ports of one rate are asked of a switch, and for what."""
+
+    switch: str
+    ports: int
+    rate: Rate
+    purpose: str
+    origin: Origin
+
+
+class Shape(NamedTuple):
+    """What kind of topology it is.
+
+    ``sides`` are the lengths of a torus, a side of 1 or 2 having no ring of its own. ``roots`` names the switches
+    of the top tier of a fat tree. ``oversubscription`` is what an intent accepts at a leaf, down over up.
+    """
+
+    kind: ShapeKind
+    origin: Origin
+    sides: tuple[int, ...] = ()
+    groups: int = 0
+    roots: tuple[str, ...] = ()
+    oversubscription: float = 1.0
+
+
+class ManagerHost(NamedTuple):
+    """Where a subnet manager runs: a host (by its first HCA, or the one named) or a managed switch.
+
+    ``hca`` is None on a switch. ``priority`` None: nothing is stated, and opensm's own default holds.
+    ``standby``: the intent means it to wait. ``node`` is UNKNOWN in a deployed file: its own host is meant.
+    """
+
+    node: Seen[str]
+    hca: str | None
+    priority: int | None
+    standby: bool
+    origin: Origin
+
+
+class Routing(NamedTuple):
+    """``engines`` in the order in which opensm tries them, empty where none is stated (opensm then takes minhop).
+
+    ``no_fallback``: opensm gives up rather than take minhop. ``roots`` are the switches of the file of roots and
+    ``compute`` the HCAs of that of compute nodes, by name; their GUIDs where a file was read. None: no such file.
+    """
+
+    engines: tuple[str, ...]
+    no_fallback: bool
+    origin: Origin
+    roots: tuple[str | int, ...] | None = None
+    compute: tuple[str | int, ...] | None = None
+    roots_origin: Origin | None = None
+
+    @property
+    def engine(self) -> str | None:
+        """The engine that is meant: the first, None where none is stated."""
+        return self.engines[0] if self.engines else None
+
+
+class Level(NamedTuple):
+    """A level of service that an intent declares: its SL, its VL and its weights in the arbitration tables.
+
+    A weight is None where the level is not in that table.
+    """
+
+    name: str
+    sl: int
+    vl: int
+    high_weight: int | None
+    low_weight: int | None
+    origin: Origin
+
+
+class Weight(NamedTuple):
+    """An entry of an arbitration table; ``weight`` is in units of 64 bytes (InfiniBand specification, 7.6.9)."""
+
+    vl: int
+    weight: int
+
+
+class Qos(NamedTuple):
+    """What opensm makes of the QoS options. None: not stated, or no number; opensm's own default then holds.
+
+    ``max_op_vls`` is a code (3 is VL0 to VL3), ``max_vls`` a count. ``sl2vl`` has one VL an SL, as many as are stated.
+    """
+
+    on: bool
+    levels: tuple[Level, ...]
+    max_op_vls: int | None
+    max_vls: int | None
+    high_limit: int | None
+    high: tuple[Weight, ...] | None
+    low: tuple[Weight, ...] | None
+    sl2vl: tuple[int, ...] | None
+    origin: Origin
+
+
+class Member(NamedTuple):
+    """Members of a partition, as one entry of the file: an HCA, a GUID or a word (``ALL``, ``ALL_CAS``, ``SELF``).
+
+    ``hca`` names the HCA, ``guid`` is its GUID where it is known; both None where ``word`` stands for many.
+    """
+
+    hca: str | None
+    guid: int | None
+    word: str | None
+    membership: Membership
+    origin: Origin
+
+
+class Partition(NamedTuple):
+    """A partition. ``pkey`` is as written, the membership bit included where it is; opensm uses the low 15 bits.
+
+    ``rate`` and ``mtu`` are codes as the file has them, ``rate_bps`` and ``mtu_bytes`` what an intent says. ``default``
+    is the membership of those that state none.
+    """
+
+    name: str
+    pkey: int | None
+    index0: bool
+    ipoib: bool
+    rate: int | None
+    mtu: int | None
+    sl: int | None
+    default: Membership
+    members: tuple[Member, ...]
+    origin: Origin
+    rate_bps: int | None = None
+    mtu_bytes: int | None = None
+    scope: int | None = None
+
+    @property
+    def base(self) -> int | None:
+        """The low 15 bits: what tells partitions apart."""
+        return None if self.pkey is None else self.pkey & 0x7FFF
+
+
+class Sharp(NamedTuple):
+    """Reductions in the switches. ``am_node`` is where the aggregation manager runs, as a manager's node.
+
+    ``trees`` and ``jobs``: how many are meant, None where nothing is said. ``hosts`` take part; ``excluded`` do not
+    (storage). ``needs`` is the generation that the jobs need. ``settings`` are keys of sharp_am.cfg that are stated.
+    """
+
+    on: bool
+    am_node: Seen[str] | None
+    trees: int | None
+    jobs: int | None
+    hosts: tuple[str, ...]
+    excluded: tuple[str, ...]
+    needs: int | None
+    settings: tuple[Setting, ...]
+    origin: Origin
+
+
+class Job(NamedTuple):
+    """What jobs are told: the level and partition they use, by name, and variables that are stated."""
+
+    level: str | None
+    partition: str | None
+    environment: tuple[Setting, ...]
+    origin: Origin
+
+
+class Subnet(NamedTuple):
+    """A subnet with its manager. ``files`` are those it was read from; ``subnet_prefix`` None: opensm's own default.
+
+    ``options`` is every key of opensm.conf that is stated or made of the intent, in the order of the file; a key that a
+    file states twice stands twice, and the last counts. ``gv`` are keys of the gv.cfg of UFM that are stated.
+    ``policy`` is a qos-policy.conf that was read; that of an intent follows from its levels and partitions.
+    ``partitions`` None: there is no file of them, so all are full members of the default partition.
+    """
+
+    name: str
+    door: Door
+    flavour: Seen[Flavour]
+    manager: Manager
+    origin: Origin
+    files: tuple[str, ...]
+    options: tuple[Setting, ...]
+    secrets: tuple[Secret, ...]
+    subnet_prefix: int | None
+    shape: Seen[Shape]
+    switches: Seen[tuple[Switch, ...]]
+    hosts: Seen[tuple[Host, ...]]
+    hcas: Seen[tuple[Hca, ...]]
+    links: Seen[tuple[Link, ...]]
+    demand: tuple[PortDemand, ...]
+    managers: tuple[ManagerHost, ...]
+    routing: Routing
+    qos: Qos
+    partitions: Seen[tuple[Partition, ...]] | None
+    sharp: Sharp | None
+    job: Job | None
+    gv: tuple[Setting, ...] = ()
+    policy: Policy | None = None
+
+    def option(self, key: str) -> Setting | None:
+        """Return the statement of an option that counts, None where there is none."""
+        return next((option for option in reversed(self.options) if option.key == key), None)

@@ -1,0 +1,334 @@
+"""The fabric model: what is true of a fabric, whichever door it came through. Plain frozen data.
+
+Switches of one role share one tuple of ports, and ports that are configured alike share one
+:class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Maybe
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.cluster import Cluster, Failures
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.kubernetes import KubernetesPolicy
+    from lossless.model.fabric.managed import Managed
+    from lossless.model.fabric.routing import Bridging, Routing
+    from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
+
+Door = Literal["intent", "config_db", "hosts"]
+
+
+class NamedDscp(NamedTuple):
+    """A DSCP that an intent gives by name and number; the number counts.
+
+    ``means`` is the DSCP the name stands for, ``right_name`` the name of the number, None where it has none.
+    """
+
+    name: str
+    means: int
+    dscp: int
+    right_name: str | None
+    origin: Origin
+
+
+class TrafficClass(NamedTuple):
+    """One class of traffic. ``priority`` is PFC priority, TC and queue at once; None where only DSCPs are named.
+
+    ``rest``: the class of every DSCP that no other class names.
+    """
+
+    name: str
+    dscps: tuple[int, ...]
+    rest: bool
+    priority: int | None
+    lossless: bool
+    origin: Origin
+    named_dscps: tuple[NamedDscp, ...] = ()
+
+
+class ClassSet(NamedTuple):
+    """The classes of a fabric, and how we know them.
+
+    ``declared``: an intent says so; ``named``: the user named DSCPs; ``inferred``: read off the device itself.
+    """
+
+    knowledge: Literal["declared", "named", "inferred"]
+    classes: tuple[TrafficClass, ...]
+
+    @property
+    def lossless(self) -> tuple[TrafficClass, ...]:
+        """The lossless classes."""
+        return tuple(c for c in self.classes if c.lossless)
+
+    def of_dscp(self, dscp: int) -> TrafficClass | None:
+        """Return the class of a DSCP; the ``rest`` class where no other names it."""
+        rest = None
+        for candidate in self.classes:
+            if dscp in candidate.dscps:
+                return candidate
+            rest = candidate if candidate.rest else rest
+        return rest
+
+
+class CongestionControl(NamedTuple):
+    """How senders react to congestion. ``cnp_dscp`` is what the NICs put on CNPs."""
+
+    kind: Literal["dcqcn", "pfc-only"]
+    cnp_dscp: int | None
+    origin: Origin
+
+
+class Cable(NamedTuple):
+    """A cable as it is and as it is configured.
+
+    ``real_m`` is UNKNOWN from a deployed file, which knows only what is configured. ``configured_m`` is None
+    where no length is configured (or no row of the HWSKU covers it), 0 for SONiC's ``0m``.
+    """
+
+    real_m: Maybe[int]
+    configured_m: int | None
+    origin: Origin
+
+    @property
+    def known_m(self) -> int | None:
+        """The best known length: the real one, else the configured one."""
+        return self.real_m if isinstance(self.real_m, int) else self.configured_m
+
+
+class Port(NamedTuple):
+    """One switch port in use or configured. ``qos`` None: the device has no QoS row for it.
+
+    ``speed_bps`` None: the file does not say. ``neighbor`` is whoever the device believes to be at the other end.
+
+    ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
+    ``tier`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links of
+    this tier have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
+    ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
+    file is all that is known.
+    """
+
+    name: str
+    speed_bps: int | None
+    lanes: int | None
+    mtu_bytes: Maybe[int]
+    admin_up: Maybe[bool]
+    tier: Literal["host", "switch"] | None
+    cable: Cable
+    neighbor: tuple[str, str] | None
+    qos: PortQos | None
+    placed: bool
+    origin: Origin
+    pfc_unwanted: bool = False
+    lag: str | None = None
+    asymmetric: bool = False
+    spec: PortSpec | None = None
+
+
+class WatchdogPoll(NamedTuple):
+    """The watchdog's poll interval; None: nothing is configured and the device uses its own."""
+
+    poll_ms: int | None
+    origin: Origin
+
+
+class SwitchQos(NamedTuple):
+    """What holds for a whole switch.
+
+    ``counters`` says of each flex counter group that is configured whether it is polled.
+    ``global_dscp_map`` serves ports that bind no map of their own.
+    ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
+    is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
+    ``dynamic`` is what the dynamic buffer model is told, None where it is told nothing; ``tunnel`` what a dual
+    ToR makes of traffic in the tunnel to its peer, None elsewhere.
+    """
+
+    buffer_model: Literal["traditional", "dynamic"]
+    pools: tuple[Pool, ...]
+    poll: WatchdogPoll
+    counters: tuple[tuple[str, bool], ...]
+    global_dscp_map: IndexMap | None
+    database_version: str | None
+    headroom_oversubscription: float | None
+    storage_backend: bool
+    voq: bool
+    origin: Origin
+    dynamic: DynamicBuffers | None = None
+    tunnel: TunnelMaps | None = None
+
+
+class Switch(NamedTuple):
+    """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
+
+    ``unused`` are the ports that no link of an intent uses: they stay down and have no QoS of their own.
+    ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
+    ``SwitchQos.database_version``.
+    """
+
+    name: str
+    role: str | None
+    hwsku_name: Maybe[str]
+    profile: SwitchProfile | None
+    hwsku: Hwsku | None
+    classes: ClassSet
+    ports: tuple[Port, ...]
+    demand: tuple[PortDemand, ...]
+    qos: SwitchQos
+    origin: Origin
+    release: str | None = None
+    unused: tuple[PortSpec, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """The device it is, or is an ASIC of: ``leaf1`` of ``leaf1:asic0``."""
+        return self.name.partition(":")[0]
+
+    @property
+    def asic(self) -> str:
+        """The namespace of its ASIC, empty where the device has but one."""
+        return self.name.partition(":")[2]
+
+
+class PortDemand(NamedTuple):
+    """How many ports of one speed an intent asks of a switch, and for what."""
+
+    ports: int
+    speed_bps: int
+    purpose: str
+    origin: Origin
+
+
+class Host(NamedTuple):
+    """One host. Hosts that are configured alike share one :class:`HostQos`."""
+
+    name: str
+    qos: HostQos
+
+
+class Link(NamedTuple):
+    """One link, switch ``a`` to switch or host ``b``; by node and port name."""
+
+    a: str
+    a_port: str
+    b: str
+    b_port: str
+    speed_bps: int
+    to_host: bool
+
+
+class Beyond(NamedTuple):
+    """One link from a port of a switch to a device that is configured elsewhere, and what that device is."""
+
+    switch: str
+    port: str
+    far: str
+    role: str
+
+
+class Network(NamedTuple):
+    """A network beside or on the fabric, with its prefixes as text.
+
+    ``purpose`` and ``marking`` are as an intent states them, None where it does not.
+    """
+
+    name: str
+    separate: bool
+    prefixes: tuple[str, ...]
+    class_name: str | None
+    origin: Origin
+    purpose: Literal["compute", "storage", "management", "tenant"] | None = None
+    marking: Literal["trusted", "untrusted", "rewritten"] | None = None
+
+    @property
+    def carries_storage(self) -> bool:
+        """Whether it is one for storage: by its purpose, else by its name."""
+        return self.purpose == "storage" if self.purpose is not None else "storage" in self.name
+
+
+class Uplinks(NamedTuple):
+    """Parallel links of one rate from a switch to one above it."""
+
+    above: str
+    links: int
+    speed_bps: int
+
+
+class Capacity(NamedTuple):
+    """What one leaf can send down and up, each counted one way, and the oversubscription an intent accepts.
+
+    In a fabric of pods spines have one too; ``leaf`` and ``leaves`` then name spines. ``uplinks`` are those of the
+    first; those of the others are as many and as fast, to others perhaps. Where something is out of service,
+    ``in_service`` has what is left of the uplinks of one or another of them.
+    """
+
+    leaf: str
+    down_bps: int
+    up_bps: int
+    note: str
+    accepted: float
+    origin: Origin
+    leaves: tuple[str, ...]
+    role: str = "leaf"
+    uplinks: tuple[Uplinks, ...] = ()
+    in_service: tuple[tuple[Uplinks, ...], ...] = ()
+
+
+class RepeatedKey(NamedTuple):
+    """A key that stands more than once in one JSON object, and the line of the first."""
+
+    origin: Origin
+    first_line: int
+
+
+class Telemetry(NamedTuple):
+    """How an intent has pauses watched. None: it says nothing of the interval, or of alerts."""
+
+    on: bool
+    interval_ms: int | None
+    alerts: tuple[str, ...] | None
+    origin: Origin
+
+
+class Fabric(NamedTuple):
+    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
+
+    ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
+    are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
+    ``failures`` what it must bear, None where it was read from devices. ``routing`` and ``bridging`` are None where an
+    intent says nothing of them. ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster.
+    ``managed`` is what is known of a fabric that a cloud runs: it has no switches and hosts of its own then. ``beyond``
+    are the links to devices that are configured elsewhere, which ``links`` leaves out.
+    """
+
+    name: str
+    door: Door
+    classes: ClassSet
+    congestion: CongestionControl | None
+    switches: tuple[Switch, ...]
+    hosts: tuple[Host, ...]
+    links: tuple[Link, ...]
+    networks: tuple[Network, ...]
+    capacities: tuple[Capacity, ...]
+    sources: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    repeated_keys: tuple[RepeatedKey, ...] = ()
+    telemetry: Telemetry | None = None
+    lossy_origin: Origin | None = None
+    pfc_tiers: tuple[str, ...] | None = None
+    cluster: Cluster | None = None
+    failures: Failures | None = None
+    routing: Routing | None = None
+    bridging: Bridging | None = None
+    kubernetes: KubernetesPolicy | None = None
+    managed: Managed | None = None
+    beyond: tuple[Beyond, ...] = ()
+
+    @property
+    def declared(self) -> bool:
+        """Whether an intent declares the fabric; otherwise it was read from devices."""
+        return self.door == "intent"

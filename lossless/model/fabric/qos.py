@@ -1,0 +1,241 @@
+"""How one port treats traffic: maps, PFC, watchdog, queues, priority groups, buffers.
+
+Ports that are configured alike share one :class:`PortQos`, so rules judge it once and fan out. ``origin``
+fields say where a value was written; they carry no meaning and are left out of comparisons of meaning
+(:func:`lossless.model.fabric.view.bare`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+
+PRIORITIES = range(8)
+"""PFC priorities, traffic classes, priority groups and unicast queues all count 0 to 7 (IEEE 802.1Q)."""
+DSCPS = range(64)
+UNREADABLE = -1
+"""Target of a map entry that cannot be read."""
+
+
+class IndexMap(NamedTuple):
+    """A map from small integers to small integers: DSCP to TC, TC to queue, TC to PG, priority to queue.
+
+    ``targets[i]`` is where i goes, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
+    be read (and so is not judged). ``origins`` has one place per entry, or
+    is empty where every entry lies below ``origin``.
+    """
+
+    name: str
+    targets: tuple[int | None, ...]
+    origin: Origin
+    origins: tuple[Origin, ...] = ()
+
+    def entry_origin(self, index: int) -> Origin:
+        """Return where the entry of ``index`` was written."""
+        return self.origins[index] if self.origins else self.origin.at(str(index))
+
+    def sources(self, target: int) -> tuple[int, ...]:
+        """Return what is mapped to ``target``."""
+        return tuple(i for i, value in enumerate(self.targets) if value == target)
+
+
+class TunnelMaps(NamedTuple):
+    """What a dual ToR makes of traffic in the tunnel to its peer: into it by TC, out of it by DSCP.
+
+    ``tc_to_dscp`` gives the outer DSCP (0 to 63), ``tc_to_queue`` the queue on the way in; ``dscp_to_tc`` and
+    ``tc_to_pg`` hold where the tunnel ends. None: the device has no such map.
+    """
+
+    dscp_to_tc: IndexMap | None
+    tc_to_pg: IndexMap | None
+    tc_to_queue: IndexMap | None
+    tc_to_dscp: IndexMap | None
+    origin: Origin
+
+
+class PriorityMask(NamedTuple):
+    """A set of priorities (``pfc_enable``, ``pfcwd_sw_enable``), ascending."""
+
+    priorities: tuple[int, ...]
+    origin: Origin
+
+
+class Watchdog(NamedTuple):
+    """The PFC watchdog of one port. ``restoration_ms`` None: a stormed queue is never restored."""
+
+    detection_ms: int | None
+    restoration_ms: int | None
+    action: Literal["drop", "forward", "alert"] | str
+    origin: Origin
+
+
+class Scheduler(NamedTuple):
+    """How a queue is served. ``weight`` counts in DWRR and WRR only.
+
+    ``cir`` is the rate that is guaranteed, ``pir`` the one that is never exceeded, in bytes (``meter``:
+    ``packets``) per second; None and 0 set no limit (opencomputeproject/SAI inc/saischeduler.h @0051fac).
+    """
+
+    name: str
+    kind: Literal["DWRR", "WRR", "STRICT"] | str
+    weight: int | None
+    origin: Origin
+    cir: int | None = None
+    pir: int | None = None
+    meter: Literal["bytes", "packets"] | str = "bytes"
+
+
+class Curve(NamedTuple):
+    """One WRED curve: marks or drops linearly from ``min_bytes`` to ``max_bytes``, above that always.
+
+    ``probability_percent`` is reached at ``max_bytes``. ``enabled`` is SONiC's ``wred_<colour>_enable``.
+    """
+
+    enabled: bool
+    marks: bool
+    min_bytes: int | None
+    max_bytes: int | None
+    probability_percent: int | None
+
+
+class Wred(NamedTuple):
+    """A WRED profile: one curve a colour. RDMA packets are green unless something recolours them.
+
+    Source: sonic-wred-profile.yang @086b03b; sonic-swss orchagent/qosorch.cpp @e6b0c5b.
+    """
+
+    name: str
+    green: Curve
+    yellow: Curve
+    red: Curve
+    origin: Origin
+
+    @property
+    def marks(self) -> bool:
+        """Whether ECN-capable green packets are marked."""
+        return self.green.enabled and self.green.marks
+
+    @property
+    def drops(self) -> bool:
+        """Whether ECN-capable green packets are dropped: the curve is on, marking is not."""
+        return self.green.enabled and not self.green.marks
+
+
+class Pool(NamedTuple):
+    """A buffer pool. ``size_bytes`` None: the device computes it (dynamic model), or it is missing."""
+
+    name: str
+    kind: Literal["ingress", "egress", "both"] | str
+    mode: Literal["dynamic", "static"] | str
+    size_bytes: int | None
+    shared_headroom_bytes: int | None
+    origin: Origin
+
+
+class DynamicBuffers(NamedTuple):
+    """What the dynamic buffer model computes headroom and pools from.
+
+    ``default_dynamic_th`` is the exponent of alpha of every profile it makes. ``oversubscription`` sizes the shared
+    headroom pool: the headroom of all groups, divided by it; None and 0: each group holds its own.
+    ``small_packet_percent`` counts packets of 64 bytes. None is absent on the device.
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua and buffer_headroom_mellanox.lua @e6b0c5b.
+    """
+
+    default_dynamic_th: int | None
+    oversubscription: int | None
+    lossless_mtu_bytes: int | None
+    small_packet_percent: int | None
+    origin: Origin
+
+
+def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip_bytes: int) -> bool:
+    """Return whether a pool's size counts its shared headroom in: it must where both do not fit the chip."""
+    return size_bytes + shared_headroom_bytes > chip_bytes
+
+
+class BufferProfile(NamedTuple):
+    """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is what is reserved.
+
+    ``headroom_bytes`` None: not lossless. Exactly one of the thresholds is set on a sound profile.
+    """
+
+    name: str
+    pool: Pool | None
+    reserved_bytes: int
+    headroom_bytes: int | None
+    xon_bytes: int | None
+    xon_offset_bytes: int | None
+    dynamic_th: int | None
+    static_th_bytes: int | None
+    origin: Origin
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the profile has headroom: what SONiC calls lossless (orchagent/bufferorch.cpp @e6b0c5b)."""
+        return self.headroom_bytes is not None
+
+
+class Queue(NamedTuple):
+    """One egress queue: None where the device has no row for it.
+
+    ``buffer_origin`` is where its buffer profile is bound, None where it has no row for that.
+    """
+
+    number: int
+    scheduler: Scheduler | None
+    wred: Wred | None
+    buffer: BufferProfile | None
+    origin: Origin
+    buffer_origin: Origin | None = None
+
+
+class PriorityGroup(NamedTuple):
+    """One ingress priority group. ``generated``: the device writes the row itself from speed, cable and PFC."""
+
+    number: int
+    buffer: BufferProfile | None
+    generated: bool
+    origin: Origin
+
+
+class PortQos(NamedTuple):
+    """Everything that decides how a port treats traffic.
+
+    ``profile_lists`` are the port-wide profiles, ingress and egress.
+    """
+
+    dscp_to_tc: IndexMap | None
+    tc_to_queue: IndexMap | None
+    tc_to_pg: IndexMap | None
+    pfc_to_queue: IndexMap | None
+    pfc_to_pg: IndexMap | None
+    trust_dot1p: bool
+    pfc: PriorityMask
+    watchdog_mask: PriorityMask | None
+    watchdog: Watchdog | None
+    queues: tuple[Queue | None, ...]
+    groups: tuple[PriorityGroup | None, ...]
+    profile_lists: tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]
+    origin: Origin
+
+    def traffic_class(self, dscp: int) -> int:
+        """Return the TC of a DSCP; what no map names goes to TC 0 (SAI default, sonic-dscp-tc-map.yang)."""
+        target = self.dscp_to_tc.targets[dscp] if self.dscp_to_tc else None
+        return 0 if target is None else target
+
+    def group_of(self, traffic_class: int) -> int:
+        """Return the PG a TC is counted in; without a map, the PG of the same number."""
+        return _target(self.tc_to_pg, traffic_class)
+
+    def queue_of(self, traffic_class: int) -> int:
+        """Return the egress queue of a TC; without a map, the queue of the same number."""
+        return _target(self.tc_to_queue, traffic_class)
+
+
+def _target(index_map: IndexMap | None, index: int) -> int:
+    if index_map is None:
+        return index
+    target = index_map.targets[index]
+    return 0 if target is None else target

@@ -1,0 +1,37 @@
+"""How an intent says that packets find their way, and what is bridged instead of routed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+
+RoutingPolicy = Literal["up-down", "shortest-path"]
+
+
+class Named(NamedTuple):
+    """Something that an intent names: a switch, or the two ends of links."""
+
+    names: tuple[str, ...]
+    origin: Origin
+
+
+class Routing(NamedTuple):
+    """The policy, and where it is broken on purpose: ``bounce`` send up again what came to them from above."""
+
+    policy: RoutingPolicy
+    bounce: tuple[Named, ...]
+    origin: Origin
+
+
+class Bridging(NamedTuple):
+    """RDMA traffic is bridged at the leaves: in one VLAN with their uplinks.
+
+    ``floods``: packets whose MAC address is not known go to all ports. A time is None where nothing is said of it.
+    """
+
+    floods: bool
+    arp_timeout_ms: int | None
+    mac_aging_ms: int | None
+    origin: Origin

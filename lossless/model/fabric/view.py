@@ -1,0 +1,136 @@
+"""Indexes over a fabric, built once: what rules iterate over instead of 65,536 hosts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Cable, Fabric, Host, Link, Port, Switch
+    from lossless.model.fabric.qos import PortQos
+
+
+class PortSet(NamedTuple):
+    """Ports that are configured alike: one :class:`PortQos`, one speed, one cable, on switches that are alike.
+
+    ``switch`` stands for all of ``switches``; ``ports`` are the ports of each of them.
+    """
+
+    switch: Switch
+    switches: tuple[str, ...]
+    qos: PortQos
+    speed_bps: int | None
+    cable: Cable
+    ports: tuple[Port, ...]
+
+    @property
+    def places(self) -> int:
+        """On how many ports, over all switches."""
+        return len(self.switches) * len(self.ports)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The ports by name, ``leaf1:Ethernet0``; of at most five switches, which is more than reports show."""
+        return tuple(f"{name}:{port.name}" for name in self.switches[:5] for port in self.ports)
+
+
+class View:
+    """A fabric and its indexes. Rules receive a view, and share what one of them computed."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+
+    @cached_property
+    def alike(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
+        """Switches that are alike in everything but their name: one of them, and the names of all."""
+        groups: dict[tuple[int, ...], list[Switch]] = {}
+        for switch in self.fabric.switches:
+            key = (id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku))
+            groups.setdefault(key, []).append(switch)
+        return tuple((found[0], tuple(s.name for s in found)) for found in groups.values())
+
+    @cached_property
+    def port_sets(self) -> tuple[PortSet, ...]:
+        """Ports in use by what is alike: those with QoS rows that are not known to be down."""
+        return tuple(found for switch, names in self.alike for found in _port_sets(switch, names))
+
+    @cached_property
+    def lossless_sets(self) -> tuple[PortSet, ...]:
+        """Those of :attr:`port_sets` with PFC on."""
+        return tuple(found for found in self.port_sets if found.qos.pfc.priorities)
+
+    @cached_property
+    def switch_by_name(self) -> dict[str, Switch]:
+        """Switches by name."""
+        return {switch.name: switch for switch in self.fabric.switches}
+
+    @cached_property
+    def units(self) -> dict[str, list[Switch]]:
+        """The switches that a device is made of, one for each ASIC, by its name."""
+        found: dict[str, list[Switch]] = {}
+        for switch in self.fabric.switches:
+            found.setdefault(switch.device, []).append(switch)
+        return found
+
+    @cached_property
+    def host_by_name(self) -> dict[str, Host]:
+        """Hosts by name."""
+        return {host.name: host for host in self.fabric.hosts}
+
+    @cached_property
+    def host_kinds(self) -> tuple[tuple[HostQos, tuple[str, ...]], ...]:
+        """Hosts that are configured alike: their QoS, and their names."""
+        groups: dict[int, list[Host]] = {}
+        for host in self.fabric.hosts:
+            groups.setdefault(id(host.qos), []).append(host)
+        return tuple((found[0].qos, tuple(h.name for h in found)) for found in groups.values())
+
+    @cached_property
+    def links_of(self) -> dict[str, list[Link]]:
+        """Links by the name of either end."""
+        found: dict[str, list[Link]] = {}
+        for link in self.fabric.links:
+            found.setdefault(link.a, []).append(link)
+            found.setdefault(link.b, []).append(link)
+        return found
+
+    def port(self, switch: str, name: str) -> Port | None:
+        """Return a port of a switch, None where either is not known."""
+        return self._ports_by_name.get(switch, {}).get(name)
+
+    @cached_property
+    def _ports_by_name(self) -> dict[str, dict[str, Port]]:
+        shared: dict[int, dict[str, Port]] = {}
+        for switch in self.fabric.switches:
+            if id(switch.ports) not in shared:
+                shared[id(switch.ports)] = {port.name: port for port in switch.ports}
+        return {switch.name: shared[id(switch.ports)] for switch in self.fabric.switches}
+
+
+def _port_sets(switch: Switch, names: tuple[str, ...]) -> Iterator[PortSet]:
+    groups: dict[tuple[object, ...], list[Port]] = {}
+    for port in switch.ports:
+        if port.qos is not None and port.admin_up is not False:
+            key = (id(port.qos), port.speed_bps, port.cable.real_m, port.cable.configured_m)
+            groups.setdefault(key, []).append(port)
+    for ports in groups.values():
+        first = ports[0]
+        if first.qos is not None:
+            yield PortSet(switch, names, first.qos, first.speed_bps, first.cable, tuple(ports))
+
+
+def bare(value: Any) -> Any:
+    """Return a value of the model without its origins: what it means, wherever it was written.
+
+    Named tuples become plain tuples, so that a value read from a device equals the one it was rendered from.
+    """
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None)
+        items = zip(fields, value, strict=True) if fields else ((None, item) for item in value)
+        return tuple(bare(item) for name, item in items if not (name or "").endswith(("origin", "origins")))
+    return value

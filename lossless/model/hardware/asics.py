@@ -1,0 +1,47 @@
+"""Switches with several ASICs: each has cages, buffers and a configuration of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.model import Hwsku, SwitchProfile
+
+if TYPE_CHECKING:
+    from lossless.model.hardware.model import AsicCages
+
+
+class AsicPart(NamedTuple):
+    """One ASIC of a switch (``asic0``), as a profile and a HWSKU of its own cages and ports alone."""
+
+    name: str
+    profile: SwitchProfile
+    hwsku: Hwsku
+
+
+def asic_parts(profile: SwitchProfile, hwsku: Hwsku) -> tuple[AsicPart, ...]:
+    """Return the ASICs of a switch; empty where it has one, and its profile says it all."""
+    return tuple(_part(profile, hwsku, asic) for asic in profile.asics)
+
+
+def _part(profile: SwitchProfile, hwsku: Hwsku, asic: AsicCages) -> AsicPart:
+    ports = tuple(port for port in hwsku.ports if port.index in asic.indexes)
+    own = Hwsku(hwsku.name, ports, hwsku.headroom, hwsku.buffers, hwsku.source, hwsku.platforms)
+    part = SwitchProfile(
+        name=profile.name,
+        product=profile.product,
+        vendor=profile.vendor,
+        platform=profile.platform,
+        asic=profile.asic,
+        cages=tuple(cage for cage in profile.cages if cage.index in asic.indexes),
+        hwskus=(own,),
+        default_hwsku=own.name,
+        queues=profile.queues,
+        priority_groups=profile.priority_groups,
+        max_mtu=profile.max_mtu,
+        split_alias=profile.split_alias,
+        sources=profile.sources,
+        zero_buffers=profile.zero_buffers,
+        modes_complete=profile.modes_complete,
+    )
+    return AsicPart(asic.name, part, own)

@@ -1,0 +1,88 @@
+"""What a HWSKU ships for buffers: headroom rows, pools and profiles, each as its vendor's file has it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+PoolType = Literal["ingress", "egress"]
+PoolMode = Literal["dynamic", "static"]
+
+
+class HeadroomRow(NamedTuple):
+    """One row of a HWSKU's ``pg_profile_lookup.ini``: what one lossless priority group gets.
+
+    ``reserved_bytes`` is the file's ``size``, ``headroom_bytes`` its ``xoff`` (never the pause trigger),
+    ``xon_bytes`` its ``xon``. ``threshold`` is the exponent of alpha (``dynamic_th``) where the pool of the
+    lossless groups is dynamic, bytes (``static_th``) where it is static. ``xon_offset_bytes`` is None where
+    the file has no such column.
+    """
+
+    speed_bps: int
+    cable_m: int
+    reserved_bytes: int
+    xon_bytes: int
+    headroom_bytes: int
+    threshold: int
+    xon_offset_bytes: int | None
+
+
+class PoolDefaults(NamedTuple):
+    """One buffer pool of a HWSKU's buffer template; ``shared_headroom_bytes`` is ``xoff``, None without."""
+
+    name: str
+    type: PoolType
+    mode: PoolMode
+    size_bytes: int
+    shared_headroom_bytes: int | None
+
+
+class ProfileDefaults(NamedTuple):
+    """One buffer profile of a HWSKU's buffer template; exactly one of the thresholds is set.
+
+    ``dynamic_th`` is the exponent of alpha (alpha = 2 to that power); ``reserved_bytes`` is ``size``.
+    """
+
+    name: str
+    pool: str
+    reserved_bytes: int
+    dynamic_th: int | None
+    static_th_bytes: int | None
+
+
+class BufferDefaults(NamedTuple):
+    """Pools and profiles one HWSKU ships for one place in the fabric.
+
+    ``template`` is that place: ``t0`` (leaf), ``t1`` (spine), ``lt2``, ``ft2``. ``default_cable_m`` is the
+    length configured where none is given; 0 means that there are no lossless groups.
+    """
+
+    template: str
+    pools: tuple[PoolDefaults, ...]
+    profiles: tuple[ProfileDefaults, ...]
+    default_cable_m: int | None
+
+    @property
+    def uses_shared_headroom(self) -> bool:
+        """Whether a pool here lends headroom to all priority groups."""
+        return any(pool.shared_headroom_bytes for pool in self.pools)
+
+    def pool(self, name: str) -> PoolDefaults | None:
+        """Return the pool of that name, or None."""
+        return next((pool for pool in self.pools if pool.name == name), None)
+
+    def profile(self, name: str) -> ProfileDefaults | None:
+        """Return the profile of that name, or None."""
+        return next((profile for profile in self.profiles if profile.name == name), None)
+
+
+class ZeroBuffers(NamedTuple):
+    """What a port that is not used is bound to so that it gives its buffer back: a pool and profiles without size.
+
+    Profiles on pools that a HWSKU's template lacks are not for that HWSKU.
+    """
+
+    pools: tuple[PoolDefaults, ...]
+    profiles: tuple[ProfileDefaults, ...]
+    source: str

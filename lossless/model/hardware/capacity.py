@@ -1,0 +1,67 @@
+"""What a switch can give: ports of one speed from its cages, buffers for lossless groups from its HWSKU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lossless.model.hardware.model import BreakoutMode, BufferDefaults, Cage, Hwsku, SwitchProfile
+
+LOSSLESS_INGRESS = "ingress_lossless_pool"
+"""The pool of lossless groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
+
+
+def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
+    """Return the breakout mode that gives most ports of a speed, None where the cage cannot take it."""
+    fitting = [mode for mode in cage.modes if speed_bps in mode.speeds_bps]
+    return max(fitting, key=lambda mode: (mode.count, mode.speeds_bps[0] == speed_bps), default=None)
+
+
+def ports_per_cage(profile: SwitchProfile, speed_bps: int) -> int:
+    """Return how many ports of a speed one cage of the switch can give, 0 where no cage takes it."""
+    splits = (widest_split(cage, speed_bps) for cage in profile.cages)
+    return max((mode.count for mode in splits if mode), default=0)
+
+
+def may_take(profile: SwitchProfile, speed_bps: int) -> bool:
+    """Return whether the switch may have ports of a speed that its profile does not know."""
+    below = speed_bps < max(profile.speeds_bps)
+    return below and not profile.modes_complete and not ports_per_cage(profile, speed_bps)
+
+
+def fabric_cages(profile: SwitchProfile) -> tuple[Cage, ...]:
+    """Return the cages that links of a fabric use: all but the service ports, which have a single lane."""
+    return tuple(cage for cage in profile.cages if len(cage.lanes) > 1)
+
+
+def service_ports(profile: SwitchProfile, speed_bps: int) -> int:
+    """Return how many service ports, of a single lane each, take a speed."""
+    return sum(len(cage.lanes) == 1 and speed_bps in cage.speeds_bps for cage in profile.cages)
+
+
+def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
+    """Return how many fabric cages so many ports of one speed fill; what service ports take needs none.
+
+    A port of a speed that no cage takes counts as many cages as it would fill at the switch's fastest speed.
+    """
+    left = max(0, ports - service_ports(profile, speed_bps))
+    each = max(
+        (mode.count for cage in fabric_cages(profile) if (mode := widest_split(cage, speed_bps))), default=0
+    )
+    return -(-left // each) if each else left * cages_per_port(profile, speed_bps)
+
+
+def cages_per_port(profile: SwitchProfile, speed_bps: int) -> int:
+    """Return how many cages at the switch's fastest speed carry what one port of a speed would."""
+    return -(-speed_bps // max(profile.speeds_bps))
+
+
+def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
+    """Return whether a template has room for the headroom of the HWSKU's rows: their own, or a shared pool.
+
+    Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
+    """
+    if defaults.pool(LOSSLESS_INGRESS) is None:
+        return False
+    reserves = all(row.reserved_bytes >= row.headroom_bytes for row in hwsku.headroom)
+    return defaults.uses_shared_headroom or reserves

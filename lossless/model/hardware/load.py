@@ -1,0 +1,188 @@
+"""Finding and reading profiles: our own, and those in folders of the user's.
+
+A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a name there adds to
+our profiles or takes the place of ours, and the first folder named wins. Our own files are checked by the
+tests and read from one compiled file, a user's are checked when they are read. A file is read once in a process.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import ProfileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+
+    Folder = str | PathLike[str]
+
+
+COMPILED = "compiled.json"
+"""Our own profiles in one file, written by ``tools/compile_profiles.py``."""
+
+
+def switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
+    """Return the names of all switch profiles, sorted."""
+    return tuple(sorted({*_own()["switches"], *_files("switches", extra_dirs)}))
+
+
+def nic_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
+    """Return the names of all network adapter profiles, sorted."""
+    return tuple(sorted({*_own()["nics"], *_files("nics", extra_dirs)}))
+
+
+def load_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> SwitchProfile:
+    """Return the switch profile of that name.
+
+    Raises:
+        ProfileError: no such profile (with the nearest name), or a user's file that is unreadable or wrong.
+    """
+    return _switch(name, _find("switches", name, extra_dirs))
+
+
+def load_nic(name: str, extra_dirs: Sequence[Folder] = ()) -> NicProfile:
+    """Return the network adapter profile of that name.
+
+    Raises:
+        ProfileError: no such profile (with the nearest name), or a user's file that is unreadable or wrong.
+    """
+    return _nic(name, _find("nics", name, extra_dirs))
+
+
+def switch_for_hwsku(
+    hwsku: str, platform: str | None = None, extra_dirs: Sequence[Folder] = ()
+) -> tuple[SwitchProfile, Hwsku] | None:
+    """Return the profile and HWSKU of a device, by the words of its DEVICE_METADATA; None where unknown.
+
+    The platform tells apart a HWSKU that two products have; where it is not given, or is of neither, such a
+    HWSKU is unknown. A HWSKU that one product has is that of the product on any platform: virtual switches
+    carry the HWSKU of a real one.
+
+    Raises:
+        ProfileError: a user's file that is unreadable or wrong.
+    """
+    candidates = list(_switches_with(hwsku, extra_dirs))
+    for profile, found in candidates:
+        if platform in found.platforms:
+            return profile, found
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[SwitchProfile, Hwsku]]:
+    files = _files("switches", extra_dirs)
+    for name in switch_names(extra_dirs):
+        if _mentions(name, files.get(name), hwsku):
+            profile = load_switch(name, extra_dirs)
+            found = profile.hwsku(hwsku)
+            if found is not None:
+                yield profile, found
+
+
+def _mentions(name: str, path: str | None, hwsku: str) -> bool:
+    """Return whether a profile can have a HWSKU; most of a user's files are then never parsed."""
+    if path is None:
+        return any(entry["name"] == hwsku for entry in _own()["switches"][name]["hwsku"])
+    # The quotes keep a name from being found in a longer one.
+    text = _read(path)
+    return f'"{hwsku}"' in text or f"'{hwsku}'" in text
+
+
+@cache
+def _own() -> dict[str, dict[str, Any]]:
+    """Return our own profiles as their TOML files have them: JSON is read many times as fast (ADR 7)."""
+    import json
+
+    own: dict[str, dict[str, Any]] = json.loads(_read(os.path.join(data_dir("profiles"), COMPILED)))
+    return own
+
+
+def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for folder in reversed(extra_dirs):
+        try:
+            entries = os.listdir(os.path.join(folder, kind))
+        except FileNotFoundError:
+            continue
+        files |= {
+            name.removesuffix(".toml"): os.path.join(folder, kind, name)
+            for name in entries
+            if name.endswith(".toml")
+        }
+    return files
+
+
+def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
+    """Return the user's file of a profile, None where it is ours."""
+    files = _files(kind, extra_dirs)
+    if name in files:
+        return files[name]
+    own = _own()[kind]
+    if name not in own:
+        known = sorted({*files, *own})
+        raise ProfileError(
+            unknown_profile("switch" if kind == "switches" else "network adapter", name, known)
+        )
+    return None
+
+
+def unknown_profile(what: str, name: str, known: list[str]) -> str:
+    """Return the words for a profile that does not exist, with the nearest that does."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    return f"no {what} profile is called {name!r}; {hint}"
+
+
+@cache
+def _switch(name: str, path: str | None) -> SwitchProfile:
+    from lossless.model.hardware.build import build_switch
+
+    if path is None:
+        return build_switch(name, _own()["switches"][name])
+    from lossless.model.hardware.schema import check_switch
+
+    raw = read_profile(path)
+    check_switch(path, raw)
+    return build_switch(name, raw)
+
+
+@cache
+def _nic(name: str, path: str | None) -> NicProfile:
+    from lossless.model.hardware.build import build_nic
+
+    if path is None:
+        return build_nic(name, _own()["nics"][name])
+    from lossless.model.hardware.schema import check_nic
+
+    raw = read_profile(path)
+    check_nic(path, raw)
+    return build_nic(name, raw)
+
+
+def read_profile(path: str) -> dict[str, Any]:
+    """Return the contents of a profile's file, unchecked.
+
+    Raises:
+        ProfileError: it cannot be read, or is not TOML.
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads(_read(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"{path}: not TOML: {error}") from error
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path}: cannot be read: {error}") from error

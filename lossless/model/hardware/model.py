@@ -1,0 +1,351 @@
+"""What is known of switches and network adapters: plain facts, each with its source.
+
+Facts belong to a **HWSKU**, never to a product: ports, headroom rows and buffer pools differ between the
+HWSKUs of one switch. What no public source says is None (unknown), never a guess. Large tables are parsed
+when first asked for, because most commands read one HWSKU of one profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias, TypeVar
+
+from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.buffers import BufferDefaults as BufferDefaults
+from lossless.model.hardware.buffers import HeadroomRow as HeadroomRow
+from lossless.model.hardware.buffers import PoolDefaults as PoolDefaults
+from lossless.model.hardware.buffers import PoolMode as PoolMode
+from lossless.model.hardware.buffers import PoolType as PoolType
+from lossless.model.hardware.buffers import ProfileDefaults as ProfileDefaults
+from lossless.model.hardware.buffers import ZeroBuffers as ZeroBuffers
+from lossless.model.hardware.nic import NicProfile as NicProfile
+
+_T = TypeVar("_T")
+Late: TypeAlias = _T | Callable[[], _T]
+"""A value, or how to get it when it is first asked for."""
+
+Formula = Literal["mellanox", "barefoot"]
+
+
+class PortSpec(NamedTuple):
+    """One port as SONiC's PORT table has it, with its speed in bits per second."""
+
+    name: str
+    lanes: tuple[int, ...]
+    alias: str
+    index: int  # type: ignore[assignment]  # SONiC's word, although tuples have a method of that name
+    speed_bps: int
+
+
+class BreakoutMode(NamedTuple):
+    """One way to split a cage, as platform.json writes it: ``2x400G[200G,100G,50G,40G,25G,10G]``.
+
+    ``lanes`` counts the lanes all ``count`` ports use together; the first of ``speeds_bps`` is the default.
+    """
+
+    text: str
+    count: int  # type: ignore[assignment]
+    lanes: int
+    speeds_bps: tuple[int, ...]
+
+
+class Cage(NamedTuple):
+    """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1."""
+
+    name: str
+    lanes: tuple[int, ...]
+    alias: str
+    index: int  # type: ignore[assignment]
+    modes: tuple[BreakoutMode, ...]
+
+    @property
+    def native_speed_bps(self) -> int:
+        """The highest speed of the whole cage as one port, in bits per second."""
+        return max(speed for mode in self.modes if mode.count == 1 for speed in mode.speeds_bps)
+
+    @property
+    def speeds_bps(self) -> tuple[int, ...]:
+        """Every speed a port of this cage can have, lowest first."""
+        return tuple(sorted({speed for mode in self.modes for speed in mode.speeds_bps}))
+
+    def mode_for(self, count: int, speed_bps: int) -> BreakoutMode | None:
+        """Return the mode that gives ``count`` ports of that speed, or None.
+
+        A mode whose default is that speed comes first, then the one that uses most lanes.
+        """
+        fitting = [m for m in self.modes if m.count == count and speed_bps in m.speeds_bps]
+        return max(fitting, key=lambda m: (m.speeds_bps[0] == speed_bps, m.lanes), default=None)
+
+
+class AsicCages(NamedTuple):
+    """One ASIC of a switch with several: the name of its namespace (``asic0``), and the indexes of its cages."""
+
+    name: str
+    indexes: range
+
+
+class Asic(NamedTuple):
+    """A switch chip: what headroom formulas need, in bytes.
+
+    ``formula`` is the headroom calculation SONiC has for it, None where it has none (headroom then comes from
+    rows alone). Delays are given as the bytes they stand for, as in SONiC's ASIC_TABLE (there in KiB).
+    ``tile`` says whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC
+    renders PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only).
+    ``buffer_bytes`` is the whole packet buffer.
+    """
+
+    name: str
+    formula: Formula | None
+    cell_bytes: int | None
+    pipeline_latency_bytes: float | None
+    mac_phy_delay_bytes: float | None
+    peer_response_bytes: float | None
+    gearbox_delay_ns: int | None
+    tile: bool
+    pfc_to_pg_map: bool
+    buffer_bytes: int | None
+    buffer_source: str
+    source: str
+
+
+class Hwsku:
+    """One hardware SKU as SONiC ships it: its ports, headroom rows and buffer defaults.
+
+    ``ports`` is empty where no port table is known; ``headroom_source`` is the file that the rows are from.
+    Tables are parsed when first asked for.
+    """
+
+    __slots__ = ("_buffers", "_headroom", "_ports", "headroom_source", "name", "platforms", "source")
+
+    def __init__(
+        self,
+        name: str,
+        ports: Late[tuple[PortSpec, ...]] = (),
+        headroom: Late[tuple[HeadroomRow, ...]] = (),
+        buffers: Late[tuple[BufferDefaults, ...]] = (),
+        source: str = "",
+        platforms: tuple[str, ...] = (),
+        headroom_source: str = "",
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.headroom_source = headroom_source
+        self.platforms = platforms
+        self._ports = ports
+        self._headroom = headroom
+        self._buffers = buffers
+
+    @property
+    def ports(self) -> tuple[PortSpec, ...]:
+        """The port table, in its own order."""
+        if callable(self._ports):
+            self._ports = self._ports()
+        return self._ports
+
+    @property
+    def headroom(self) -> tuple[HeadroomRow, ...]:
+        """The rows of ``pg_profile_lookup.ini``, in their own order."""
+        if callable(self._headroom):
+            self._headroom = self._headroom()
+        return self._headroom
+
+    @property
+    def buffers(self) -> tuple[BufferDefaults, ...]:
+        """The buffer defaults, one for each place in the fabric that has its own."""
+        if callable(self._buffers):
+            self._buffers = self._buffers()
+        return self._buffers
+
+    def buffer_defaults(self, template: str) -> BufferDefaults | None:
+        """Return the buffer defaults of one place (``t0``, ``t1``, ...), or None."""
+        return next((defaults for defaults in self.buffers if defaults.template == template), None)
+
+    def row(self, speed_bps: int, cable_m: int) -> HeadroomRow | None:
+        """Return the row of exactly that speed and length, or None."""
+        return next((r for r in self.headroom if r.speed_bps == speed_bps and r.cable_m == cable_m), None)
+
+    def row_covering(self, speed_bps: int, cable_m: int) -> HeadroomRow | None:
+        """Return the row of the shortest length that is not below ``cable_m`` at that speed, or None.
+
+        A real length without a row takes the next longer row, never a shorter one: headroom for a shorter
+        cable drops lossless packets.
+        """
+        fitting = (r for r in self.headroom if r.speed_bps == speed_bps and r.cable_m >= cable_m)
+        return min(fitting, key=lambda r: r.cable_m, default=None)
+
+    def speeds(self) -> tuple[int, ...]:
+        """Return the speeds that have headroom rows, in bits per second, lowest first."""
+        return tuple(sorted({row.speed_bps for row in self.headroom}))
+
+    @property
+    def uses_shared_headroom(self) -> bool:
+        """Whether any of its buffer defaults lends headroom to all priority groups."""
+        return any(defaults.uses_shared_headroom for defaults in self.buffers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hwsku):
+            return NotImplemented
+        return self is other or self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.platforms))
+
+    def __repr__(self) -> str:
+        return f"Hwsku({self.name!r})"
+
+    def _content(self) -> tuple[object, ...]:
+        return (self.name, self.platforms, self.source, self.ports, self.headroom, self.buffers)
+
+
+class SwitchProfile:
+    """One switch product: its chip, its cages and the HWSKUs SONiC ships for it.
+
+    ``platform`` is SONiC's name of the platform (``x86_64-nvidia_sn5600-r0``). ``queues`` and
+    ``priority_groups`` are numbers per port, ``max_mtu`` is bytes; None is unknown. ``split_alias`` is the
+    alias of a port of a split cage, with ``{index}`` (of the cage), ``{letter}`` (a, b, ...), ``{lane}`` (the
+    first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
+    ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
+    ``modes_complete`` is false where cages may take speeds below their fastest that nobody has written down.
+    """
+
+    __slots__ = (
+        "_cages",
+        "_zero_buffers",
+        "asic",
+        "asics",
+        "default_hwsku",
+        "hwskus",
+        "max_mtu",
+        "modes_complete",
+        "name",
+        "platform",
+        "priority_groups",
+        "product",
+        "queues",
+        "sources",
+        "split_alias",
+        "vendor",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        product: str,
+        vendor: str,
+        platform: str,
+        asic: Asic,
+        cages: Late[tuple[Cage, ...]],
+        hwskus: tuple[Hwsku, ...],
+        default_hwsku: str,
+        queues: int | None,
+        priority_groups: int | None,
+        max_mtu: int | None,
+        split_alias: str,
+        sources: Mapping[str, str],
+        zero_buffers: Late[ZeroBuffers | None] = None,
+        asics: tuple[AsicCages, ...] = (),
+        modes_complete: bool = True,
+    ) -> None:
+        self.name = name
+        self.product = product
+        self.vendor = vendor
+        self.platform = platform
+        self.asic = asic
+        self._cages = cages
+        self.hwskus = hwskus
+        self.default_hwsku = default_hwsku
+        self.queues = queues
+        self.priority_groups = priority_groups
+        self.max_mtu = max_mtu
+        self.split_alias = split_alias
+        self.sources = sources
+        self._zero_buffers = zero_buffers
+        self.asics = asics
+        self.modes_complete = modes_complete
+
+    @property
+    def cages(self) -> tuple[Cage, ...]:
+        """The physical ports, service ports included."""
+        if callable(self._cages):
+            self._cages = self._cages()
+        return self._cages
+
+    @property
+    def zero_buffers(self) -> ZeroBuffers | None:
+        """What unused ports are bound to in the traditional buffer model."""
+        if callable(self._zero_buffers):
+            self._zero_buffers = self._zero_buffers()
+        return self._zero_buffers
+
+    @property
+    def speeds_bps(self) -> tuple[int, ...]:
+        """Every speed any cage can take, lowest first."""
+        return tuple(sorted({speed for cage in self.cages for speed in cage.speeds_bps}))
+
+    def cage(self, name: str) -> Cage | None:
+        """Return the cage of that name (``Ethernet8``), or None."""
+        return next((cage for cage in self.cages if cage.name == name), None)
+
+    def hwsku(self, name: str) -> Hwsku | None:
+        """Return the HWSKU of that name, or None."""
+        return next((hwsku for hwsku in self.hwskus if hwsku.name == name), None)
+
+    def breakout(self, cage: Cage, mode: BreakoutMode, speed_bps: int | None = None) -> tuple[PortSpec, ...]:
+        """Return the ports of a split cage; without a speed, at the mode's default.
+
+        A port is named by its first lane within the cage (sonic-buildimage, BreakoutCfg.get_config in
+        src/sonic-config-engine/portconfig.py); its alias follows the product's ``split_alias``.
+
+        Raises:
+            ProfileError: the cage has no such mode, or the mode no such speed.
+        """
+        speed = mode.speeds_bps[0] if speed_bps is None else speed_bps
+        if mode not in cage.modes:
+            known = ", ".join(m.text for m in cage.modes)
+            raise ProfileError(f"{self.name}: {cage.name} cannot be split as {mode.text}; it can be {known}")
+        if speed not in mode.speeds_bps:
+            known = ", ".join(map(format_rate, mode.speeds_bps))
+            refused = f"{cage.name} as {mode.text} cannot run at {format_rate(speed)}"
+            raise ProfileError(f"{self.name}: {refused}; it can at {known}")
+        return split(cage, mode.count, mode.lanes, speed, self.split_alias)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SwitchProfile):
+            return NotImplemented
+        return self is other or self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"SwitchProfile({self.name!r})"
+
+    def _content(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name.removeprefix("_")) for name in self.__slots__)
+
+
+def split(cage: Cage, count: int, lanes: int, speed_bps: int, split_alias: str) -> tuple[PortSpec, ...]:
+    """Return ``count`` ports of ``speed_bps`` that share the first ``lanes`` lanes of a cage evenly.
+
+    The name of a port is the cage's number plus the port's first lane within the cage.
+    """
+    step = lanes // count
+    base = int(cage.name.removeprefix("Ethernet"))
+    ports = []
+    for number in range(count):
+        first = number * step
+        alias = cage.alias
+        if count > 1:
+            values = {
+                "index": cage.index,
+                "letter": "abcdefgh"[number],
+                "lane": first + 1,
+                "port": base + first,
+            }
+            alias = split_alias.format_map(values)
+        lanes_here = cage.lanes[first : first + step]
+        ports.append(PortSpec(f"Ethernet{base + first}", lanes_here, alias, cage.index, speed_bps))
+    return tuple(ports)

@@ -1,0 +1,71 @@
+"""What is known of network adapters; import :class:`NicProfile` from :mod:`lossless.model.hardware.model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """One tunable of a network adapter: its firmware default, unit and range.
+
+    A bound is None where no checkable source states it. ``source`` is a key of the profile's ``sources``.
+    """
+
+    default: int
+    unit: str
+    minimum: int | None
+    maximum: int | None
+    source: str
+    note: str
+
+
+class StallPrevention(NamedTuple):
+    """When an adapter stops pausing its switch because its own receiver is stuck, in milliseconds."""
+
+    tunable: str
+    default_ms: int
+    auto_ms: int
+    minimum_ms: int
+    maximum_ms: int
+    source: str
+
+
+Tool = Literal["mlnx_qos", "dcb", "niccli"]
+"""What sets trust, DSCP map and PFC of an adapter on a host."""
+_TOOLS: Mapping[str, tuple[Tool, ...]] = {"mlx5": ("mlnx_qos", "dcb"), "bnxt_re": ("dcb", "niccli")}
+"""By driver, the one to take first; dcb is what Broadcom's own script takes (bnxt_setupcc.sh 236.1.155.0)."""
+
+
+class NicProfile(NamedTuple):
+    """One network adapter product.
+
+    ``driver`` is the kernel's RDMA driver. Those this program knows are ``mlx5`` and ``bnxt_re``; of another one
+    it only knows what Linux says of any NIC.
+
+    ``rates_bps`` are the rates of one port; ``ports`` the most ports of one card, None where unknown.
+    ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
+    (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
+    writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
+    """
+
+    name: str
+    product: str
+    vendor: str
+    driver: str
+    rates_bps: tuple[int, ...]
+    ports: int | None
+    pci_id: str | None
+    dcqcn: Mapping[str, Parameter]
+    cnp_dscp: int | None
+    cnp_priority: int | None
+    stall_prevention: StallPrevention | None
+    sources: Mapping[str, str]
+    infiniband: tuple[str, ...] = ()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that can set it, first the one that is taken where nobody chooses; dcb sets any adapter."""
+        return _TOOLS.get(self.driver, ("dcb",))

@@ -1,0 +1,374 @@
+"""What a profile's file must look like, with located messages; used for users' files and in tests.
+
+The shape is pydantic's to check; what lies behind it (tables of text, names that refer to each other) is
+checked by reading every table once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, ValidationError
+
+from lossless.ground.basics.errors import ProfileError, QuantityError
+from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.model.hardware.tables import (
+    CAGE_COLUMNS,
+    DCQCN_COLUMNS,
+    HEADROOM_COLUMNS,
+    POOL_COLUMNS,
+    PROFILE_COLUMNS,
+    parse_cages,
+    parse_dcqcn,
+    parse_headroom,
+    parse_layout,
+    parse_pools,
+    parse_profiles,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pydantic_core import ErrorDetails
+
+Text = Annotated[str, StringConstraints(min_length=1, strict=True)]
+SplitAlias = Annotated[
+    str, StringConstraints(pattern=r"^([^{}]|\{(index|letter|lane|port)\})+$", strict=True)
+]
+PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", strict=True)]
+Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
+"""The name of a kernel module."""
+InfinibandRate = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
+Problem = tuple[str, str]
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class AsicFile(_Strict):
+    """The chip; what is left out is unknown."""
+
+    name: Text
+    formula: Literal["mellanox", "barefoot"] | None = None
+    cell_bytes: PositiveInt | None = None
+    pipeline_latency_bytes: float | None = Field(default=None, ge=0)
+    mac_phy_delay_bytes: float | None = Field(default=None, ge=0)
+    peer_response_bytes: float | None = Field(default=None, ge=0)
+    gearbox_delay_ns: int | None = Field(default=None, ge=0)
+    tile: bool
+    pfc_to_pg_map: bool
+    buffer_bytes: PositiveInt | None = None
+    buffer_source: Text | None = None
+    source: Text
+
+
+class CagesFile(_Strict):
+    """The table of physical ports and the sets of breakout modes it names; ``complete``: there are no other modes."""
+
+    source: Text
+    complete: bool = True
+    modes: dict[str, list[Text]]
+    columns: Text
+    rows: Text
+
+
+class HeadroomFile(_Strict):
+    """One table of headroom rows, for one or more HWSKUs."""
+
+    source: Text
+    columns: Text
+    rows: str
+
+
+class BuffersFile(_Strict):
+    """The pools and profiles of one buffer template, for one or more HWSKUs."""
+
+    source: Text
+    default_cable: Text | None = None
+    pool_columns: Text
+    pools: Text
+    profile_columns: Text
+    profiles: Text
+
+
+class ZeroBuffersFile(_Strict):
+    """The pools and profiles without size that unused ports are bound to."""
+
+    source: Text
+    pool_columns: Text
+    pools: Text
+    profile_columns: Text
+    profiles: Text
+
+
+class AsicCagesFile(_Strict):
+    """One of several ASICs: its namespace, and the indexes of its first and last cage."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^asic[0-9]{1,2}$", strict=True)]
+    first_cage: PositiveInt
+    last_cage: PositiveInt
+
+
+class HwskuFile(_Strict):
+    """One HWSKU: which tables are its own."""
+
+    name: Text
+    platforms: list[Text] | None = None
+    source: Text
+    layout: Text | None = None
+    headroom: Text | None = None
+    buffers: dict[str, Text] = {}
+
+
+class SwitchFile(_Strict):
+    """A file below ``switches/``."""
+
+    product: Text
+    vendor: Text
+    platform: Text
+    default_hwsku: Text
+    queues: PositiveInt | None = None
+    priority_groups: PositiveInt | None = None
+    max_mtu: PositiveInt | None = None
+    split_alias: SplitAlias
+    sources: dict[str, Text]
+    asic: AsicFile
+    cages: CagesFile
+    headroom: dict[str, HeadroomFile] = {}
+    buffers: dict[str, BuffersFile] = {}
+    zero_buffers: ZeroBuffersFile | None = None
+    asics: list[AsicCagesFile] = []
+    hwsku: list[HwskuFile] = Field(min_length=1)
+
+
+class DcqcnFile(_Strict):
+    """The table of congestion control parameters."""
+
+    columns: Text
+    rows: Text
+
+
+class StallFile(_Strict):
+    """When the adapter stops pausing its switch."""
+
+    tunable: Text
+    default_ms: PositiveInt
+    auto_ms: PositiveInt
+    minimum_ms: PositiveInt
+    maximum_ms: PositiveInt
+    source: Text
+
+
+class NicFile(_Strict):
+    """A file below ``nics/``."""
+
+    product: Text
+    vendor: Text
+    driver: Driver
+    rates: list[Text] = Field(min_length=1)
+    infiniband: list[InfinibandRate] | None = Field(default=None, min_length=1)
+    ports: PositiveInt | None = None
+    pci_id: PciId | None = None
+    cnp_dscp: int | None = Field(default=None, ge=0, le=63)
+    cnp_priority: int | None = Field(default=None, ge=0, le=7)
+    sources: dict[str, Text]
+    dcqcn: DcqcnFile | None = None
+    stall_prevention: StallFile | None = None
+
+
+class InfinibandSwitchFile(_Strict):
+    """A file below ``infiniband/switches/``."""
+
+    product: Text
+    vendor: Text
+    managed: bool
+    sharp: PositiveInt
+    vls: PositiveInt | None = None
+    ports: dict[InfinibandRate, PositiveInt] = Field(min_length=1)
+    sources: dict[str, Text]
+
+
+class HcaFile(_Strict):
+    """A file below ``infiniband/hcas/``."""
+
+    product: Text
+    vendor: Text
+    infiniband: list[InfinibandRate] = Field(min_length=1)
+    ports: PositiveInt | None = None
+    pci_id: PciId | None = None
+    sources: dict[str, Text]
+
+
+def check_hca(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of the profile of an InfiniBand adapter.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    _shape(path, HcaFile, raw)
+
+
+def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of an InfiniBand switch profile.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    _shape(path, InfinibandSwitchFile, raw)
+
+
+def check_switch(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of a switch profile.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    file = _shape(path, SwitchFile, raw)
+    _refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
+
+
+def check_nic(path: str, raw: dict[str, Any]) -> None:
+    """Check the contents of a network adapter profile.
+
+    Raises:
+        ProfileError: one line for each problem: file, key, value, what was expected.
+    """
+    _refuse(path, list(_nic_problems(_shape(path, NicFile, raw))))
+
+
+def _shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        problems = [
+            (_key(problem["loc"]), _shape_message(problem)) for problem in error.errors(include_url=False)
+        ]
+        raise _error(path, problems) from error
+
+
+def _key(parts: tuple[int | str, ...]) -> str:
+    # Arrays are counted from 1, as a person counts the [[hwsku]] of a file.
+    return ".".join(str(part + 1) if isinstance(part, int) else part for part in parts if part != "[key]")
+
+
+def _shape_message(problem: ErrorDetails) -> str:
+    if problem["type"] == "missing":
+        return "is missing"
+    if problem["type"] == "extra_forbidden":
+        return "is not a key that a profile has here"
+    expected = problem["msg"].removeprefix("Input should be ").replace("String should", "text to")
+    return f"is {problem['input']!r}; expected {expected}"
+
+
+def _error(path: str, problems: list[Problem]) -> ProfileError:
+    return ProfileError("\n".join(f"{path}: {key}: {message}" for key, message in problems))
+
+
+def _refuse(path: str, problems: list[Problem]) -> None:
+    if problems:
+        raise _error(path, problems)
+
+
+def _switch_problems(file: SwitchFile) -> Iterator[Problem]:
+    yield from _columns("cages.columns", file.cages.columns, CAGE_COLUMNS)
+    yield from _readable("cages.rows", parse_cages, file.cages.rows, file.cages.modes)
+    for name, headroom in file.headroom.items():
+        yield from _columns(f"headroom.{name}.columns", headroom.columns, HEADROOM_COLUMNS)
+        yield from _readable(f"headroom.{name}.rows", parse_headroom, headroom.rows)
+    for name, buffers in file.buffers.items():
+        yield from _buffer_problems(f"buffers.{name}", buffers)
+    if file.zero_buffers is not None:
+        yield from _table_problems("zero_buffers", file.zero_buffers)
+    names = [hwsku.name for hwsku in file.hwsku]
+    if file.default_hwsku not in names:
+        yield "default_hwsku", f"is {file.default_hwsku!r}; expected one of {', '.join(names)}"
+
+
+def _buffer_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
+    cable = buffers.default_cable
+    if cable is not None:
+        yield from _readable(f"{key}.default_cable", parse_length, cable)
+    yield from _table_problems(key, buffers)
+    yield from _pool_problems(key, buffers)
+
+
+def _table_problems(key: str, buffers: BuffersFile | ZeroBuffersFile) -> Iterator[Problem]:
+    yield from _columns(f"{key}.pool_columns", buffers.pool_columns, POOL_COLUMNS)
+    yield from _columns(f"{key}.profile_columns", buffers.profile_columns, PROFILE_COLUMNS)
+    yield from _readable(f"{key}.pools", parse_pools, buffers.pools)
+    yield from _readable(f"{key}.profiles", parse_profiles, buffers.profiles)
+
+
+def _pool_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
+    try:
+        pools = {pool.name for pool in parse_pools(buffers.pools)}
+        profiles = parse_profiles(buffers.profiles)
+    except ProfileError:
+        return  # reported where it stands
+    for profile in profiles:
+        if profile.pool not in pools:
+            known = ", ".join(sorted(pools))
+            yield f"{key}.profiles", f"{profile.name} is in pool {profile.pool!r}; expected one of {known}"
+
+
+def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
+    try:
+        cages = parse_cages(file.cages.rows, file.cages.modes)
+    except ProfileError:
+        return  # reported where it stands
+    yield from _asic_problems(file, [cage.index for cage in cages])
+    for number, hwsku in enumerate(file.hwsku, 1):
+        key, layout = f"hwsku.{number}", hwsku.layout
+        if layout is not None:
+            yield from _readable(f"{key}.layout", parse_layout, layout, cages, file.split_alias)
+        if hwsku.headroom is not None:
+            yield from _reference(f"{key}.headroom", hwsku.headroom, file.headroom)
+        for template, name in hwsku.buffers.items():
+            yield from _reference(f"{key}.buffers.{template}", name, file.buffers)
+
+
+def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
+    """Yield ASICs out of order, and cages that are of none or of several, where there are several ASICs."""
+    for number, one in enumerate(file.asics):
+        if one.name != f"asic{number}":
+            yield f"asics.{number + 1}.name", f"is {one.name!r}; expected 'asic{number}'"
+    for index in indexes if file.asics else ():
+        owners = [one.name for one in file.asics if one.first_cage <= index <= one.last_cage]
+        if len(owners) != 1:
+            whose = f"of {' and '.join(owners)}" if owners else "of no ASIC"
+            yield "asics", f"cage {index} is {whose}; expected each cage to be of one"
+
+
+def _nic_problems(file: NicFile) -> Iterator[Problem]:
+    for number, rate in enumerate(file.rates, 1):
+        yield from _readable(f"rates.{number}", parse_rate, rate)
+    if file.dcqcn is None:
+        return
+    rows = file.dcqcn.rows
+    yield from _columns("dcqcn.columns", file.dcqcn.columns, DCQCN_COLUMNS)
+    try:
+        parameters = parse_dcqcn(rows)
+    except ProfileError as error:
+        yield "dcqcn.rows", str(error)
+        return
+    for name, parameter in parameters.items():
+        yield from _reference(f"dcqcn.rows ({name})", parameter.source, file.sources)
+
+
+def _columns(key: str, found: str, expected: str) -> Iterator[Problem]:
+    if found != expected:
+        yield key, f"is {found!r}; expected {expected!r}"
+
+
+def _readable(key: str, read: Callable[..., object], *arguments: object) -> Iterator[Problem]:
+    try:
+        read(*arguments)
+    except (ProfileError, QuantityError) as error:
+        yield key, str(error)
+
+
+def _reference(key: str, name: str, known: Mapping[str, object]) -> Iterator[Problem]:
+    if name not in known:
+        yield key, f"is {name!r}; expected one of {', '.join(known) or 'none: there is no such table'}"

@@ -1,0 +1,96 @@
+"""The Jinja environment of the project's own templates: strict, plain text, the same bytes every time.
+
+Templates only lay values out; what a value is, is decided where the values are made. They are ours and part
+of the installation, so they are not sandboxed, and what they make is no HTML, so nothing is escaped: values
+that become shell words pass through the filter ``shell``, JSON through ``json``.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache, lru_cache
+from json.encoder import encode_basestring as _quoted
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.errors import RenderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2 import Environment
+
+_TEXT = frozenset({str})
+_FEW_FIELDS = 16
+"""Fields of a row at most, to be worth remembering: a map of 64 DSCPs or a table of all ports is not met again."""
+
+
+@cache
+def environment() -> Environment:
+    """Return the one environment: an undefined name is an error, a block tag leaves no empty line behind.
+
+    Raises:
+        LosslessError: the installation is damaged.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(data_dir("templates")),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    made.filters["shell"] = _shell
+    made.filters["json"] = _json
+    return made
+
+
+def render_template(name: str, context: Mapping[str, object]) -> str:
+    """Return the text of one template, named by its path below ``templates/``: ``sonic/qos.json.j2``.
+
+    Raises:
+        RenderError: there is no such template, it is malformed, or it uses a name that ``context`` lacks.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return environment().get_template(name).render(context)
+    except TemplateError as error:
+        raise RenderError(f"template {name}: {error.message or type(error).__name__}") from error
+
+
+def _shell(value: object) -> str:
+    from shlex import quote
+
+    return quote(str(value))
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    """Return JSON as SONiC writes it, continued at the indentation of the template."""
+    if indent is None:
+        return json.dumps(value, ensure_ascii=False)
+    return _indented(value, " " * indent, " " * indent)
+
+
+def _indented(value: object, step: str, margin: str) -> str:
+    """Return what ``json.dumps(indent=...)`` does for CONFIG_DB's objects of strings, in a third of its time."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, indent=len(step), ensure_ascii=False).replace("\n", "\n" + margin)
+    if _TEXT.issuperset(map(type, value.values())) and len(value) <= _FEW_FIELDS:
+        return _row(tuple(value.items()), step, margin)
+    inner = margin + step
+    members = [f"{inner}{_quoted(key)}: {_indented(member, step, inner)}" for key, member in value.items()]
+    return "{\n" + ",\n".join(members) + "\n" + margin + "}"
+
+
+@lru_cache(maxsize=8192)
+def _row(fields: tuple[tuple[str, str], ...], step: str, margin: str) -> str:
+    """Return a row of text alone; most rows of a switch, and of all switches, are alike."""
+    inner = margin + step
+    members = [f"{inner}{_quoted(field)}: {_quoted(text)}" for field, text in fields]
+    return "{\n" + ",\n".join(members) + "\n" + margin + "}"

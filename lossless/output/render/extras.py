@@ -1,0 +1,100 @@
+"""What goes beside a switch's complete file: a patch, a way back, and what ``config load`` leaves undone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.capabilities.updater import release_of, update
+from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
+from lossless.output.render.deploy import (
+    LISTED_DELETES,
+    patch_deployment,
+    rollback_deployment,
+    some,
+)
+from lossless.output.render.plan import Change, DeviceFiles, PlannedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from lossless.formats.sonic.capabilities.updater import Refusal, Update
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
+    from lossless.output.render.plan import Extra
+
+Tables = dict[str, Any]
+
+
+def extra_files(switch: Switch, base: Document, content: Tables, extras: Collection[Extra]) -> DeviceFiles:
+    """Return the files that were asked for beside the complete one, and how it is best brought in."""
+    files: list[PlannedFile] = []
+    change = None
+    if "qos" in extras:
+        text = _deletes_text(base.data, content)
+        files.append(PlannedFile(f"{switch.name}/qos-deletes.json", text, deployment=LISTED_DELETES))
+    there = update_of(switch, base.data, content) if {"patch", "rollback"} & set(extras) else None
+    if "patch" in extras and there is not None:
+        change = change_of(switch, there)
+        if change.how == "patch":
+            text = patch_text(step.as_json() for step in there.operations)
+            files.append(PlannedFile(f"{switch.name}/patch.json", text, deployment=patch_deployment(there)))
+    if "rollback" in extras and there is not None:
+        back = None if there.refusals else update_of(switch, content, base.data)
+        deployment = rollback_deployment(back)
+        files.append(PlannedFile(f"{switch.name}/rollback.json", base.text, deployment=deployment))
+    return DeviceFiles(tuple(files), change)
+
+
+def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, Any]) -> Update:
+    """Return how a switch's running configuration becomes another, under the rules of its release and HWSKU."""
+    meta = running.get("DEVICE_METADATA", {}).get("localhost", {})
+    return update(
+        running, target, release_of(running) or switch.release, str(meta.get("hwsku") or switch.hwsku_name)
+    )
+
+
+def change_of(switch: Switch, there: Update) -> Change:
+    """Return what it takes to bring a change in, and which rows need more than a patch."""
+    if not there.operations:
+        return Change(switch.name, "nothing")
+    if there.refusals:
+        return Change(switch.name, "reload", why=tuple(reasons(there.refusals)))
+    return Change(switch.name, "patch", there.ports_down)
+
+
+def reasons(refusals: Sequence[Refusal]) -> Iterator[str]:
+    """Yield one line a reason, with the rows that it holds for."""
+    rows: dict[str, dict[str, None]] = {}
+    for refusal in refusals:
+        rows.setdefault(refusal.why, {})["|".join(refusal.path)] = None
+    for why, places in rows.items():
+        yield f"{some(list(places))}: {why}"
+
+
+def _deletes_text(running: Mapping[str, Any], content: Mapping[str, Any]) -> str:
+    """Return the commands that ``config load`` would need around it, as it removes nothing itself.
+
+    Rows of ports go before: the removal of a range takes what was loaded for its numbers away. Rows that others
+    refer to go after, once nobody does any more.
+    """
+    found: dict[str, list[str]] = {"before": [], "after": []}
+    for step in operations(running, content):
+        if step.op == "remove":
+            when = "after" if step.path[0] in REFERRED and len(step.path) < 3 else "before"
+            found[when] += _commands(step.path, running)
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def _commands(path: tuple[str, ...], running: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what removes a table, a row or a field; a list is kept under its field's name and an ``@``."""
+    from shlex import quote
+
+    table = running[path[0]]
+    for row in path[1:2] or (tuple(table) if isinstance(table, dict) else ()):
+        key = quote(f"{path[0]}|{row}")
+        if len(path) < 3:
+            yield f"sonic-db-cli CONFIG_DB DEL {key}"
+        else:
+            value = table[row][path[2]]
+            yield f"sonic-db-cli CONFIG_DB HDEL {key} {quote(path[2] + '@' * isinstance(value, list))}"

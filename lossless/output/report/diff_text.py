@@ -1,0 +1,212 @@
+"""Drift in a person's words, and as data: what the device has and what the intent says, alike rows in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lossless.ground.basics.units import format_bytes
+from lossless.output.report.style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+VERSION = 1
+"""Of the names in the object: names once shipped stay."""
+_SHOWN = 4
+_MAPS = {
+    "DSCP_TO_TC_MAP": ("DSCP", "TC"),
+    "MAP_PFC_PRIORITY_TO_QUEUE": ("PFC priority", "queue"),
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": ("PFC priority", "priority group"),
+    "TC_TO_PRIORITY_GROUP_MAP": ("TC", "priority group"),
+    "TC_TO_QUEUE_MAP": ("TC", "queue"),
+}
+"""Tables whose fields are numbers that go to others, and what both are."""
+
+
+class Field(Protocol):
+    """A field that differs; None where a side does not have it."""
+
+    @property
+    def field(self) -> str:
+        """Its name."""
+
+    @property
+    def before(self) -> str | None:
+        """What the device has."""
+
+    @property
+    def after(self) -> str | None:
+        """What the intent says."""
+
+
+class Row(Protocol):
+    """A row that differs."""
+
+    @property
+    def table(self) -> str:
+        """Its table."""
+
+    @property
+    def key(self) -> str:
+        """Its key."""
+
+    @property
+    def kind(self) -> str:
+        """``added``, ``removed`` or ``changed``."""
+
+    @property
+    def fields(self) -> Sequence[Field]:
+        """What differs in it."""
+
+
+def drift_data(rows: Iterable[Row]) -> list[dict[str, str | None]]:
+    """Return one object a field that differs; a row without fields is one object whose field is null."""
+    return [
+        {"table": row.table, "key": row.key, "field": field, "before": before, "after": after}
+        for row in rows
+        for field, before, after in _triples(row)
+    ]
+
+
+def _triples(row: Row) -> Iterable[tuple[str | None, str | None, str | None]]:
+    if row.fields:
+        return [(field.field, field.before, field.after) for field in row.fields]
+    return [(None, "" if row.kind == "removed" else None, "" if row.kind == "added" else None)]
+
+
+def drift_lines(rows: Iterable[Row]) -> list[str]:
+    """Return one line a cause: rows of one table that differ in the same way share it."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        for said in _said(row):
+            alike.setdefault((row.table, said), []).append(row.key)
+    return [visible(f"{table}|{_some(keys)}: {said}") for (table, said), keys in alike.items()]
+
+
+def _said(row: Row) -> Iterator[str]:
+    """Yield what is to be said of a row; its table and key stand before it."""
+    if row.kind == "changed":
+        yield from _changes(row)
+        return
+    values = ", ".join(
+        _value(row, field.field, field.after or field.before or "") for field in row.fields[:3]
+    )
+    more = f" and {len(row.fields) - 3} more fields" if len(row.fields) > 3 else ""
+    what = f" ({values}{more})" if values else ""
+    yield f"only on the device{what}" if row.kind == "removed" else f"missing on the device{what}"
+
+
+def _changes(row: Row) -> Iterator[str]:
+    if row.table != "CABLE_LENGTH" and row.table not in _MAPS:
+        yield from (_change(row, field) for field in row.fields)
+        return
+    alike: dict[tuple[str | None, str | None], list[str]] = {}
+    for field in row.fields:
+        alike.setdefault((field.before, field.after), []).append(field.field)
+    for (before, after), names in alike.items():
+        yield _moved(row.table, names, before, after)
+
+
+def _moved(table: str, names: list[str], before: str | None, after: str | None) -> str:
+    """Return ``DSCP 26 goes to TC 1; the intent says TC 3``, or what cable some ports have."""
+    one = len(names) == 1
+    if table == "CABLE_LENGTH":
+        has = ("has" if one else "have") + (f" {before}" if before is not None else " no length")
+        return f"{_some(names)} {has}; the intent says {after or 'none'}"
+    source, target = _MAPS[table]
+    goes = ("goes" if one else "go") + (f" to {target} {before}" if before is not None else " nowhere")
+    return f"{source} {_some(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
+
+
+def _change(row: Row, field: Field) -> str:
+    name, words = field.field, _WORDS.get((row.table, field.field))
+    what = f"{name} ({words[0]})" if words else name
+    if field.before is None:
+        return f"{what} is not set; the intent says {_shown(row, name, field.after)}"
+    says = "does not set it" if field.after is None else f"says {_shown(row, name, field.after)}"
+    return f"{what} is {_shown(row, name, field.before)}; the intent {says}"
+
+
+def _value(row: Row, field: str, text: str) -> str:
+    return f"{field} {_shown(row, field, text)}"
+
+
+def _shown(row: Row, field: str, text: str | None) -> str:
+    words = _WORDS.get((row.table, field))
+    digits = (text or "").removeprefix("-")
+    if words is None or not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
+        return text or "empty"
+    return words[1](int(text or "0"))
+
+
+def _bytes(value: int) -> str:
+    return format_bytes(value)
+
+
+def _ms(value: int) -> str:
+    return f"{value} ms"
+
+
+def _percent(value: int) -> str:
+    return f"{value} %"
+
+
+def _alpha(value: int) -> str:
+    """Return an exponent with the alpha that it stands for."""
+    return f"{value} (alpha {2.0**value:g})" if -8 <= value <= 7 else str(value)
+
+
+_COLOURS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "min_threshold": ("Kmin", _bytes),
+    "max_threshold": ("Kmax", _bytes),
+    "drop_probability": ("Pmax", _percent),
+}
+_WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
+    ("BUFFER_POOL", "size"): ("shared and reserved", _bytes),
+    ("BUFFER_POOL", "xoff"): ("shared headroom", _bytes),
+    ("BUFFER_PROFILE", "dynamic_th"): ("exponent of alpha", _alpha),
+    ("BUFFER_PROFILE", "size"): ("reserved", _bytes),
+    ("BUFFER_PROFILE", "static_th"): ("static threshold", _bytes),
+    ("BUFFER_PROFILE", "xoff"): ("headroom", _bytes),
+    ("BUFFER_PROFILE", "xon"): ("resume below", _bytes),
+    ("BUFFER_PROFILE", "xon_offset"): ("resume at most below the pause", _bytes),
+    ("PFC_WD", "POLL_INTERVAL"): ("poll", _ms),
+    ("PFC_WD", "detection_time"): ("detection", _ms),
+    ("PFC_WD", "restoration_time"): ("restoration", _ms),
+    **{
+        ("WRED_PROFILE", f"{colour}_{field}"): words
+        for colour in ("green", "yellow", "red")
+        for field, words in _COLOURS.items()
+    },
+}
+"""What fields are called among people, and their unit."""
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def drift_json(
+    device: str,
+    file: str,
+    intent: str,
+    rows: Iterable[Row],
+    change: Any,
+    patch: Sequence[dict[str, Any]] | None,
+    problems: Sequence[str],
+) -> str:
+    """Return a comparison as one JSON object; ``change`` is None where it is not known what it would take."""
+    import json
+
+    drift = drift_data(rows)
+    data = {
+        "version": VERSION,
+        "device": device,
+        "file": file,
+        "intent": intent,
+        "drift": drift,
+        "change": change and {"how": change.how, "ports_down": change.ports_down, "why": change.why},
+        "patch": patch,
+        "errors": list(problems),
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False)

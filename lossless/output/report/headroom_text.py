@@ -1,0 +1,211 @@
+"""Headroom as people read it: what is configured and three methods side by side, then each sum term by term."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.output.report.columns import columns
+from lossless.output.report.style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """Comparisons as plain data, by the names of :mod:`lossless.analysis.buffers.comparison_data`."""
+
+COLUMNS = 100
+"""What is shown fits these, whatever the terminal has: it is meant for tickets too."""
+_UNKNOWN = "unknown"
+_WHAT = {
+    "row": "what the vendor ships for this HWSKU",
+    "formula": "what SONiC's dynamic buffer model computes",
+    "floor": "what is always enough for full-size frames",
+}
+_SUM = "headroom (xoff)"
+_LEGEND = (
+    "The margin is what is configured less what the method asks for; the methods are never mixed.\n"
+    "Below the floor all depends on the peer: less will do where it sends shorter frames, or obeys\n"
+    "sooner than IEEE 802.3 asks."
+)
+
+
+def headroom_text(data: Data, *, sums: bool) -> str:
+    """Return all kinds of link, with every sum term by term where ``sums`` asks for it."""
+    return "\n\n".join(_blocks(data["kinds"], sums=sums))
+
+
+def _blocks(kinds: Sequence[Data], *, sums: bool) -> Iterator[str]:
+    for kind in kinds:
+        yield f"{_head(kind)}\n{_table(kind)}"
+        if sums:
+            yield from (_sum(kind, key) for key in _WHAT)
+    if not kinds:
+        yield "no port in service has PFC on: nothing is lossless here"
+    order = [] if sums else _sources(kinds)
+    if order:
+        yield "sources\n" + _laid_out(order, "  ", figures=())
+    if any(kind["configured"] for kind in kinds):
+        yield _LEGEND
+
+
+def _head(kind: Data) -> str:
+    where = _where(kind)
+    hardware = (kind["profile"], kind["asic"], kind["hwsku"] and f"HWSKU {kind['hwsku']}")
+    named = visible(", ".join(filter(None, hardware)))
+    return f"{where}{': ' if where else ''}{_link(kind)}" + (f"\n  {named}" if named else "")
+
+
+def _where(kind: Data) -> str:
+    if kind["switch"] is None:
+        return ""
+    ports, priorities = kind["ports"], ", ".join(map(str, kind["priorities"]))
+    alike = f" and {kind['switches'] - 1} alike" if kind["switches"] > 1 else ""
+    first = kind["elements"][0] if ports == 1 else f"{kind['switch']}{alike}, {ports} ports"
+    lossless = (
+        f", {'priorities' if len(kind['priorities']) > 1 else 'priority'} {priorities}" if priorities else ""
+    )
+    return visible(f"{first}{lossless}")
+
+
+def _link(kind: Data) -> str:
+    speed = _UNKNOWN if kind["speed_bps"] is None else format_rate(kind["speed_bps"])
+    cable, configured = kind["cable_m"], kind["configured_cable_m"]
+    length = "a cable of unknown length" if cable is None else f"{cable} m"
+    differs = f", configured as {configured} m" if configured not in (None, cable) else ""
+    return f"{speed} over {length}{differs}"
+
+
+def _table(kind: Data) -> str:
+    rows = []
+    if kind["switch"] is not None:
+        rows.append(("configured", *_configured(kind)))
+    rows += [_method(kind, kind["methods"][key]) for key in _WHAT]
+    return _laid_out(rows, "  ", figures=(1, 2))
+
+
+def _laid_out(rows: Sequence[tuple[str, ...]], indent: str, figures: Sequence[int] = (1,)) -> str:
+    """Return rows with figures to the right; the text in the last column wraps below itself."""
+    aligned = _aligned(rows, figures)
+    leads = columns([row[:-1] for row in aligned], indent).splitlines()
+    width = max(map(len, leads)) + 2
+    lines: list[str] = []
+    for lead, row in zip(leads, aligned, strict=True):
+        lines += _wrapped(row[-1], lead.ljust(width)) or [lead]
+    return "\n".join(lines)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], figures: Sequence[int]) -> list[list[str]]:
+    """Return rows without columns that are empty throughout; the last one stays."""
+    across = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in across]
+    return [
+        [cell.rjust(widths[n]) if n in figures else cell for n, cell in enumerate(row[:-1]) if widths[n]]
+        + [row[-1]]
+        for row in rows
+    ]
+
+
+def _wrapped(text: str, lead: str) -> list[str]:
+    return wrap(
+        visible(text),
+        COLUMNS,
+        initial_indent=lead,
+        subsequent_indent=" " * len(lead),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _configured(kind: Data) -> tuple[str, str, str]:
+    found = kind["configured"]
+    if found is None:
+        absent = kind["configured_absent"]
+        return (
+            ("none", "", visible(absent)) if absent else (_UNKNOWN, "", visible(kind["configured_unknown"]))
+        )
+    name = "computed by the switch" if found["by"] == "switch" else visible(found["name"])
+    hollow = found["headroom_bytes"] < found["xoff_bytes"]
+    backed = f"; its xoff of {format_bytes(found['xoff_bytes'])} is not backed by size" if hollow else ""
+    return format_bytes(found["headroom_bytes"]), "", f"{name}{backed}"
+
+
+def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
+    if method["headroom_bytes"] is None:
+        return method["name"], _UNKNOWN, "", visible(method["unknown"])
+    margin = method["margin_bytes"]
+    signed = "" if margin is None else f"{margin:+,} B"
+    return method["name"], format_bytes(method["headroom_bytes"]), signed, visible(_remark(kind, method))
+
+
+def _remark(kind: Data, method: Data) -> str:
+    """Return what a line of the table says beside its figures: the row that counts, and what must not be missed."""
+    if method is kind["methods"]["floor"]:
+        return _too_little(kind)
+    if method is kind["methods"]["row"]:
+        return "; ".join([f"row {method['terms'][0]['formula']}", *method["notes"]])
+    (small,) = (one for one in kind["inputs"] if one["name"] == "small packets")
+    return "; ".join([f"{small['value']} % small packets, {small['source']}", *method["notes"]])
+
+
+def _too_little(kind: Data) -> str:
+    found, least_bytes = kind["configured"], kind["least_bytes"]
+    if found is None or found["headroom_bytes"] >= least_bytes:
+        return ""
+    return f"configured is less than the cable and one frame hold, {format_bytes(least_bytes)}"
+
+
+def _sum(kind: Data, key: str) -> str:
+    method = kind["methods"][key]
+    lines = [f"{method['name']}: {_WHAT[key]}"]
+    if method["headroom_bytes"] is None:
+        lines += _wrapped(method["unknown"], f"  {_UNKNOWN}: ")
+    else:
+        lines.append(_laid_out([*_terms(key, method), *_rest(method)], "  "))
+    if key == "formula" and method["headroom_bytes"] is not None:
+        lines.append("  with")
+        lines.append(_laid_out([_input(one) for one in kind["inputs"]], "    "))
+    for note in method["notes"]:
+        lines += _wrapped(note, "  note: ")
+    if method["source"]:
+        lines += _wrapped(method["source"], "  source: ")
+    return "\n".join(lines)
+
+
+def _terms(key: str, method: Data) -> Iterator[tuple[str, str, str]]:
+    if key != "row":
+        for term in method["terms"]:
+            yield term["name"], _bytes(term["bytes"]), term["formula"]
+    why = f"row {method['terms'][0]['formula']}" if key == "row" else ""
+    yield _SUM, format_bytes(method["headroom_bytes"]), why
+
+
+def _rest(method: Data) -> Iterator[tuple[str, str, str]]:
+    for name, field in (("xon", "xon_bytes"), ("size", "reserved_bytes")):
+        if method[field] is not None:
+            yield name, format_bytes(method[field]), ""
+
+
+def _input(one: Data) -> tuple[str, str, str]:
+    if one["name"] == "shared headroom":
+        return one["name"], "yes" if one["value"] else "no", one["source"]
+    value = _UNKNOWN if one["value"] is None else f"{one['value']:,.0f} {one['unit']}".strip()
+    return one["name"], value, one["source"]
+
+
+def _bytes(size_bytes: float) -> str:
+    """Return a term, which need not be whole, with one decimal where it has any."""
+    whole = round(size_bytes, 1)
+    return format_bytes(int(whole)) if whole == int(whole) else f"{whole:,.1f} B"
+
+
+def _sources(kinds: Sequence[Data]) -> list[tuple[str, str]]:
+    """Return the sources of the methods that gave a figure; none, where nothing is known of any port."""
+    found = {
+        (method["name"], method["source"])
+        for kind in kinds
+        for method in kind["methods"].values()
+        if method["source"] and method["headroom_bytes"] is not None
+    }
+    return sorted(found, key=lambda one: (one[0] == "floor", one))

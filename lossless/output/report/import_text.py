@@ -1,0 +1,90 @@
+"""What an import says besides the intent: how much comes back the same, and what does not, by reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from lossless.output.report.columns import columns
+from lossless.output.report.style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    class _Figures(Protocol):
+        """How much of what is deployed comes back the same."""
+
+        @property
+        def tables(self) -> int: ...
+        @property
+        def tables_same(self) -> int: ...
+        @property
+        def rows(self) -> int: ...
+        @property
+        def rows_same(self) -> int: ...
+        @property
+        def fields(self) -> int: ...
+        @property
+        def fields_same(self) -> int: ...
+        @property
+        def added(self) -> int: ...
+
+    class _Cell(Protocol):
+        """One field on both sides."""
+
+        @property
+        def table(self) -> str: ...
+        @property
+        def key(self) -> str: ...
+        @property
+        def field(self) -> str: ...
+        @property
+        def deployed(self) -> str | None: ...
+        @property
+        def rendered(self) -> str | None: ...
+
+    class _Difference(Protocol):
+        """A field that does not come back as it was."""
+
+        @property
+        def device(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
+        @property
+        def cell(self) -> _Cell: ...
+
+
+_INDENT = " " * 10
+
+
+def figures_text(figures: _Figures) -> str:
+    """Return the figures in one sentence."""
+    share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
+    return (
+        f"rendered again: {figures.fields_same:,} of {figures.fields:,} fields the same ({share}), "
+        f"{figures.rows_same:,} of {figures.rows:,} rows, {figures.tables_same} of {figures.tables} tables; "
+        f"{figures.added:,} fields are added"
+    )
+
+
+def differences_text(differences: Sequence[_Difference], reasons: Mapping[str, str]) -> str:
+    """Return a table of differences: how many fields on how many devices, the reason, and one of them below."""
+    kinds: dict[str, list[_Difference]] = {}
+    for difference in differences:
+        kinds.setdefault(difference.kind, []).append(difference)
+    ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+    rows = [("fields", "devices", "kind", "why")]
+    rows += [(f"{len(found):,}", _devices(found), kind, reasons.get(kind, "")) for kind, found in ranked]
+    heads, *lines = columns(rows, "  ").split("\n")
+    examples = [f"{_INDENT}{visible(_shown(found[0].cell))}" for _, found in ranked]
+    return "\n".join([heads, *(line for pair in zip(lines, examples, strict=True) for line in pair)])
+
+
+def _devices(differences: Sequence[_Difference]) -> str:
+    return str(len({difference.device for difference in differences}))
+
+
+def _shown(cell: _Cell) -> str:
+    """Return a field as ``QUEUE|Ethernet0|3|scheduler: a, rendered b``."""
+    was = "absent" if cell.deployed is None else cell.deployed or "empty"
+    now = "left out" if cell.rendered is None else f"rendered {cell.rendered}"
+    return f"{cell.table}|{cell.key}|{cell.field}: {was}, {now}"

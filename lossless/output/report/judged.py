@@ -1,0 +1,44 @@
+"""What a report is made of; only for annotations, so that nothing is paid for it at run time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, NotJudged
+    from lossless.ground.documents.excerpts import Shown
+
+
+class Judged(Protocol):
+    """The outcome of a lint run, as :class:`lossless.api.Report` has it."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules found."""
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What could not be read."""
+
+    @property
+    def not_judged(self) -> tuple[NotJudged, ...]:
+        """What could not be judged."""
+
+    @property
+    def documents(self) -> Mapping[str, Shown]:
+        """The documents by file name."""
+
+    @property
+    def files(self) -> int:
+        """How many files were judged; a document more is there where a finding points into a configuration."""
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings the user has suppressed."""
+
+    @property
+    def baselined(self) -> int:
+        """How many findings the baseline already knows."""

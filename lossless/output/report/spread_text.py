@@ -1,0 +1,79 @@
+"""How far pauses reach, as people read it: who stops sending to whom and when, and who stands still."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_rate
+from lossless.output.report.columns import columns
+from lossless.output.report.style import visible
+from lossless.output.report.workload_text import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Data = Mapping[str, Any]
+    """A spread as plain data, by the names of :mod:`lossless.analysis.storm.reach`."""
+
+_FEW = 5
+
+
+def spread_text(data: Data) -> str:
+    """Return the spread of one host's pauses."""
+    return "\n\n".join(_blocks(data))
+
+
+def _blocks(data: Data) -> Iterator[str]:
+    slow = data["drains_bps"]
+    what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses without end"
+    yield f"{visible(data['from'])} {what}: class {visible(data['class'])}, priority {data['priority']}"
+    reached = [stage for stage in data["stages"] if stage["stopped"]]
+    verb = "slowed" if slow else "stopped"
+    if reached:
+        yield columns([("who to whom", verb, "of", "first after", "last after"), *map(_stage, reached)])
+    yield "\n".join([*_who(data), *_end(data)])
+    if data["circle"]:
+        yield _circle(data)
+    if data["loses"]:
+        more = f" and {len(data['loses']) - _FEW} more" if len(data["loses"]) > _FEW else ""
+        yield f"nothing pauses there, so packets are dropped: {', '.join(map(visible, data['loses'][:_FEW]))}{more}"
+    yield "\n".join(["assumed:", *(f"  {visible(text)}" for text in data["assumed"])])
+
+
+def _stage(stage: Data) -> tuple[str, ...]:
+    first, last = (_after(stage[key]) for key in ("first_ns", "last_ns"))
+    return visible(stage["name"]), f"{stage['stopped']:,}", f"{stage['channels']:,}", first, last
+
+
+def _after(at_ns: float) -> str:
+    return "at once" if not at_ns else format_time(at_ns)
+
+
+def _who(data: Data) -> Iterator[str]:
+    hosts, every = len(data["hosts"]), data["all_hosts"] - 1
+    verb = "are held back" if data["drains_bps"] else "stand still"
+    if not hosts:
+        yield f"no other of {every:,} hosts is paused"
+        return
+    last = max(data["hosts"].values())
+    gpus = data["gpus"]
+    told = "" if gpus is None else f", {gpus['stopped']:,} of {gpus['all']:,} GPUs with its own"
+    yield f"{hosts:,} of {every:,} other hosts {verb}{told}; the last after {format_time(last)}"
+
+
+def _circle(data: Data) -> str:
+    ports = [visible(port) for port in data["circle"]]
+    return (
+        f"pauses can go round: {' -> '.join([*ports, ports[0]])}\n"
+        "each of these waits for the next: once traffic fills them all they stand still for ever, whatever becomes of "
+        f"{visible(data['from'])}"
+    )
+
+
+def _end(data: Data) -> Iterator[str]:
+    if data["ends_ns"] is not None:
+        yield f"the watchdog of {visible(data['ended_at'])} cuts in after {format_time(data['ends_ns'])}"
+    elif data["drains_bps"]:
+        yield "no watchdog ends this: packets still move"
+    else:
+        yield "no watchdog ends this"

@@ -1,0 +1,76 @@
+"""A fabric in numbers, as lines of text: switches and hosts by product, ports used and free, links by tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_rate
+from lossless.output.report.columns import columns
+from lossless.output.report.style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """A summary as plain data, by the names of :mod:`lossless.analysis.topology.summary`."""
+
+_PLURALS = {"leaf": "leaves", "switch": "switches"}
+
+
+def topology_text(data: Data) -> str:
+    """Return a fabric in numbers."""
+    return "\n\n".join(_blocks(data))
+
+
+def _blocks(data: Data) -> Iterator[str]:
+    yield "\n".join([f"fabric {visible(data['fabric'])}", *_hosts(data), *_outside(data["outside"])])
+    heads = ("switches", "product", "ports used by each", "free", *_missing_head(data))
+    rows = [_switches(group, len(heads)) for group in data["switches"]]
+    if rows:
+        yield columns([heads, *rows])
+    links = [_links(group) for group in data["links"]]
+    yield columns([("links", "between", "how many", "rate", "cable"), *links]) if links else "no links"
+    accepted = data["accepted_oversubscription"]
+    if accepted is not None:
+        yield f"oversubscription accepted by the intent: {accepted:.4g}:1"
+
+
+def _hosts(data: Data) -> Iterator[str]:
+    for group in data["hosts"]:
+        yield f"{many(group['hosts'], 'host')} with {visible(group['nic'])}"
+
+
+def _outside(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"{many(len(names), 'device')} outside: {first_to_last(names[0], names[-1])}"
+
+
+def _missing_head(data: Data) -> tuple[str, ...]:
+    return ("missing",) if any(group["ports"]["missing"] for group in data["switches"]) else ()
+
+
+def _switches(group: Data, wanted: int) -> tuple[str, ...]:
+    ports = group["ports"]
+    count = group["switches"]
+    what = f"{many(count, group['role'])} ({first_to_last(group['first'], group['last'])})"
+    product = f"{visible(group['product'])} {visible(group['hwsku'])}"
+    return (what, product, *(_ports(ports[key]) for key in ("used", "free", "missing")))[:wanted]
+
+
+def _ports(counts: Sequence[Data]) -> str:
+    return " + ".join(f"{one['ports']} x {format_rate(one['speed_bps'])}" for one in counts) or "none"
+
+
+def _links(group: Data) -> tuple[str, ...]:
+    rate, cable = format_rate(group["speed_bps"]), f"{group['cable_m']:,} m"
+    return (group["tier"], " - ".join(group["between"]), f"{group['links']:,}", rate, cable)
+
+
+def many(number: int, what: str) -> str:
+    """Return how many of what: ``1 leaf``, ``1,024 leaves``."""
+    return f"{number:,} {what if number == 1 else _PLURALS.get(what, f'{what}s')}"
+
+
+def first_to_last(first: str, last: str) -> str:
+    """Return a range of names, or the one that there is."""
+    return visible(first) if first == last else f"{visible(first)} .. {visible(last)}"

@@ -1,0 +1,166 @@
+"""The stages of one hop as lines: what happens, and the row of the configuration that decides it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Data = Mapping[str, Any]
+
+UNKNOWN = "unknown"
+
+
+class Line(NamedTuple):
+    """One line of a hop: its label, what happens, what decides it, and the stage it belongs to."""
+
+    label: str
+    what: str
+    by: str
+    stage: str
+
+
+def end_text(end: Data, word: str) -> str:
+    """Return one port of a hop: ``Ethernet0, 400G over 3 m, from host1:port1``."""
+    speed = UNKNOWN if end["speed_bps"] is None else format_rate(end["speed_bps"])
+    cable = "cable unknown" if end["cable_m"] is None else f"{end['cable_m']} m"
+    parts = [end["port"], f"{speed} over {cable}", f"{word} {end['peer']}" if end["peer"] else ""]
+    parts.append("admin down" if end["up"] is False else "")
+    return ", ".join(filter(None, parts))
+
+
+def stage_lines(stages: Data) -> Iterator[Line]:
+    """Yield the lines of a hop in the order a packet meets them."""
+    classification, group, queue = stages["classification"], stages["priority_group"], stages["queue"]
+    traffic_class = classification["lookup"]["target"]
+    yield Line("class", *_classified(classification), "classification")
+    yield Line("group", *_mapped(traffic_class, group["lookup"], "PG", "TC_TO_PRIORITY_GROUP_MAP"), "")
+    yield Line("headroom", _headroom(group), _profile(group), "priority_group")
+    yield Line("PFC in", _pfc(stages["pfc"]["ingress"], "sends"), "", "")
+    yield Line("PFC out", _pfc(stages["pfc"]["egress"], "obeys"), "", "pfc")
+    yield Line("watchdog", _watchdog(stages["watchdog"], stages["pfc"]["egress"]), "", "watchdog")
+    yield Line("queue", *_mapped(traffic_class, queue["lookup"], "queue", "TC_TO_QUEUE_MAP"), "")
+    yield Line("served", _served(queue), _named("SCHEDULER", queue["scheduler"]), "queue")
+    yield Line("ECN", _ecn(stages["ecn"]), _named("WRED_PROFILE", stages["ecn"]["wred"]), "ecn")
+    buffer = stages["egress_buffer"]
+    yield Line("buffer", _buffer(buffer), _named("BUFFER_PROFILE", buffer["profile"]), "egress_buffer")
+    yield Line("DSCP", *_egress_dscp(stages["egress_dscp"], traffic_class), "egress_dscp")
+
+
+def _named(table: str, name: str | None) -> str:
+    return f"{table} {name}" if name else ""
+
+
+def _classified(classification: Data) -> tuple[str, str]:
+    lookup = classification["lookup"]
+    by = _named("DSCP_TO_TC_MAP", lookup["map_name"])
+    if lookup["stated"] == "802.1p":
+        return "the port goes by 802.1p, not by DSCP: TC unknown", by
+    if lookup["target"] is None:
+        return f"DSCP {classification['dscp']} -> TC unknown: its entry cannot be read", by
+    why = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}.get(
+        lookup["stated"], ""
+    )
+    return f"DSCP {classification['dscp']} -> TC {lookup['target']}{why}", by
+
+
+def _mapped(traffic_class: int | None, lookup: Data, what: str, table: str) -> tuple[str, str]:
+    by = _named(table, lookup["map_name"])
+    if traffic_class is None:
+        return f"{what} unknown, as the TC is", by
+    if lookup["target"] is None:
+        return f"TC {traffic_class} -> {what} unknown: its entry cannot be read", by
+    why = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}.get(
+        lookup["stated"], ""
+    )
+    return f"TC {traffic_class} -> {what} {lookup['target']}{why}", by
+
+
+def _profile(group: Data) -> str:
+    made = ", made by the switch" if group["generated"] and group["profile"] else ""
+    return _named("BUFFER_PROFILE", group["profile"]) + made
+
+
+def _headroom(group: Data) -> str:
+    if group["headroom_bytes"] is not None:
+        return f"{format_bytes(group['headroom_bytes'])}, {_need(group)}"
+    if group["lossless"] is False:
+        return "none: " + ("the group is lossy" if group["profile"] else "there is no lossless group")
+    return f"{UNKNOWN}: {group['unknown']}"
+
+
+def _need(group: Data) -> str:
+    if group["need_bytes"] is None:
+        return f"need {UNKNOWN}" + (f": {group['unknown']}" if group["unknown"] else "")
+    return f"needed {format_bytes(group['need_bytes'])} ({group['need_method']})"
+
+
+def _pfc(side: Data, verb: str) -> str:
+    port, priority = side["port"], side["priority"]
+    if priority is None:
+        return f"{port}: priority {UNKNOWN}"
+    if side["on"]:
+        return f"{port} {verb} pauses of priority {priority}"
+    enabled = ", ".join(map(str, side["enabled"]))
+    return f"{port} {verb} none of priority {priority}; PFC is " + (f"on for {enabled}" if enabled else "off")
+
+
+def _watchdog(found: Data, egress: Data) -> str:
+    if found["state"] is None or egress["on"] is False:
+        return "nothing to watch: no PFC for this queue"
+    if found["state"] != "running":
+        return str(found["state"])
+    where = "" if found["watched"] is not False else f", but not on priority {egress['priority']}"
+    times = [
+        f"{text} {found[name]} ms"
+        for text, name in (("detects in", "detection_ms"), ("restores in", "restoration_ms"))
+        if found[name] is not None
+    ]
+    poll = f"polls every {found['poll_ms']} ms" if found["poll_ms"] is not None else ""
+    return "; ".join(filter(None, [f"running{where}: {found['action']}", *times, poll]))
+
+
+def _served(queue: Data) -> str:
+    if queue["kind"] is None:
+        return "no scheduler is bound"
+    weight = (
+        f", weight {queue['weight']}" if queue["weight"] is not None and queue["kind"] != "STRICT" else ""
+    )
+    return f"{queue['kind']}{weight}"
+
+
+def _ecn(ecn: Data) -> str:
+    if ecn["wred"] is None:
+        return "marks nothing: no WRED profile is bound"
+    if not ecn["marks"] and not ecn["drops"]:
+        return "marks nothing: the curve is off"
+    low, high = (UNKNOWN if ecn[k] is None else format_bytes(ecn[k]) for k in ("kmin_bytes", "kmax_bytes"))
+    share = UNKNOWN if ecn["probability_percent"] is None else f"{ecn['probability_percent']} %"
+    return f"{'marks' if ecn['marks'] else 'DROPS'}: Kmin {low}, Kmax {high}, {share}"
+
+
+def _buffer(buffer: Data) -> str:
+    if buffer["profile"] is None:
+        return "no profile is bound"
+    threshold = "no threshold"
+    if buffer["dynamic_th"] is not None:
+        threshold = f"dynamic_th {buffer['dynamic_th']}"
+    elif buffer["static_th_bytes"] is not None:
+        threshold = f"static_th {format_bytes(buffer['static_th_bytes'])}"
+    return f"{threshold} of {buffer['pool'] or 'an unknown pool'}"
+
+
+def _egress_dscp(found: Data, traffic_class: int | None) -> tuple[str, str]:
+    by = _named("TC_TO_DSCP_MAP", found["rewritten_by"])
+    why = {
+        "unchanged": "unchanged",
+        "rewritten": "rewritten",
+        "no entry": f"the map has no entry for TC {UNKNOWN if traffic_class is None else traffic_class}",
+        "refused": "unchanged: the switch refuses the map",
+        "no such map": "unchanged: the map is not in the file",
+    }[found["stated"]]
+    return f"leaves with {found['dscp']}, {why}", by

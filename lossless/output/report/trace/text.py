@@ -1,0 +1,207 @@
+"""A trace as people read it: one block a hop, one line a stage, findings right below the stage they concern."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from lossless.output.report.columns import columns
+from lossless.output.report.style import Style, visible
+from lossless.output.report.trace.stages import end_text, stage_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.output.report.trace.stages import Line
+
+    Data = Mapping[str, Any]
+    """A trace as plain data, by the names of :mod:`lossless.output.report.trace.data`."""
+
+PLAIN = Style()
+COLUMNS = 100
+"""A trace fits these, whatever the terminal has: it is meant for tickets too."""
+_SHOWN_DIFFERENCES = 4
+_INDENT = "  "
+_STAGE_WORDS = {
+    "classification": "class",
+    "priority_group": "group",
+    "pfc": "PFC",
+    "ecn": "ECN",
+    "egress_buffer": "buffer",
+    "egress_dscp": "DSCP",
+}
+"""Stages as the lines of a hop call them, where they do not bear their own name."""
+
+
+def trace_text(trace: Data, style: Style = PLAIN) -> str:
+    """Return the whole trace: the path, both hosts, every hop, and whether the chain holds."""
+    return "\n\n".join(_Writer(trace, style).blocks())
+
+
+class _Writer:
+    """Writes one trace; a finding that shows at several hops is explained at the first."""
+
+    def __init__(self, trace: Data, style: Style) -> None:
+        self._trace = trace
+        self._style = style
+        self._told: dict[tuple[object, ...], str] = {}
+
+    def blocks(self) -> Iterator[str]:
+        trace = self._trace
+        yield "\n".join(self._head())
+        if trace["sender"]:
+            yield self._host(trace["sender"], "sends")
+        for hop in trace["hops"]:
+            yield self._hop(hop)
+        if trace["receiver"]:
+            yield self._host(trace["receiver"], "receives")
+        yield "\n".join(self._foot())
+
+    def _head(self) -> Iterator[str]:
+        trace = self._trace
+        name = f"class {visible(trace['class_name'])}, " if trace["class_name"] else ""
+        kind = "lossless" if trace["lossless"] else "lossy"
+        ends = f"{visible(trace['source'])} to {visible(trace['target'])}"
+        for line in _wrapped(f"{ends}: {name}{kind}", f"DSCP {trace['dscp']} from "):
+            yield self._style.paint(line, "place")
+        yield from _wrapped(" - ".join(map(visible, _way(trace))), "path: ")
+        yield from _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
+
+    def _hop(self, hop: Data) -> str:
+        lines = [
+            f"{self._style.paint(visible(hop['switch']), 'place')}",
+            f"{_INDENT}in   {visible(end_text(hop['ingress'], 'from'))}",
+            f"{_INDENT}out  {visible(end_text(hop['egress'], 'to'))}",
+            *self._findings(hop["switch"], hop["marks"], "ports"),
+        ]
+        found = list(stage_lines(hop["stages"]))
+        width = max((len(line.what) for line in found if line.by), default=0)
+        for line in found:
+            lines += _row(line, width)
+            lines += self._findings(hop["switch"], hop["marks"], line.stage)
+        return "\n".join(lines)
+
+    def _host(self, host: Data, verb: str) -> str:
+        port = f" {visible(host['port'])}" if host["port"] else ""
+        head = f"{self._style.paint(visible(host['host']), 'place')}{port} {verb}"
+        if host["nic"] is None:
+            return f"{head}; nothing else is known of it"
+        rows = [*_host_rows(host, self._trace["dscp"] if verb == "sends" else None)]
+        lines = [f"{head}, {visible(host['nic'])}", columns(rows, _INDENT)]
+        return "\n".join([*lines, *self._findings(host["host"], host["marks"], "host")])
+
+    def _findings(self, where: str, marks: Sequence[Data], stage: str) -> Iterator[str]:
+        for finding in (mark["finding"] for mark in marks if mark["stage"] == stage):
+            key = (finding["code"], finding["file"], *finding["path"], finding["message"])
+            sign = "X" if finding["severity"] == "error" else "!"
+            code = self._style.paint(f"{sign} {finding['code']}", finding["severity"])
+            if key in self._told:
+                yield f"{_INDENT * 2}{code} as at {visible(self._told[key])}"
+                continue
+            self._told[key] = where
+            yield from self._explained(finding, code)
+
+    def _explained(self, finding: Data, code: str) -> Iterator[str]:
+        doubt = "" if finding["severity"] == "error" else f" [{finding['severity']}]"
+        text = f"{finding['name']}: {finding['message']}{doubt}"
+        indent = _INDENT * 2
+        # Colours take no columns, so the code is set before a text that was wrapped without it.
+        lead = " " * (len(indent) + 2 + len(finding["code"]) + 1)
+        first, *rest = wrap(visible(text), COLUMNS, initial_indent=lead, subsequent_indent=indent + _INDENT)
+        yield f"{indent}{code} {first.strip()}"
+        yield from rest
+        place = ":".join(str(part) for part in (finding["file"], finding["line"], finding["column"]) if part)
+        yield f"{indent}{_INDENT}{visible(place)}"
+        if finding["help"]:
+            yield from _wrapped(visible(finding["help"].replace("\n", " ")), f"{indent}{_INDENT}help: ")
+
+    def _foot(self) -> Iterator[str]:
+        broken = list(_broken(self._trace))
+        if broken:
+            first, *rest = _wrapped("; ".join(broken), "broken: ")
+            yield self._style.paint("broken", "error") + first.removeprefix("broken")
+            yield from rest
+        else:
+            yield "unbroken: no error on this path concerns this DSCP"
+            if any(found["breaks"] for found in self._trace["choice"]["differences"]):
+                yield "other paths of its length are broken, see above"
+        elsewhere = self._trace["summary"]["elsewhere"]
+        if elsewhere:
+            noun = "error concerns" if elsewhere == 1 else "errors concern"
+            yield f"{elsewhere} {noun} other traffic or other places; lossless lint shows all"
+
+
+def _way(trace: Data) -> Iterator[str]:
+    if trace["sender"]:
+        yield trace["sender"]["host"]
+    yield from (hop["switch"] for hop in trace["hops"])
+    if trace["receiver"]:
+        yield trace["receiver"]["host"]
+
+
+def _choice(choice: Data, met: set[str]) -> Iterator[str]:
+    if not choice["up_down"]:
+        yield "no path goes up and then down; this is the shortest of any kind"
+    if choice["detour"]:
+        yield "longer than the shortest path"
+    if choice["equal"] == 1:
+        yield "the only path of its length"
+        return
+    alike = "" if choice["differences"] else ", all alike"
+    yield f"one of {choice['equal']:,} paths of its length, each link counted{alike}"
+    for found in choice["differences"][:_SHOWN_DIFFERENCES]:
+        yield from _wrapped(visible(_unlike(found, met)), "unlike: ")
+    more = len(choice["differences"]) - _SHOWN_DIFFERENCES
+    if more > 0:
+        yield f"unlike: {more} more"
+
+
+def _unlike(found: Data, met: set[str]) -> str:
+    switch, ingress, egress = found["switch"], found["ingress"], found["egress"]
+    parts = []
+    if found["stages"]:
+        parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in found["stages"]))
+    if found["breaks"]:
+        parts.append("broken by " + ", ".join(found["breaks"]))
+    ends = f"--from {switch}:{ingress} --to {switch}:{egress}"
+    look = f"look with {ends if switch in met else f'--via {switch}'}"
+    return f"{switch}, {ingress} to {egress}: {'; '.join([*parts, look])}"
+
+
+def _host_rows(host: Data, dscp: int | None) -> Iterator[tuple[str, str]]:
+    """Yield what the NIC does; what it marks matters where it sends."""
+    if dscp is not None:
+        byte, nccl = host["traffic_class"], host["nccl_tc"]
+        marks = "nothing sets the ToS byte" if byte is None else f"ToS {byte}, DSCP {host['sends_dscp']}"
+        other = host["sends_dscp"] not in (None, dscp)
+        yield "RDMA", f"{marks}; DSCP {dscp} is other traffic of this host" if other else marks
+        if nccl is not None:
+            yield "NCCL", f"NCCL_IB_TC {nccl}, DSCP {host['nccl_dscp']}"
+    untold = "unknown: the NIC goes by PCP, not by DSCP" if host["trust"] == "pcp" else "unknown"
+    yield "priority", untold if host["priority"] is None else str(host["priority"])
+    enabled = ", ".join(map(str, host["pfc_priorities"])) or "nothing"
+    yield "PFC", f"on for {enabled}"
+
+
+def _broken(trace: Data) -> Iterator[str]:
+    places = [trace["sender"], *trace["hops"], trace["receiver"]]
+    for place in filter(None, places):
+        errors = [mark["finding"] for mark in place["marks"] if mark["finding"]["severity"] == "error"]
+        if errors:
+            codes = ", ".join(dict.fromkeys(finding["code"] for finding in errors))
+            yield f"{visible(place.get('switch') or place['host'])} ({codes})"
+
+
+def _row(line: Line, width: int) -> list[str]:
+    """Return a line of a hop; what decides it stands beside it, or below where there is no room."""
+    label, what, by = map(visible, line[:3])
+    lead = f"{_INDENT}{label.ljust(10)}"
+    beside = f"{lead}{what.ljust(width)}  {by}".rstrip()
+    if len(beside) <= COLUMNS:
+        return [beside]
+    return [*_wrapped(what, lead), *(_wrapped(by, " " * len(lead)) if by else ())]
+
+
+def _wrapped(text: str, lead: str) -> list[str]:
+    indent = " " * len(lead) if lead.isspace() or lead.startswith(_INDENT) else _INDENT
+    return wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
