@@ -1,73 +1,81 @@
-"""The house keeps its walls: every room imports only what docs/architecture.md allows it to."""
+"""The packages keep to the map: each imports only what the table of docs/architecture.md allows it to."""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "lossless"
-GROUND = {"errors", "findings", "units", "datafiles", "records"}
-_ROW = re.compile(r"^\| `([a-z_./]+)` \|[^|]*\|([^|]*)\|$")
+from tests.paths import ROOT
+from tools.architecture import WINGS, arrows, imports, modules, package_of
+
+_ROW = re.compile(r"^\| `([a-z_]+/[a-z_]+)` \|[^|]*\|([^|]*)\|$")
 
 
 def allowed() -> dict[str, set[str]]:
-    """Return the import table of docs/architecture.md: a room, and the rooms it may import."""
+    """Return the table of docs/architecture.md: a package, and the packages it may import."""
     table = {}
     for line in (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines():
         match = _ROW.match(line)
         if match:
-            table[match[1].rstrip("/").removesuffix(".py")] = set(re.findall(r"[a-z_]+", match[2]))
+            table[match[1]] = set(re.findall(r"[a-z_]+/[a-z_]+", match[2]))
     return table
 
 
-def room_of(path: Path) -> str:
-    """Return the room a module stands in: its folder below lossless/, or its own name at the top."""
-    relative = path.relative_to(PACKAGE)
-    if len(relative.parts) > 1:
-        return relative.parts[0]
-    return relative.stem if relative.stem not in GROUND else "ground"
+def wing(package: str) -> str:
+    """Return the wing of a package."""
+    return package.partition("/")[0]
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and dotted name of every module of ours that a file imports, late imports included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lossless"):
-            yield node.lineno, node.module
-        elif isinstance(node, ast.Import):
-            yield from ((node.lineno, name.name) for name in node.names if name.name.startswith("lossless"))
-
-
-def modules() -> list[Path]:
-    """Return every module of the package."""
-    return sorted(path for path in PACKAGE.rglob("*.py") if "_data" not in path.parts)
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_modules_import_only_what_their_room_may(path: Path) -> None:
+def test_packages_import_exactly_what_the_table_says() -> None:
     table = allowed()
-    room = room_of(path)
-    if room == "__init__":
-        return
-    assert room in table, f"docs/architecture.md does not know the room {room!r}"
-    broken = []
-    for line, module in imports(path):
-        parts = module.split(".")
-        other = "ground" if len(parts) == 1 or parts[1] in GROUND else parts[1]
-        if other not in (room, *table[room]):
-            broken.append(f"line {line}: {module}")
-    assert not broken, f"{room} may import {sorted(table[room])}, not " + "; ".join(broken)
+    measured = {package: {b for a, b in arrows() if a == package} for package in table}
+    assert {package_of(module) for module in modules() if module.count(".") > 1} == table.keys()
+    assert measured == table
 
 
-def test_every_room_of_the_map_exists() -> None:
-    rooms = {room_of(path) for path in modules()} - {"__init__"}
-    assert set(allowed()) == rooms
+def test_no_wing_imports_a_wing_above_it() -> None:
+    assert [pair for pair in arrows() if WINGS.index(wing(pair[0])) > WINGS.index(wing(pair[1]))] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_package_consists_of_seven_wings_and_the_public_face() -> None:
+    top = {name.split(".")[1] for name in modules() if "." in name}
+    assert top == {*WINGS, "api"}
+
+
+def test_there_are_at_most_110_arrows_between_packages() -> None:
+    assert len(arrows()) <= 110
+
+
+def test_no_two_files_import_each_other() -> None:
+    assert list(_cycles(imports())) == []
+
+
+def test_modules_with_a_leading_underscore_are_imported_by_their_own_package_alone() -> None:
+    private = [
+        (module, target)
+        for module, targets in imports().items()
+        for target in targets
+        if any(part.startswith("_") for part in target.split("."))
+        and package_of(module) != package_of(target)
+    ]
+    assert private == []
+
+
+@pytest.mark.parametrize("path", modules().values(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_modules_stay_below_four_hundred_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 400
+
+
+def _cycles(graph: dict[str, frozenset[str]]) -> Iterable[list[str]]:
+    """Yield the modules that can reach themselves, found by taking away those that import nothing left."""
+    left = {name: set(targets) for name, targets in graph.items()}
+    while True:
+        done = {name for name, targets in left.items() if not targets & left.keys()}
+        if not done:
+            break
+        left = {name: targets for name, targets in left.items() if name not in done}
+    if left:
+        yield sorted(left)

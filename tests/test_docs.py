@@ -12,8 +12,8 @@ from lossless.api import lint, lint_documents, render
 from lossless.checks.rules.table import MODULES
 from lossless.ground.documents import load_text
 from lossless.interfaces.cli import main, options
-from tests.cli.repositories import repository, write
-from tests.rules.snippets import merge
+from tests.checks.rules.snippets import merge
+from tests.interfaces.cli.repositories import repository, write
 from tools import headroom_guide, intent_reference, planning_guides
 from tools.rule_pages import pages
 

@@ -106,7 +106,8 @@ def _of_trees() -> Iterator[Case]:
     yield Case("collector", ("collector",))
     yield Case("rules", ("rules",))
     for path in ("examples/roce-256", "examples/thor-64/fabric.yaml", "designs/superpod-roce-1su.yaml"):
-        yield Case(f"spread {path}", ("spread", path, "--from", "HOST", "--format", "json"))
+        host = "h1" if "thor" in path else "host1"
+        yield Case(f"spread {path}", ("spread", path, "--from", host, "--format", "json"))
     for dscp in ("0", "26", "48"):
         ends = ("--from", "host1", "--to", "host17", "--dscp", dscp)
         yield Case(
@@ -128,20 +129,14 @@ def outcome(checkout: Path, case: Case, folder: Path, words: dict[str, str]) -> 
     """Run one command of one version."""
     with tempfile.TemporaryDirectory() as out:
         argv = [words.get(word, word) for word in case.words]
-        host = _first_host(folder, case)
-        argv = [
-            word.replace("HOST", host).replace("OUT", out)
-            if word in {"HOST"} or word.startswith("OUT")
-            else word
-            for word in argv
-        ]
+        argv = [out + word[3:] if word.startswith("OUT") else word for word in argv]
         environment = {
             key: value for key, value in os.environ.items() if not key.startswith(("LOSSLESS", "PYTHON"))
         }
         done = subprocess.run(
             [str(checkout / ".venv" / "bin" / "lossless"), *argv],
             cwd=folder,
-            env=environment | {"COLUMNS": "100", "NO_COLOR": "1"},
+            env=environment | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(checkout)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=TIMEOUT_S,
@@ -149,10 +144,6 @@ def outcome(checkout: Path, case: Case, folder: Path, words: dict[str, str]) -> 
         )
         written = {str(p.relative_to(out)): _digest(p) for p in sorted(Path(out).rglob("*")) if p.is_file()}
         return Outcome(done.returncode, _seen(case, done.stdout.decode(), written))
-
-
-def _first_host(folder: Path, case: Case) -> str:
-    return "h1" if "thor" in case.name else "host1"
 
 
 def _digest(path: Path) -> str:

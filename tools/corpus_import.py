@@ -3,8 +3,8 @@
     python tools/corpus_import.py FOLDER
 
 Each file of ``full`` is imported by itself, its intent rendered onto the file as base, and the tables that rendering
-owns are compared, by the rule of names of ``lossless/formats/importing/compare.py``. What differs is listed by reason; a
-difference without one is a fault, and so is a rule that calls error what it let pass on the device: exit 1.
+owns are compared, by the rule of names of ``lossless/formats/importing/compare.py``. What differs is listed by reason;
+a difference without one is a fault, and so is a rule that calls error what it let pass on the device: exit 1.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from lossless import api
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.document import Document
-from tests.rules.snippets import merge
+from tests.checks.rules.snippets import merge
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "roce-256"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.repositories import commit, environment, git
+from tests.interfaces.cli.repositories import commit, environment, git
 
 ROOT = Path(__file__).parent.parent.parent
 LEFT_OUT = (".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "out", "build", "dist", "tests")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 from ruamel.yaml import YAML
 
-from tests.cli.inputs import INTENT, intent_with
-from tests.cli.repositories import commit, repository, write
 from tests.integrations.conftest import ROOT, bash
+from tests.interfaces.cli.inputs import INTENT, intent_with
+from tests.interfaces.cli.repositories import commit, repository, write
 
 pytestmark = pytest.mark.xdist_group("github")
 

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 
-from tests.cli.inputs import INTENT, intent_with
-from tests.cli.repositories import commit, git, repository, write
 from tests.integrations.conftest import ROOT
+from tests.interfaces.cli.inputs import INTENT, intent_with
+from tests.interfaces.cli.repositories import commit, git, repository, write
 
 pytestmark = pytest.mark.xdist_group("gitlab")
 

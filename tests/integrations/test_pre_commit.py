@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lossless.api import render
-from tests.cli.inputs import INTENT, LEAF, intent_with
-from tests.cli.repositories import git, repository, write
+from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
+from tests.interfaces.cli.repositories import git, repository, write
 
 # One installation serves all of them: with xdist they run in one process.
 pytestmark = pytest.mark.xdist_group("pre-commit")

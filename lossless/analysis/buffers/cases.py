@@ -1,4 +1,4 @@
-"""From a port, or from what a person states, to a :class:`~lossless.analysis.buffers.methods.Case` for the three methods.
+"""From a port, or from what a person states, to a ``methods.Case`` for the three methods.
 
 What the formula takes for given is, in this order: what is stated, what the dynamic buffer model of the switch is
 told, what gives the rows of the HWSKU, SONiC's own values. Each says which it is.

@@ -1,4 +1,4 @@
-"""What is configured on the ports of a fabric, beside what the three methods of :mod:`lossless.analysis.buffers.methods` say."""
+"""What is configured on the ports of a fabric, beside what the three methods of ``buffers.methods`` say."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Configured(NamedTuple):
     """The headroom of a group: written in the file, or computed by the switch from what the file tells it.
 
     ``given_bytes`` is less than ``stated_bytes`` (``xoff``) where nothing backs it, see
-    :func:`lossless.analysis.buffers.port.given_headroom`. ``name`` is that of the profile, empty where the switch makes it.
+    ``port.given_headroom``. ``name`` is that of the profile, empty where the switch makes it.
     """
 
     name: str

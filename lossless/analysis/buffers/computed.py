@@ -1,6 +1,6 @@
 """The dynamic buffer model worked out: the pools and lossless profiles that a switch computes for itself.
 
-What follows is the same arithmetic as for pools that are rendered (:mod:`lossless.analysis.buffers.pools`), with the headroom
+What follows is the same arithmetic as for pools that are rendered (``buffers.pools``), with the headroom
 that the switch computes for the length it is told. On Barefoot chips pools have fixed sizes.
 """
 

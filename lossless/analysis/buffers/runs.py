@@ -1,6 +1,6 @@
 """What runs of the packet-level model showed to be amiss, where, and by how much: plain values that rules are given.
 
-The model makes them (:mod:`lossless.analysis.simulation.study.survey`), and nothing here needs NumPy. A :class:`Cause` says what and
+The model makes them (``study.survey``), and nothing here needs NumPy. A :class:`Cause` says what and
 how grave, the other fields of a :class:`Run` say where.
 """
 

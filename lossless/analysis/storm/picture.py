@@ -1,6 +1,6 @@
 """The spread as a picture: nodes that are as near to the host as one box each, links by whether they stand still.
 
-As plain data, by the names of :mod:`lossless.analysis.topology.folding`, with colours and words of its own. Nothing is told by
+As plain data, by the names of ``topology.folding``, with colours and words of its own. Nothing is told by
 colour alone: what stands still says so, and its links are thick where those that nothing stops are thin and dashed.
 """
 

@@ -1,7 +1,7 @@
 """How traffic is shared over a fabric in tiers that is whole: by any of the shortest ways alike, up and then down.
 
 What comes from below a switch goes to where its destination is below another of its links, else up; what comes from
-above goes down. That is what :mod:`lossless.analysis.storm.paths` finds for every destination by itself, for all of them at
+above goes down. That is what ``storm.paths`` finds for every destination by itself, for all of them at
 once, and so for fabrics of any size.
 """
 

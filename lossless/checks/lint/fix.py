@@ -1,6 +1,6 @@
 """Mends findings by editing the files they stand in, and judges again until nothing is left to mend.
 
-An edit leaves every other byte alone (:mod:`lossless.ground.documents.edits`). One finding's edits are made together or not at
+An edit leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
 all; where two findings want to change the same place, the first one does, and the other is looked at again.
 """
 

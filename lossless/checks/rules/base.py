@@ -1,7 +1,7 @@
 """What a rule is, and what it yields.
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation, :class:`Rule` its
-metadata, ``check`` one pure generator over what :mod:`lossless.checks.rules.table` says it is given. It yields a :class:`Hit`
+metadata, ``check`` one pure generator over what ``rules.table`` says it is given. It yields a :class:`Hit`
 for each cause it finds and a :class:`Gap` where something it needs is unknown.
 """
 

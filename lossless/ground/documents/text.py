@@ -1,6 +1,6 @@
 """Bytes to text, and offsets in a text to lines and columns.
 
-Only UTF-8 is read; a refusal is an :class:`~lossless.ground.basics.errors.UnreadableError` that says what the bytes are.
+Only UTF-8 is read; a refusal is an ``errors.UnreadableError`` that says what the bytes are.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
-"""The first is for people; each of the others is written by the module of ``lossless.output.report`` that has its name."""
+"""The first is for people; each of the others is written by the module of ``output/report`` that has its name."""
 
 
 class Wanted(NamedTuple):

@@ -53,7 +53,7 @@ def sarif_text(judged: Judged, setting: Setting) -> Rendered:
     marks = of_findings(kept, names.files)
     head = {
         "tool": {"driver": _driver([_rule(finding, setting) for _, finding in codes])},
-        "automationDetails": {"id": "lossless/checks/lint/"},
+        "automationDetails": {"id": "lossless/lint/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
         "invocations": [_invocation(judged, notices, names)],

@@ -30,7 +30,7 @@ class Question(NamedTuple):
     """What is asked of a fabric.
 
     ``size_bytes`` is what each NIC sends in one step, ``nics`` how many take part at most (None: as many as the
-    topology has, up to what is stated in :mod:`lossless.analysis.simulation.question.scenario`), ``target`` the NIC port that an incast
+    topology has, up to what is stated in ``question.scenario``), ``target`` the NIC port that an incast
     goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides.
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
 

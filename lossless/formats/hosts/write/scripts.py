@@ -1,7 +1,7 @@
 """The files that set a host up: a script, the unit that runs it at every boot, and the same settings as plain data.
 
 A script is put together of what every NIC needs, of what its driver must be told (one module a driver), and of the
-tool that sets trust, DSCP map and PFC (:mod:`lossless.formats.hosts.write.tools`). None of it survives a reboot; hence the unit.
+tool that sets trust, DSCP map and PFC (``write.tools``). None of it survives a reboot; hence the unit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads opensm.conf as opensm does: a key a line, all behind a ``#`` cut off, long lines in pieces.
 
-What opensm makes of a text is for :mod:`lossless.model.fabric.infiniband.options`; here a line is wrong only where opensm reads
+What opensm makes of a text is for ``infiniband.options``; here a line is wrong only where opensm reads
 something that nobody wrote. Keys that protect the subnet are masked before anybody else sees the text.
 """
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class World(NamedTuple):
-    """The state of a simulated fabric: see :mod:`lossless.analysis.simulation.engine.records` for what each array holds.
+    """The state of a simulated fabric: see ``engine.records`` for what each array holds.
 
     ``classes`` is how many a link has, ``bits`` how many of an agenda entry are its slot.
     """

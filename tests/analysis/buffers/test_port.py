@@ -1,0 +1,214 @@
+"""From ports to closed forms: which method answers, and what is taken out of a pool."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.analysis.buffers.marking import Trigger, chip_bytes, shared_pool_bytes
+from lossless.analysis.buffers.port import (
+    ROW_PATTERNS,
+    LinkNeed,
+    Missing,
+    Pattern,
+    computes_as_before,
+    dynamic_headroom,
+    link_need,
+    row_pattern,
+)
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Cable
+from lossless.model.fabric.qos import Pool, includes_headroom
+from lossless.model.fabric.view import PortSet, View
+from lossless.model.hardware.load import load_switch, switch_names
+from tests.checks.rules.snippets import BASES
+
+NOWHERE = Origin("x")
+SN5600 = load_switch("nvidia-sn5600")
+
+
+def ports() -> PortSet:
+    """Return the 400G ports of the leaf base, an ACS-SN5600."""
+    data = load_text((BASES / "leaf.json").read_text(), "leaf.json").data
+    hwsku = SN5600.hwsku("ACS-SN5600")
+    assert hwsku is not None
+    fabric = read_fabric([Tables("leaf.json", data)], lambda *_: (SN5600, hwsku))
+    return next(found for found in View(fabric).lossless_sets if found.speed_bps == 400_000_000_000)
+
+
+def over(real_m: int | None, configured_m: int | None = None) -> PortSet:
+    return ports()._replace(cable=Cable(UNKNOWN if real_m is None else real_m, configured_m, NOWHERE))
+
+
+def need(found: PortSet) -> LinkNeed:
+    link = link_need(found)
+    assert isinstance(link, LinkNeed)
+    return link
+
+
+def pool(size: int | None, headroom: int | None) -> Pool:
+    return Pool("ingress_lossless_pool", "ingress", "dynamic", size, headroom, NOWHERE)
+
+
+# --- which method answers ---
+
+
+@pytest.mark.parametrize(
+    ("cable_m", "method", "headroom"),
+    [
+        (5, "vendor row", 231_424),
+        (6, "vendor row", 283_648),
+        (40, "vendor row", 283_648),
+        (300, "vendor row", 677_888),
+        (301, "mellanox formula", 679_936),
+    ],
+)
+def test_rows_cover_up_to_their_length_and_the_formula_what_is_beyond(
+    cable_m: int, method: str, headroom: int
+) -> None:
+    found = need(over(cable_m)).need
+    assert found is not None
+    assert (found.method, found.headroom_bytes) == (method, headroom)
+
+
+def test_the_real_length_counts_before_the_configured_one() -> None:
+    assert need(over(41, 40)).cable_m == 41
+    assert need(over(None, 40)).cable_m == 40
+
+
+def test_without_a_hwsku_only_the_floor_is_known() -> None:
+    bare = over(40)
+    stranger = bare._replace(switch=bare.switch._replace(profile=None, hwsku=None))
+    link = need(stranger)
+    assert link.need == link.floor
+    assert link.floor is not None
+    assert (link.floor.method, link.floor.headroom_bytes) == ("floor", 109_200)
+
+
+def test_a_rate_without_pause_quanta_has_no_floor() -> None:
+    fast = over(40)._replace(speed_bps=1_600_000_000_000)
+    stranger = fast._replace(switch=fast.switch._replace(profile=None, hwsku=None))
+    link = need(stranger)
+    assert (link.floor, link.need, link.cable_bytes) == (None, None, 80_809)
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (over(40)._replace(speed_bps=None), "the speed of the port is unknown"),
+        (over(None), "the length of the cable is unknown"),
+        (over(None, 0), "the length of the cable is unknown"),
+    ],
+)
+def test_what_is_missing_is_named(found: PortSet, reason: str) -> None:
+    assert link_need(found) == Missing(reason)
+
+
+@given(st.integers(min_value=1, max_value=3000), st.integers(min_value=0, max_value=500))
+def test_a_longer_cable_never_needs_less_across_rows_and_formula(cable_m: int, more_m: int) -> None:
+    short, long = need(over(cable_m)).need, need(over(cable_m + more_m)).need
+    assert short is not None
+    assert long is not None
+    assert long.headroom_bytes >= short.headroom_bytes
+
+
+def test_one_pattern_gives_the_rows_of_two_hwskus_of_spectrum_4_and_no_others() -> None:
+    profiles = [load_switch(name) for name in switch_names()]
+    found = {
+        hwsku.name: pattern
+        for profile in profiles
+        for hwsku in profile.hwskus
+        if (pattern := row_pattern(profile.asic, hwsku))
+    }
+    # Those of SN5640 (Spectrum-5) follow from the second pattern; see test_headroom_rows.py.
+    assert (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50)) == ROW_PATTERNS
+    assert found == dict.fromkeys(["ACS-SN5600", "Mellanox-SN5600-O128"], ROW_PATTERNS[0])
+
+
+# --- what the switch computes ---
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "before"),
+    [
+        (None, "version_202305_01", True),
+        (None, "version_202311_03", True),
+        (None, "version_202405_01", False),
+        (None, "version_202411_01", False),
+        # Neither says which release it is.
+        (None, "version_4_0_3", False),
+        (None, None, False),
+        ("202311", None, True),
+        ("master", None, False),
+    ],
+)
+def test_releases_before_202405_compute_as_they_did(
+    release: str | None, version: str | None, before: bool
+) -> None:
+    switch = ports().switch
+    found = switch._replace(release=release, qos=switch.qos._replace(database_version=version))
+    assert computes_as_before(found) == before
+
+
+def test_the_release_decides_what_a_switch_makes_of_its_pattern() -> None:
+    new = over(40, 40)
+    qos = new.switch.qos._replace(database_version="version_202311_01")
+    old = new._replace(switch=new.switch._replace(qos=qos))
+    found = [dynamic_headroom(one, 1024, 50, shared_headroom=True) for one in (old, new)]
+    # 1024 + 2 x (9100 + 19,728.54 + 819.2 + 57,920) = 176,159.5 B, up to 173 KiB
+    assert [one and one.headroom_bytes for one in found] == [177_152, 117_760]
+
+
+# --- the pool without headroom ---
+
+
+def test_what_does_not_fit_beside_its_headroom_counts_it_in() -> None:
+    assert includes_headroom(164_619_432, 33_690_560, 164_619_432)
+    assert not includes_headroom(33_329_088, 7_827_456, 42_349_632)
+
+
+def test_the_chip_is_the_lossless_egress_pool_else_the_profile_else_unknown() -> None:
+    switch = ports().switch
+    assert chip_bytes(switch) == 158_229_504
+    poolless = switch._replace(qos=switch.qos._replace(pools=()))
+    assert chip_bytes(poolless) == 158_229_504
+    assert chip_bytes(poolless._replace(profile=None)) is None
+
+
+def test_shared_pool() -> None:
+    switch = ports().switch
+    assert shared_pool_bytes(switch, pool(78_000_000, None)) == 78_000_000
+    assert shared_pool_bytes(switch, pool(78_000_000, 10_000_000)) == 78_000_000
+    assert shared_pool_bytes(switch, pool(158_229_504, 10_000_000)) == 148_229_504
+    assert shared_pool_bytes(switch, pool(None, None)) == Missing(
+        "the size of ingress_lossless_pool is unknown"
+    )
+    stranger = switch._replace(profile=None, qos=switch.qos._replace(pools=()))
+    assert isinstance(shared_pool_bytes(stranger, pool(78_000_000, 10_000_000)), Missing)
+
+
+POOLS = st.integers(min_value=1_000_000, max_value=200_000_000)
+TRIGGERS = st.one_of(
+    st.builds(Trigger, POOLS, st.integers(-8, 7).map(lambda n: 2.0**n), st.none()),
+    st.builds(Trigger, POOLS, st.none(), st.integers(min_value=1, max_value=300_000_000)),
+)
+
+
+@given(TRIGGERS, st.integers(min_value=1, max_value=511))
+def test_more_senders_pause_sooner_each_and_hold_more_together(trigger: Trigger, senders: int) -> None:
+    rounding = 1 + 1e-12
+    assert trigger.threshold_bytes(senders + 1) <= trigger.threshold_bytes(senders) * rounding
+    assert trigger.egress_bytes(senders) <= trigger.egress_bytes(senders + 1) * rounding
+    assert trigger.egress_bytes(senders) <= trigger.pool_bytes * rounding
+
+
+@given(TRIGGERS)
+def test_two_senders_hold_between_one_and_two_thresholds_of_a_single_group(trigger: Trigger) -> None:
+    alone = trigger.threshold_bytes(1)
+    assert alone <= trigger.egress_bytes(2) * (1 + 1e-12)
+    assert trigger.egress_bytes(2) <= 2 * alone * (1 + 1e-12)

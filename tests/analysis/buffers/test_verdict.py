@@ -1,0 +1,263 @@
+"""The buffer verdict: what makes a port unsafe, what puts it on the edge, and what nobody can know."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Line, judge_fabric
+from lossless.api import load_fabrics
+from lossless.ground.documents import load, load_text
+from lossless.model.fabric.view import View
+from tests.checks.rules.snippets import BASES, merge
+from tests.paths import ROOT
+
+
+def judged(base: str, patch: dict[str, Any] | None = None) -> FabricVerdict:
+    data = load_text((BASES / base).read_text(), base).data
+    document = load_text(json.dumps(merge(data, patch or {})), base)
+    fabrics, errors = load_fabrics([document])
+    assert errors == ()
+    return judge_fabric(View(fabrics[0]))
+
+
+def leaf(**tables: Any) -> FabricVerdict:
+    return judged("leaf.json", tables)
+
+
+def line(verdict: FabricVerdict, speed_gbps: int) -> Line:
+    return next(found for found in verdict.lines if found.speed_bps == speed_gbps * 10**9)
+
+
+def unknown_hwsku(xoff: int) -> FabricVerdict:
+    """Return the leaf on hardware nobody describes: 400G over 5 m needs at least 91,000 B."""
+    profile = {"xoff": str(xoff), "size": str(xoff + 19_456)}
+    return leaf(
+        DEVICE_METADATA={"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
+        BUFFER_PROFILE={"pg_lossless_400000_5m_profile": profile},
+    )
+
+
+# --- safe ---
+
+
+@pytest.mark.parametrize("base", ["leaf.json", "azure.json", "leaf-spine.yaml"])
+def test_sound_bases_are_safe_and_wholly_judged(base: str) -> None:
+    verdict = judged(base)
+    assert verdict.overall == "safe"
+    assert {found.verdict for found in verdict.lines} == {"safe"}
+    assert verdict.reasons == verdict.not_judged == ()
+
+
+def test_the_example_fabric_is_safe_line_by_line() -> None:
+    path = ROOT / "examples" / "roce-256" / "fabric.yaml"
+    verdict = judge_fabric(View(load_fabrics([load(str(path))]).fabrics[0]))
+    assert verdict.overall == "safe"
+    found = [(f.switch, f.switches, f.ports, f.priority, f.speed_bps, f.cable_m) for f in verdict.lines]
+    assert found == [
+        ("leaf1", 2, 64, 3, 400_000_000_000, 3),
+        ("leaf1", 2, 32, 3, 800_000_000_000, 30),
+        ("spine1", 2, 32, 3, 800_000_000_000, 30),
+    ]
+
+
+def test_the_numbers_behind_a_line() -> None:
+    headroom = line(leaf(), 800).headroom
+    assert headroom is not None
+    assert headroom._asdict() == {
+        "given_bytes": 362_496,
+        "stated_bytes": 362_496,
+        "need_bytes": 362_496,
+        "method": "vendor row",
+        "floor_bytes": 127_400,
+        "cable_bytes": 40_405,
+        "cable_plus_mtu_bytes": 49_505,
+        "mtu_bytes": 9100,
+        "margin_bytes": 312_991,
+    }
+
+
+# --- marking order is a margin, never a verdict ---
+
+
+def test_fan_in_runs_to_the_most_senders_up_down_routing_allows() -> None:
+    # 8 host ports and 4 uplinks on a leaf: 11 others can send to a host, only the 8 hosts to an uplink.
+    verdict = judged("leaf-spine.yaml")
+    assert [found.senders for found in line(verdict, 400).fan_in] == [2, 8, 11]
+    assert [found.senders for found in line(verdict, 800).fan_in] == [2, 8]
+
+
+def test_a_group_pauses_sooner_but_the_egress_holds_more_as_senders_join() -> None:
+    found = line(judged("leaf-spine.yaml"), 400).fan_in
+    assert [f.group_bytes for f in found] == sorted((f.group_bytes for f in found), reverse=True)
+    assert [f.egress_bytes for f in found] == sorted(f.egress_bytes for f in found)
+
+
+def test_fan_out_is_reported_up_to_every_other_port_and_may_be_negative() -> None:
+    curve = {"green_min_threshold": "25000000", "green_max_threshold": "30000000"}
+    verdict = leaf(WRED_PROFILE={"AZURE_LOSSLESS": curve})
+    margins = [(f.egresses, f.kmin_margin_bytes, f.kmax_margin_bytes) for f in line(verdict, 400).fan_out]
+    assert margins == [(1, 14_000_000, 9_000_000), (2, -11_000_000, -21_000_000)]
+    assert verdict.overall == "safe"
+
+
+# --- unsafe ---
+
+
+def test_headroom_below_the_row_is_unsafe() -> None:
+    small = {"pg_lossless_400000_5m_profile": {"xoff": "200000"}}
+    verdict = leaf(BUFFER_PROFILE=small)
+    assert verdict.overall == line(verdict, 400).verdict == "unsafe"
+    assert line(verdict, 800).verdict == "safe"
+    assert verdict.reasons == ("headroom at 400G over 5 m is 200,000 B; 231,424 B are needed (vendor row)",)
+
+
+def test_a_row_below_the_link_itself_does_not_make_it_safe() -> None:
+    switch = {"profile": "nvidia-sn4700", "hwsku": "Mellanox-SN4700-O32"}
+    shape = {"uplinks": "4 x 400G", "cables": {"uplink": "1500m"}}
+    patch = {"hardware": {"leaf": switch, "spine": switch}, "topology": {"leaf_spine": shape}}
+    verdict = judged("leaf-spine.yaml", patch)
+    reason = "headroom at 400G over 1500 m is 427,008 B; 766,676 B are needed (vendor row)"
+    assert (verdict.overall, verdict.reasons) == ("unsafe", (reason,))
+
+
+def test_headroom_that_nothing_backs_is_unsafe() -> None:
+    # The profile leaves xoff to a shared headroom pool, and the switch has none.
+    verdict = leaf(BUFFER_PROFILE={"pg_lossless_400000_5m_profile": {"size": "19456"}})
+    assert verdict.overall == "unsafe"
+    assert "as size does not hold the xoff of 231,424 B" in verdict.reasons[0]
+
+
+def test_a_cable_without_a_row_is_unsafe() -> None:
+    cables = {"uplink": "500m"}
+    verdict = judged("leaf-spine.yaml", {"topology": {"leaf_spine": {"cables": cables}}})
+    assert verdict.reasons == ("PFC priority 3 at 800G over 500 m has no headroom",)
+    assert line(verdict, 400).verdict == "safe"
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ({"PFC_WD": {"Ethernet8": None}}, "missing"),
+        ({"PORT_QOS_MAP": {"Ethernet8": {"pfcwd_sw_enable": ""}}}, "mask empty"),
+        ({"PORT_QOS_MAP": {"Ethernet8": {"pfcwd_sw_enable": None}}}, "mask empty"),
+        ({"FLEX_COUNTER_TABLE": {"PFCWD": {"FLEX_COUNTER_STATUS": "disable"}}}, "counters off"),
+    ],
+)
+def test_a_port_on_which_nothing_ends_a_storm_is_unsafe(tables: dict[str, Any], why: str) -> None:
+    verdict = leaf(**tables)
+    assert line(verdict, 800).verdict == "unsafe"
+    assert verdict.reasons == (f"nothing ends a pause storm: watchdog {why}",)
+
+
+def test_an_old_file_without_a_mask_is_filled_in_by_the_switch() -> None:
+    mask = {"Ethernet8": {"pfcwd_sw_enable": None}}
+    verdict = leaf(PORT_QOS_MAP=mask, VERSIONS={"DATABASE": {"VERSION": "version_3_0_4"}})
+    assert line(verdict, 800).watchdog == "running"
+    newer = leaf(PORT_QOS_MAP=mask, VERSIONS={"DATABASE": {"VERSION": "version_3_0_5"}})
+    assert line(newer, 800).watchdog == "mask empty"
+
+
+def test_an_intent_without_a_watchdog_is_unsafe() -> None:
+    assert judged("leaf-spine.yaml", {"pfc": {"watchdog": "off"}}).overall == "unsafe"
+
+
+# --- on the edge ---
+
+
+@pytest.mark.parametrize(
+    ("xoff", "expected"),
+    [(90_999, "unsafe"), (91_000, "on the edge"), (100_099, "on the edge"), (100_100, "safe")],
+)
+def test_over_the_floor_the_edge_is_one_frame_wide(xoff: int, expected: str) -> None:
+    assert line(unknown_hwsku(xoff), 400).verdict == expected
+
+
+def test_a_need_known_only_as_a_floor_says_so() -> None:
+    verdict = unknown_hwsku(200_000)
+    assert verdict.overall == "safe"
+    assert "headroom at 400G over 5 m: floor only" in verdict.reasons
+
+
+def test_oversubscribed_headroom_that_nobody_declared_is_on_the_edge() -> None:
+    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "300000"}}})
+    assert verdict.overall == "on the edge"
+    (pool,) = verdict.pools
+    assert (pool.headroom_bytes, pool.shared_headroom_bytes, pool.ratio) == (418_496, 300_000, 1.395)
+
+
+def test_declared_oversubscription_is_no_edge() -> None:
+    switch = {"profile": "arista-7260cx3", "hwsku": "Arista-7260CX3-C64"}
+    shape = {"host_links": "2 x 100G", "uplinks": "4 x 100G"}
+    patch = {
+        "hardware": {"leaf": switch, "spine": switch},
+        "topology": {"leaf_spine": shape},
+        "buffers": {"headroom_oversubscription": 2},
+    }
+    verdict = judged("leaf-spine.yaml", patch)
+    assert {(pool.verdict, pool.ratio) for pool in verdict.pools} == {("safe", 2.0)}
+
+
+# --- not judged ---
+
+
+def test_what_the_dynamic_model_computes_is_not_judged() -> None:
+    groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
+    verdict = leaf(DEVICE_METADATA={"localhost": {"buffer_model": "dynamic"}}, BUFFER_PG=groups)
+    assert verdict.overall == "not judged"
+    assert "headroom: in the dynamic buffer model the switch computes headroom itself" in verdict.not_judged
+
+
+def test_a_known_fault_outweighs_what_is_unknown() -> None:
+    groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
+    dynamic = {"localhost": {"buffer_model": "dynamic"}}
+    verdict = leaf(DEVICE_METADATA=dynamic, BUFFER_PG=groups, PFC_WD={"Ethernet0": None})
+    assert verdict.overall == "unsafe"
+    assert [found.verdict for found in verdict.lines].count("not judged") == 2
+
+
+def test_a_pool_that_fits_does_not_make_unknown_ports_safe() -> None:
+    lengths = {f"Ethernet{n}": None for n in (0, 4, 8)}
+    verdict = leaf(CABLE_LENGTH={"AZURE": lengths})
+    assert [pool.verdict for pool in verdict.pools] == ["safe"]
+    assert verdict.overall == "not judged"
+    assert verdict.not_judged == ("headroom: the length of the cable is unknown",)
+
+
+def test_a_fabric_without_pfc_has_nothing_to_judge() -> None:
+    off = {f"Ethernet{n}": {"pfc_enable": ""} for n in (0, 4, 8)}
+    verdict = leaf(PORT_QOS_MAP=off)
+    assert (verdict.overall, verdict.not_judged) == ("not judged", ("no port in service has PFC on",))
+
+
+def test_a_file_without_buffers_says_nothing_of_headroom() -> None:
+    verdict = leaf(**dict.fromkeys(("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "CABLE_LENGTH")))
+    assert verdict.overall == "not judged"
+    assert "headroom: the file has no buffer pools" in verdict.not_judged
+
+
+# --- as data ---
+
+
+def test_the_verdict_is_plain_data() -> None:
+    data = judged("leaf-spine.yaml").to_data()
+    assert json.loads(json.dumps(data)) == data
+    assert list(data) == ["overall", "lines", "pools", "reasons", "not_judged"]
+    lines = data["lines"]
+    assert isinstance(lines, list)
+    assert isinstance(lines[0], dict)
+    assert isinstance(lines[0]["headroom"], dict)
+    assert lines[0]["headroom"]["method"] == "vendor row"
+
+
+def test_the_corpus_is_judged_without_a_crash(reference: Path) -> None:
+    for path in sorted((reference / "corpus").glob("*/*.json")):
+        if path.parent.name == "rejected" or path.name == "index.json":
+            continue
+        for fabric in load_fabrics([load(str(path))]).fabrics:
+            verdict = judge_fabric(View(fabric))
+            assert verdict.overall in VERDICTS
+            json.dumps(verdict.to_data())

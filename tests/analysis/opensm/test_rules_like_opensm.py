@@ -1,0 +1,119 @@
+"""What rules say of a subnet manager's files is what the program itself makes of them, on a simulated fabric."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.read_output import sweep_of
+from lossless.analysis.opensm.run import live, sweep
+from lossless.checks.rules.base import Hit
+from lossless.checks.rules.infiniband.reading import vl_of
+from lossless.checks.rules.table import load
+from lossless.model.fabric.infiniband.guids import with_derived_guids
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.subnet import Setting
+from tests.checks.rules.judging import drawn
+from tests.checks.rules.snippets import read_text
+from tests.subnets import HERE, dragonfly, fat_tree, torus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lossless.analysis.opensm.tools import Tools
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+
+def tree(engine: str = "minhop", **options: str) -> Subnet:
+    """Return a small fat tree whose manager is told some options."""
+    made = with_derived_guids(fat_tree(leaves=2, spines=2, hosts=2, engine=engine))
+    settings = (*made.options, *(Setting(key, text, HERE) for key, text in options.items()))
+    return made._replace(options=settings, qos=qos_of(settings, (), HERE))
+
+
+def written(subnet: Subnet, folder: Path, **files: str) -> Path:
+    """Write what a manager is told, and return the opensm.conf."""
+    lines = [f"{setting.key} {setting.text}" for setting in subnet.options]
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        lines.append(f"{name} {folder / name}")
+    path = folder / "sm.conf"
+    # A manager that stays up keeps its log to itself without the last one.
+    path.write_text("\n".join([*lines, "log_flags 0x07", "force_log_flush TRUE", ""]), encoding="utf-8")
+    return path
+
+
+def manager_of(subnet: Subnet) -> str:
+    hca = subnet.managers[0].hca
+    assert hca is not None
+    return hca
+
+
+FALLS_BACK = {
+    "ftree with several LIDs a port": (tree("ftree", lmc="1"), "IB036"),
+    "ftree on a torus": (torus((4, 3), 1, "ftree"), "IB002"),
+    "updn on a torus": (torus((5, 3), 1, "updn"), "IB002"),
+    "updn on a dragonfly+": (dragonfly(3, 2, 1, "updn"), "IB002"),
+    "an engine in capitals": (tree("UPDN"), "IB015"),
+    "an engine that is none": (tree("fatfree"), "IB015"),
+}
+
+
+@pytest.mark.parametrize(("subnet", "code"), FALLS_BACK.values(), ids=FALLS_BACK)
+def test_opensm_falls_back_to_minhop_where_a_rule_says_so(
+    tools: Tools, tmp_path: Path, subnet: Subnet, code: str
+) -> None:
+    named = with_derived_guids(subnet)
+    hits = [hit for hit in load(code).check(named) if isinstance(hit, Hit)]
+    assert [hit.severity or load(code).rule.severity for hit in hits] == ["error"]
+    ran = sweep(tools, simulation_of(named), written(named, tmp_path), tmp_path, manager_of(named))
+    assert ran.ended
+    assert sweep_of(ran.text("opensm.log").splitlines()).engine == "minhop"
+
+
+def test_opensm_gives_up_a_file_without_partitions(tools: Tools, tmp_path: Path) -> None:
+    text = "# Default=0x7fff : ALL=limited, SELF=full ;\n"
+    deployed = [read_text("lmc 0\n", "opensm.conf"), read_text(text, "partitions.conf")]
+    assert len(drawn("IB023", *deployed)) == 1
+    subnet = tree()
+    conf = written(subnet, tmp_path, partition_config_file=text)
+    ran = sweep(tools, simulation_of(subnet), conf, tmp_path, manager_of(subnet))
+    assert "retrying with default config" in ran.text("opensm.log")
+
+
+@pytest.mark.parametrize(
+    "partitions",
+    [
+        "Default=0x7fff : SELF=full, ALL=limited ;\n",
+        "Default=0x7fff : ALL ;\n",
+        "Default=0x7fff : ALL=limited, SELF=full ;\n",
+        "Default=0x7fff : SELF=limited ;\nDefault=0x7fff : ALL=full ;\n",
+        "Other=0x0002 : ALL=full ;\n",
+    ],
+)
+def test_the_manager_is_a_limited_member_exactly_where_a_rule_says_so(
+    tools: Tools, tmp_path: Path, partitions: str
+) -> None:
+    deployed = [read_text("lmc 0\n", "opensm.conf"), read_text(partitions, "partitions.conf")]
+    subnet = tree()
+    conf = written(subnet, tmp_path, partition_config_file=partitions)
+    with live(tools, simulation_of(subnet), conf, tmp_path, manager_of(subnet)) as up:
+        table = up.ask("smpquery", "pkeys", "-D", "0", "1")
+    first = re.search(r"^\s*0:\s+(0x[0-9a-f]{4})", table, re.MULTILINE)
+    assert first is not None, table
+    assert bool(drawn("IB025", *deployed)) == (first[1] == "0x7fff")
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 4])
+def test_lanes_are_folded_as_rules_take_them_to_be(tools: Tools, tmp_path: Path, code: int) -> None:
+    table = "0,1,2,3,4,5,6,7,8,9,10,15"
+    subnet = tree(qos="TRUE", max_op_vls=str(code), qos_sl2vl=table)
+    with live(tools, simulation_of(subnet), written(subnet, tmp_path), tmp_path, manager_of(subnet)) as up:
+        said = up.ask("smpquery", "sl2vl", "-D", "0", "1")
+    row = re.search(r"ports: in\s+0, out\s+0: \|(.*)\|", said)
+    assert row is not None, said
+    lanes = [int(cell) for cell in row[1].split("|")]
+    assert [15 if vl_of(subnet, sl) is None else vl_of(subnet, sl) for sl in range(16)] == lanes

@@ -1,0 +1,283 @@
+"""Laws of routing and waiting, against what is found way by way."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from math import inf
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lossless.analysis.routing.channels import without
+from lossless.analysis.routing.dependencies import Question, Verdict, judge, judge_moves, moves_of
+from lossless.analysis.routing.failures import Borne, Strike, after_failures, struck
+from lossless.analysis.routing.flows import flows, lost_up_down, ways
+from lossless.analysis.routing.moves import shortest_path, up_down
+from lossless.analysis.routing.spare import needed
+from lossless.analysis.routing.symmetry import Orbits, families
+from lossless.analysis.routing.turns import TurnSet, Waits, turns
+from lossless.ground.graphs.cycles import cycle
+from tests.analysis.routing import naive
+from tests.analysis.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.routing.channels import Wires
+    from lossless.analysis.routing.dependencies import Policy
+    from lossless.analysis.routing.failures import Seen
+
+POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
+BORNE = st.sampled_from([Borne(1, 1), Borne(2, 2), Borne(2, 0), Borne(0, 2), Borne(1, 2)])
+
+
+def whole(wires: Wires, question: Question) -> Verdict:
+    """Return the verdict on all switches, none of them left out as another's like."""
+    moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
+    return judge_moves(wires, moves, question)
+
+
+@given(tiered())
+def test_up_and_down_never_closes_a_circle(wires: Wires) -> None:
+    assert whole(wires, Question("up-down")).circle == ()
+
+
+@given(tiered(), st.data())
+def test_fewer_links_close_no_circle_where_packets_go_up_and_down(wires: Wires, data: st.DataObject) -> None:
+    pairs = [(a, b) for a, b, _ in wires.pairs()]
+    gone = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    assert judge(without(wires, pairs=gone), Question("up-down")).circle == ()
+
+
+def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> Question:
+    """Draw which switches bounce, and which do so in a second priority."""
+    some = st.frozensets(st.sampled_from(list(wires.names)), max_size=3)
+    again = data.draw(some)
+    return Question(policy, again, data.draw(some) - again)
+
+
+@given(tiered(6), POLICIES)
+def test_turns_are_those_of_all_shortest_ways(wires: Wires, policy: Policy) -> None:
+    moves = up_down(wires) if policy == "up-down" else shortest_path(wires)
+    found = {
+        ((*moves.channels[before], 0), (*moves.channels[following], 0))
+        for sets in turns(moves, flows(moves, wires.attached))
+        for one in sets
+        for before in one.ins
+        for following in one.outs
+    }
+    assert found == naive.waits(naive.plain(wires._replace(lossy=frozenset()), policy))
+
+
+@settings(max_examples=300)
+@given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
+def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    question = bouncing(data, wires, policy)
+    expected = naive.plain(wires, policy, question.bounces, question.moved)
+    found = judge(wires, question)
+    assert len(found.circle) == naive.shortest_circle(expected)
+    assert (found.valley is not None) == naive.has_valley(expected)
+    assert (found.lost is not None) == naive.has_lost(expected)
+
+
+@given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
+def test_switches_outside_send_and_take_and_never_forward(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    outside = data.draw(st.frozensets(st.sampled_from(range(len(wires.names))), max_size=2))
+    attached = [here or switch in outside for switch, here in enumerate(wires.attached)]
+    with_others = wires._replace(outside=outside, attached=attached)
+    question = bouncing(data, wires, policy)
+    names = {wires.names[switch] for switch in outside}
+    question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
+    expected = naive.plain(with_others, policy, question.bounces, question.moved)
+    found = judge(with_others, question)
+    assert len(found.circle) == naive.shortest_circle(expected)
+    assert (found.valley is not None) == naive.has_valley(expected)
+
+
+@settings(max_examples=40)
+@given(st.one_of(tiered(5), worn_clos(4)), POLICIES, BORNE, st.data())
+def test_what_failures_lead_to_is_what_following_each_packet_finds(
+    wires: Wires, policy: Policy, borne: Borne, data: st.DataObject
+) -> None:
+    question = bouncing(data, wires, policy)
+    found = after_failures(wires, question, borne)
+    fabric = naive.plain(wires, policy, question.bounces, question.moved)
+    cases = list(naive.left(fabric, borne.links, borne.switches))
+    assert not found.drawn
+    assert (found.circle is not None) == any(map(naive.shortest_circle, cases))
+    if found.circle is None:
+        assert (found.valley is not None) == any(map(naive.has_valley, cases))
+        assert (found.lost is not None) == any(map(naive.has_lost, cases))
+
+
+@given(tiered(6), POLICIES)
+def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None:
+    found = judge(wires, Question(policy)).valley
+    if found is not None:
+        tiers = [wires.tiers[wires.names.index(name)] for name in found]
+        assert all(wires.names.index(b) in wires.links[wires.names.index(a)] for a, b in pairwise(found))
+        assert tiers[0] > tiers[1] == tiers[-2] < tiers[-1]
+        assert len(set(tiers[1:-1])) == 1
+
+
+@given(tiered())
+def test_what_no_way_up_and_down_leads_to_is_found_with_and_without_moves(wires: Wires) -> None:
+    assert lost_up_down(wires) == flows(up_down(wires), wires.attached).lost
+
+
+@given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
+def test_few_of_what_is_alike_show_what_all_show(wires: Wires, policy: Policy, data: st.DataObject) -> None:
+    question = bouncing(data, wires, policy)
+    few, every = judge(wires, question), whole(wires, question)
+    assert len(few.circle) == len(every.circle)
+    assert (few.valley is None, few.lost is None) == (every.valley is None, every.lost is None)
+
+
+def all_cases(wires: Wires, borne: Borne) -> Iterator[tuple[int, Wires]]:
+    """Yield what is left after each set of failures of links, and each of switches, and how many they are."""
+    yield 0, wires
+    switches = [Strike((name,), 1) for name in wires.names]
+    links = [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
+    for strikes, most in ((switches, borne.switches), (links, borne.links)):
+        for chosen in (c for count in range(1, most + 1) for c in combinations(strikes, count)):
+            left, cost = wires, sum(strike.links for strike in chosen)
+            for strike in chosen if cost <= most else ():
+                left = struck(left, strike)
+            if cost <= most:
+                yield cost, left
+
+
+def fewest(seen: Seen | None) -> float:
+    """Return how many failures it takes to see something."""
+    return inf if seen is None else sum(strike.links for strike in seen.failed)
+
+
+def held_against_every_case(wires: Wires, question: Question, borne: Borne) -> None:
+    """Check that an outcome is that of all cases, with as few failures.
+
+    Raises:
+        AssertionError: it is not.
+    """
+    found = after_failures(wires, question, borne)
+    verdicts = [(cost, whole(left, question)) for cost, left in all_cases(wires, borne)]
+    circle, valley, lost = (
+        min((cost for cost, verdict in verdicts if verdict[place]), default=inf) for place in range(3)
+    )
+    assert not found.drawn
+    assert fewest(found.circle) == circle
+    if found.circle is None:
+        assert (fewest(found.valley), fewest(found.lost)) == (valley, lost)
+
+
+@settings(max_examples=60)
+@given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
+def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    held_against_every_case(wires, bouncing(data, wires, policy), Borne(1, 1))
+
+
+@settings(max_examples=30)
+@given(st.one_of(worn_clos(), pods(4), tiered()), POLICIES, st.data())
+def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
+    held_against_every_case(wires, bouncing(data, wires, policy), data.draw(BORNE))
+
+
+@given(st.one_of(worn_clos(), pods(), tiered()), POLICIES, st.integers(1, 2))
+def test_without_a_failure_of_what_is_needed_hosts_stay_as_far_apart(
+    wires: Wires, policy: Policy, failures: int
+) -> None:
+    question = Question(policy)
+    switches, pairs = needed(wires, moves_of(wires, question), failures)
+    before = distances(wires, policy)
+    spare = [Strike((name,), 1) for n, name in enumerate(wires.names) if n not in switches]
+    spare += [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs() if (a, b) not in pairs]
+    for chosen in combinations(spare, failures):
+        if sum(strike.links for strike in chosen) > failures:
+            continue
+        left = wires
+        for strike in chosen:
+            left = struck(left, strike)
+        after = distances(left, policy)
+        assert after == {ends: hops for ends, hops in before.items() if ends in after}
+        gone = {strike.ends[0] for strike in chosen if len(strike.ends) == 1}
+        assert {ends for ends in before if not gone & set(ends)} == set(after)
+
+
+def distances(wires: Wires, policy: Policy) -> dict[tuple[str, str], int]:
+    """Return how far switches with hosts are from each other."""
+    found = ways(moves_of(wires, Question(policy)), wires.attached)
+    return {
+        (wires.names[start], wires.names[end]): hops
+        for hops, layer in enumerate(found.layers)
+        for start in found.destinations
+        for end, bit in found.own.items()
+        if layer.get(start, 0) & bit
+    }
+
+
+@given(st.one_of(worn_clos(), pods()))
+def test_what_can_change_places_is_linked_alike(wires: Wires) -> None:
+    for family in families(wires):
+        for one, other in pairwise(family):
+            moved = {**dict(zip(one, other, strict=True)), **dict(zip(other, one, strict=True))}
+            place = [moved.get(switch, switch) for switch in range(len(wires.names))]
+            for switch, links in enumerate(wires.links):
+                assert {place[far]: count for far, count in links.items()} == wires.links[place[switch]]
+                assert wires.tiers[switch] == wires.tiers[place[switch]]
+                assert wires.attached[switch] == wires.attached[place[switch]]
+            assert {(place[near], place[far]) for near, far in wires.lossy} == wires.lossy
+
+
+@given(st.one_of(worn_clos(), pods()))
+def test_ends_that_stand_for_others_are_linked_as_those(wires: Wires) -> None:
+    orbits = Orbits(wires)
+    for near, far, count in wires.pairs():
+        one, other = orbits.of((near, far))
+        assert wires.links[one].get(other) == count
+        tiers = sorted((wires.tiers[near], wires.tiers[far]))
+        assert tiers == sorted((wires.tiers[one], wires.tiers[other]))
+
+
+def test_all_that_can_fail_in_a_regular_clos_is_of_five_kinds() -> None:
+    clos = three_tier(pods=5, leaves=4, spines=3, supers=2)
+    orbits = Orbits(clos)
+    switches = {orbits.of((switch,)) for switch in range(len(clos.names))}
+    pairs = {orbits.of((near, far)) for near, far, _ in clos.pairs()}
+    assert (len(switches), len(pairs)) == (3, 2)
+
+
+@given(st.data(), st.integers(20, 40))
+def test_ranges_of_channels_wait_as_the_channels_do(data: st.DataObject, channels: int) -> None:
+    half = channels // 2
+    sets = [
+        TurnSet(sorted(data.draw(st.sets(st.integers(0, half - 1), min_size=half - 3))), [half + out])
+        for out in range(channels - half)
+    ]
+    waits = Waits(channels)
+    waits.add(sets)
+    graph = waits.graph()
+    assert cycle(graph) == ()
+    for channel in range(half):
+        reached, waiting = set(), [channel]
+        while waiting:
+            following = [n for n in graph.after(waiting.pop()) if n not in reached]
+            reached.update(following)
+            waiting += following
+        expected = {one.outs[0] for one in sets if channel in one.ins}
+        assert {node for node in reached if node < channels} == expected
+
+
+def test_turns_of_many_channels_take_edges_by_the_channel_and_not_by_the_turn() -> None:
+    for count in (64, 128, 256):
+        sets = [TurnSet([n for n in range(count) if n != out], [count + out]) for out in range(count)]
+        waits = Waits(2 * count)
+        waits.add(sets)
+        assert waits.graph().edges < 3 * count * count.bit_length()

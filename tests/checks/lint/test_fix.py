@@ -1,0 +1,146 @@
+"""What is mended is gone, nothing new has come, and mending once more changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from lossless.api import Options, fix, lint_documents
+from lossless.checks.lint.fix import Mended, mended
+from lossless.checks.rules.table import MODULES, load
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.findings import Finding
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
+from tests.checks.rules.snippets import BASES, Snippet, snippets
+
+FIXABLE = [code for code in MODULES if load(code).rule.fixable != "no"]
+
+
+def cases() -> Iterator[object]:
+    for code in FIXABLE:
+        for number, snippet in enumerate(snippets(load(code).documentation, "Bad"), 1):
+            yield pytest.param(code, snippet, id=f"{code}-{number}")
+
+
+def mend(documents: Sequence[Document], options: Options = Options(), *, unsafe: bool = True) -> Mended:  # noqa: B008
+    def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
+        return lint_documents(some, options).findings
+
+    return mended(documents, judge, unsafe=unsafe)
+
+
+def told(documents: Sequence[Document], options: Options) -> set[tuple[object, ...]]:
+    """Return what is found above info, by rule and place."""
+    report = lint_documents(documents, options)
+    assert report.errors == ()
+    return {(f.code, f.origin) for f in report.findings if f.severity != "info"}
+
+
+@pytest.mark.parametrize(("code", "snippet"), list(cases()))
+def test_a_fixed_finding_is_gone_and_none_has_come(code: str, snippet: Snippet) -> None:
+    documents, options = [snippet.document(), *snippet.companions()], Options(rdma_dscps=snippet.rdma_dscps)
+    before = told(documents, options)
+    found = mend(documents, options)
+    after = told(found.documents, options)
+    assert after <= before
+    assert not {(f.code, f.origin) for f in found.findings} & after
+    offered = {f.code for f in lint_documents(documents, options).findings if f.code == code and f.fix}
+    assert {f.code for f in found.findings} | {f.code for f, _ in found.refused} >= offered
+
+
+@pytest.mark.parametrize(("_code", "snippet"), list(cases()))
+def test_fixing_twice_changes_nothing(_code: str, snippet: Snippet) -> None:
+    documents, options = [snippet.document(), *snippet.companions()], Options(rdma_dscps=snippet.rdma_dscps)
+    once = mend(documents, options).documents
+    again = mend(once, options)
+    assert [document.text for document in again.documents] == [document.text for document in once]
+    assert again.findings == ()
+
+
+def test_a_fix_that_would_draw_another_finding_is_not_made() -> None:
+    """The nearest restoration time that orchagent takes is shorter than the poll interval, which WD004 warns of."""
+    text = (BASES / "leaf-spine.yaml").read_text()
+    short = text.replace("restoration: 1200ms", "restoration: 50ms")
+    assert short != text
+    found = mend([load_text(short, "fabric.yaml")])
+    assert [(finding.code, drawn) for finding, drawn in found.refused] == [("WD003", "WD004")]
+    assert found.documents[0].text == short
+
+
+@pytest.mark.parametrize("code", FIXABLE)
+def test_every_rule_that_says_it_can_be_fixed_can(code: str) -> None:
+    offered = []
+    for snippet in snippets(load(code).documentation, "Bad"):
+        documents = [snippet.document(), *snippet.companions()]
+        report = lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps))
+        offered += [f for f in report.findings if f.code == code and f.fixable == load(code).rule.fixable]
+    assert offered
+
+
+def test_what_changes_a_device_is_done_only_where_it_is_asked_for() -> None:
+    text = (BASES / "leaf-spine.yaml").read_text() + "hosts: {trust: pcp}\n"
+    document = load_text(text, "fabric.yaml")
+    assert mend([document], unsafe=False).documents[0].text == text
+    assert "trust" not in mend([document], unsafe=True).documents[0].text
+
+
+def test_every_port_that_a_finding_counts_is_mended() -> None:
+    text = (BASES / "rendered-leaf.json").read_text()
+    bare = text.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
+    assert bare != text
+    (after,) = mend([load_text(bare, "leaf.json")]).documents
+    assert after.text == text
+
+
+# --- files ---
+
+
+def test_the_file_keeps_its_mark_mode_and_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    text = (
+        "# why\n" + (BASES / "leaf-spine.yaml").read_text() + "hosts: {trust: pcp, mtu: 9000}  # all\n"
+    ).replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    path.chmod(0o640)
+    done = fix([path], unsafe=True)
+    assert [f.code for f in done.findings] == ["NIC009"]
+    assert path.read_bytes() == b"\xef\xbb\xbf" + text.replace("trust: pcp, ", "").encode()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_without_writing_it_is_only_said(tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    text = (BASES / "leaf-spine.yaml").read_text() + "hosts: {trust: pcp}\n"
+    path.write_text(text)
+    done = fix([path], unsafe=True, write=False)
+    assert path.read_text() == text
+    assert done.changed[str(path)] == (text, text.replace("{trust: pcp}", "{}"))
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    from lossless.ground.documents.rewrite import rewrite
+
+    path = tmp_path / "x.json"
+    path.write_text('{"PORT": {}}')
+    with pytest.raises(LosslessError, match="has changed since it was read; nothing was written"):
+        rewrite(str(path), "{}", '{"QUEUE": {}}')
+    assert path.read_text() == '{"PORT": {}}'
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", ["full", "probes", "partial"])
+def test_nothing_new_comes_of_fixing_real_files(reference: Path, kind: str) -> None:
+    options = Options(rdma_dscps=(26,))
+    for path in sorted((reference / "corpus" / kind).glob("*.json")):
+        if path.name == "index.json":
+            continue
+        document = load_text(path.read_text(), path.name)
+        before = told([document], options) if not lint_documents([document], options).errors else None
+        if before is None:
+            continue
+        found = mend([document], options)
+        assert told(found.documents, options) <= before, path.name
+        assert mend(found.documents, options).documents[0].text == found.documents[0].text, path.name

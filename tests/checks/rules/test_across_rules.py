@@ -1,0 +1,148 @@
+"""What only several files show: both ends of a link, and the switches of a role against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.api import lint
+from tests.checks.rules.judging import drawn, gaps, only, patched
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lossless.ground.documents.document import Document
+
+LINKS = ("LNK001", "LNK002", "LNK003", "LNK004", "LNK005")
+
+
+def leaf(patch: dict[str, Any] | None = None) -> Document:
+    return patched("wired-leaf.json", patch or {}, "leaf1.json")
+
+
+def spine(patch: dict[str, Any] | None = None) -> Document:
+    return patched("wired-spine.json", patch or {}, "spine1.json")
+
+
+def uplink(**fields: str | None) -> dict[str, Any]:
+    return {"PORT": {"Ethernet8": fields}}
+
+
+DIFFERING = [
+    ("LNK001", uplink(speed="400000")),
+    ("LNK002", uplink(mtu="9000")),
+    ("LNK003", {"CABLE_LENGTH": {"AZURE": {"Ethernet8": "5m"}}}),
+    ("LNK004", uplink(fec="fc")),
+]
+
+
+class TestLinks:
+    @pytest.mark.parametrize(("code", "patch"), DIFFERING)
+    def test_a_difference_is_one_finding_whichever_end_has_it(self, code: str, patch: dict[str, Any]) -> None:
+        for documents in ((leaf(patch), spine()), (leaf(), spine(patch))):
+            found = [f for one in LINKS for f in drawn(one, *documents)]
+            assert [(f.code, f.places) for f in found] == [(code, 1)]
+
+    @pytest.mark.parametrize(("code", "patch"), DIFFERING)
+    @pytest.mark.parametrize("status", ["down", None])
+    def test_a_port_that_is_down_has_no_link(
+        self, code: str, patch: dict[str, Any], status: str | None
+    ) -> None:
+        port = {**patch.get("PORT", {}).get("Ethernet8", {}), "admin_status": status}
+        assert drawn(code, leaf({**patch, "PORT": {"Ethernet8": port}}), spine()) == []
+
+    @pytest.mark.parametrize("code", ["LNK001", "LNK004"])
+    def test_a_port_that_negotiates_is_not_set(self, code: str) -> None:
+        assert drawn(code, leaf(uplink(speed="400000", fec="none", autoneg="on")), spine()) == []
+
+    @pytest.mark.parametrize("code", ["LNK001", "LNK004"])
+    def test_a_link_that_one_file_names_is_likely(self, code: str) -> None:
+        silent = {"DEVICE_NEIGHBOR": {"Ethernet8": None}}
+        documents = (leaf(uplink(speed="400000", fec="none")), spine(silent))
+        assert only(code, *documents).severity == "warning"
+
+    @pytest.mark.parametrize("fec", ["auto", None])
+    def test_fec_that_is_not_stated_is_left_to_the_hardware(self, fec: str | None) -> None:
+        assert drawn("LNK004", leaf(uplink(fec=fec)), spine()) == []
+
+    def test_an_mtu_that_is_not_written_is_the_default(self) -> None:
+        assert drawn("LNK002", leaf(uplink(mtu=None)), spine()) == []
+        assert only("LNK002", leaf(uplink(mtu=None)), spine(uplink(mtu="9000"))).data["mtu_bytes"] == [
+            9000,
+            9100,
+        ]
+
+    def test_a_cable_of_0m_is_no_length(self) -> None:
+        assert drawn("LNK003", leaf({"CABLE_LENGTH": {"AZURE": {"Ethernet8": "0m"}}}), spine()) == []
+
+    def test_lossy_links_need_no_cable_length(self) -> None:
+        lossy = {"PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": "", "pfcwd_sw_enable": ""}}}
+        short = {"CABLE_LENGTH": {"AZURE": {"Ethernet8": "5m"}}}
+        assert drawn("LNK003", leaf(short | lossy), spine(lossy)) == []
+
+    def test_neighbors_may_be_named_by_alias(self) -> None:
+        by_alias = {"DEVICE_NEIGHBOR": {"Ethernet8": {"port": "etp2"}}}
+        documents = (leaf(by_alias | uplink(speed="400000")), spine(by_alias))
+        assert only("LNK001", *documents).elements == ("leaf1:Ethernet8 - spine1:Ethernet8",)
+        assert gaps("PFC003", *documents) == []
+        assert drawn("LNK005", *documents) == []
+
+    def test_a_contradicted_link_is_said_once_and_compared_no_further(self) -> None:
+        wrong = {"DEVICE_NEIGHBOR": {"Ethernet4": {"name": "spine1", "port": "Ethernet8"}}}
+        found = [f.code for one in (*LINKS, "PFC003") for f in drawn(one, leaf(wrong), spine())]
+        assert found == ["LNK005"]
+
+    def test_a_port_by_a_name_nobody_knows_may_be_the_right_one(self) -> None:
+        assert drawn("LNK005", leaf(), spine({"DEVICE_NEIGHBOR": {"Ethernet8": {"port": "swp8"}}})) == []
+
+    def test_two_files_of_one_hostname_are_nobody(self) -> None:
+        twin = patched("wired-leaf.json", uplink(speed="400000"), "old.json")
+        assert [f for one in LINKS for f in drawn(one, leaf(), twin, spine())] == []
+
+
+def member(number: int, patch: dict[str, Any] | None = None) -> Document:
+    name = "wired-leaf.json" if number == 1 else f"wired-leaf{number}.json"
+    return patched(name, patch or {}, f"leaf{number}.json")
+
+
+class TestRoles:
+    def test_the_odd_one_out_is_named_whatever_its_name(self) -> None:
+        other = {"DSCP_TO_TC_MAP": {"AZURE": {"30": "6"}}}
+        for odd in (1, 2, 3):
+            documents = [member(number, other if number == odd else None) for number in (1, 2, 3)]
+            found = only("CLS014", *documents)
+            assert (found.origin.file, found.elements) == (f"leaf{odd}.json", (f"leaf{odd}",))
+            assert "30 to 6, not 0" in found.note
+
+    def test_two_that_differ_are_one_finding(self) -> None:
+        assert only("CLS014", member(1), member(2, {"DSCP_TO_TC_MAP": {"AZURE": {"30": "6"}}})).places == 1
+
+    def test_other_roles_may_do_otherwise(self) -> None:
+        role = {"DEVICE_METADATA": {"localhost": {"type": "LeafRouter"}}}
+        patch = {
+            **role,
+            "DSCP_TO_TC_MAP": {"AZURE": {"30": "6"}},
+            "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "1200000"}},
+        }
+        assert [
+            f for code in ("CLS014", "ECN015", "CFG011") for f in drawn(code, member(1, patch), member(2))
+        ] == []
+
+    def test_a_map_of_another_name_is_another_map(self) -> None:
+        assert drawn("CLS014", member(1, {"DSCP_TO_TC_MAP": {"OTHER": {"0": "1"}}}), member(2)) == []
+
+    def test_marking_that_is_off_differs_from_marking(self) -> None:
+        off = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}
+        assert "no marking" in only("ECN015", member(1, off), member(2), member(3)).message
+
+    def test_upgrades_go_from_switch_to_switch(self) -> None:
+        newer = {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}
+        assert only("CFG011", member(1, newer), member(2), member(3)).severity == "info"
+
+
+def test_unrelated_devices_in_one_folder_draw_no_error_across(reference: Path) -> None:
+    """Upstream's samples share hostnames and roles by accident; nothing that is compared may be an error."""
+    found = lint([reference / "corpus" / "full"]).findings
+    across = {*LINKS, "CLS014", "ECN015", "CFG011", "PFC003"}
+    assert {f.code for f in found if f.code in across and f.severity == "error"} == set()

@@ -1,0 +1,173 @@
+"""Circles of buffers between deployed switches: tiers by their types, links by DEVICE_NEIGHBOR, bounces by tunnels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.api import lint_documents
+from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.snippets import merge
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
+
+TUNNEL = {"tunnel_type": "IPINIP", "dst_ip": "10.1.0.32", "dscp_mode": "uniform"}
+
+
+def switch(name: str, kind: str | None, asn: int, *neighbors: str, **patch: Any) -> Document:
+    """Return a configuration whose ports lead to neighbors, at the port that each has for this one."""
+    rows = dict(zip(("Ethernet0", "Ethernet4", "Ethernet8"), neighbors, strict=False))
+    named = {
+        port: {"name": far, "port": at} for port, text in rows.items() for far, _, at in [text.partition(":")]
+    }
+    empty: dict[str, Any] = dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"))
+    own = {
+        "DEVICE_METADATA": {"localhost": {"hostname": name, "type": kind, "bgp_asn": str(asn)}},
+        "DEVICE_NEIGHBOR": {**empty, **named},
+    }
+    return patched("wired-leaf.json", merge(own, patch), f"{name}.json")
+
+
+def leaf(number: int, **patch: Any) -> Document:
+    port = f"Ethernet{4 * (number - 1)}"
+    return switch(
+        f"leaf{number}",
+        "ToRRouter",
+        65100 + number,
+        "server:eth0",
+        f"spine1:{port}",
+        f"spine2:{port}",
+        **patch,
+    )
+
+
+def spine(number: int, kind: str | None = "LeafRouter", asn: int = 65000, **patch: Any) -> Document:
+    port = f"Ethernet{4 * number}"
+    return switch(f"spine{number}", kind, asn, f"leaf1:{port}", f"leaf2:{port}", **patch)
+
+
+def fabric(**leaves: Any) -> list[Document]:
+    return [leaf(1, **leaves), leaf(2, **leaves), spine(1), spine(2)]
+
+
+def bouncing(peer: str) -> dict[str, Any]:
+    return {
+        "DEVICE_METADATA": {"localhost": {"subtype": "DualToR"}},
+        "TUNNEL": {"MuxTunnel0": TUNNEL},
+        "PEER_SWITCH": {peer: {"address_ipv4": "10.1.0.33"}},
+    }
+
+
+def said(*documents: Document) -> list[str]:
+    return [gap.reason for code in ("TOP004", "TOP005") for gap in gaps(code, *documents)]
+
+
+def test_a_clos_of_two_tiers_has_no_circle_and_nothing_is_left_open() -> None:
+    assert drawn("TOP005", *fabric()) == []
+    assert said(*fabric()) == []
+
+
+def test_two_dual_tors_that_bounce_in_the_same_priority_close_one_circle() -> None:
+    documents = [leaf(1, **bouncing("leaf2")), leaf(2, **bouncing("leaf1")), spine(1), spine(2)]
+    found = only("TOP005", *documents)
+    assert found.message.startswith("buffers wait for each other in a circle of 4 links: ")
+    assert {found.origin.file, *(one.origin.file for one in found.related)} == {"leaf1.json", "leaf2.json"}
+    assert found.origin.path == ("TUNNEL", "MuxTunnel0")
+    # One cause is one finding: what each ToR has to say of itself is part of it.
+    assert drawn("TOP006", *documents) == []
+
+
+def test_one_dual_tor_that_bounces_closes_none() -> None:
+    documents = [leaf(1, **bouncing("leaf2")), leaf(2), spine(1), spine(2)]
+    assert drawn("TOP005", *documents) == []
+    assert len(drawn("TOP006", *documents)) == 1
+
+
+def test_dual_tors_that_send_back_in_a_second_priority_close_none() -> None:
+    second = {
+        "TUNNEL": {"MuxTunnel0": {"encap_tc_to_queue_map": "AZURE_TUNNEL"}},
+        "TC_TO_QUEUE_MAP": {"AZURE_TUNNEL": {str(tc): {3: "2", 4: "6"}.get(tc, str(tc)) for tc in range(8)}},
+    }
+    tors = [leaf(1, **merge(bouncing("leaf2"), second)), leaf(2, **merge(bouncing("leaf1"), second))]
+    assert drawn("TOP006", *tors) == []
+    assert drawn("TOP005", *tors, spine(1), spine(2)) == []
+
+
+def test_without_links_in_service_above_both_nothing_closes() -> None:
+    down = {"PORT": {port: {"admin_status": "down"} for port in ("Ethernet4", "Ethernet8")}}
+    documents = [leaf(1, **bouncing("leaf2")), leaf(2, **merge(bouncing("leaf1"), down)), spine(1), spine(2)]
+    assert drawn("TOP005", *documents) == []
+
+
+def test_links_that_never_pause_close_none() -> None:
+    lossy = {"PORT_QOS_MAP": {port: {"pfc_enable": ""} for port in ("Ethernet4", "Ethernet8")}}
+    documents = [
+        leaf(1, **merge(bouncing("leaf2"), lossy)),
+        leaf(2, **merge(bouncing("leaf1"), lossy)),
+        spine(1, PORT_QOS_MAP={port: {"pfc_enable": ""} for port in ("Ethernet0", "Ethernet4")}),
+        spine(2, PORT_QOS_MAP={port: {"pfc_enable": ""} for port in ("Ethernet0", "Ethernet4")}),
+    ]
+    assert drawn("TOP005", *documents) == []
+
+
+def test_spines_need_no_files_where_neighbors_say_what_they_are() -> None:
+    kinds = {
+        "DEVICE_NEIGHBOR_METADATA": {
+            name: {"type": "LeafRouter", "hwsku": "ACS-SN5600"} for name in ("spine1", "spine2")
+        }
+    }
+    documents = [leaf(1, **merge(bouncing("leaf2"), kinds)), leaf(2, **merge(bouncing("leaf1"), kinds))]
+    assert only("TOP005", *documents).places == 4
+
+
+@pytest.mark.parametrize("kind", [None, "Spine"])
+def test_a_type_that_tells_no_tier_is_said_once_with_what_to_state(kind: str | None) -> None:
+    documents = [leaf(1), leaf(2), spine(1, kind), spine(2, kind)]
+    assert drawn("TOP005", *documents) == []
+    (reason,) = said(*documents)
+    assert reason.startswith(
+        "nothing says how high spine1, spine2 stand in the fabric: state DEVICE_METADATA|"
+    )
+
+
+def test_without_neighbors_it_is_said_what_is_missing() -> None:
+    nobody = {"DEVICE_NEIGHBOR": None}
+    (reason,) = said(leaf(1, **nobody), leaf(2, **nobody))
+    assert reason.startswith("nothing says who is joined to whom: no DEVICE_NEIGHBOR ")
+
+
+def test_a_file_alone_leaves_nothing_open() -> None:
+    report = lint_documents([leaf(1, DEVICE_NEIGHBOR=None)])
+    assert [gap for gap in report.not_judged if gap.code.startswith("TOP")] == []
+
+
+def test_lossy_switches_have_no_circle_to_look_for() -> None:
+    quiet = {"PORT_QOS_MAP": {port: {"pfc_enable": ""} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}}
+    assert said(leaf(1, DEVICE_NEIGHBOR=None, **quiet), leaf(2, DEVICE_NEIGHBOR=None, **quiet)) == []
+
+
+def test_leaves_that_no_way_joins_are_left_open() -> None:
+    down = {"PORT": {"Ethernet4": {"admin_status": "down"}}}
+    other = {"PORT": {"Ethernet8": {"admin_status": "down"}}}
+    (reason,) = said(leaf(1, **down), leaf(2, **other), leaf_between(), spine(1), spine(2))
+    assert reason.startswith("no way leads up and then down from leaf1 to leaf2 ")
+
+
+def leaf_between() -> Document:
+    """Return a third leaf, by which alone the spines are joined."""
+    return switch("leaf3", "ToRRouter", 65103, "server:eth0", "spine1:Ethernet8", "spine2:Ethernet8")
+
+
+def test_spines_of_unlike_asns_leave_open_whether_leaves_pass_routes_on() -> None:
+    documents = [leaf(1), leaf(2), spine(1, asn=65001), spine(2, asn=65002)]
+    (reason,) = said(*documents)
+    assert reason.startswith("whether leaf1 and 1 more send up again what came from above: ")
+    assert drawn("TOP004", *documents) == []
+
+
+def test_bgp_inside_one_asn_passes_nothing_on() -> None:
+    assert said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65101)) == []
+    (reason,) = said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65002))
+    assert reason.startswith("whether leaf2 sends up again ")

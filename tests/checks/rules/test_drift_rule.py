@@ -1,0 +1,270 @@
+"""Drift: what runs on a switch against what its intent declares, row by row; and neighbors that nobody named."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lossless.api import lint, lint_documents, render
+from lossless.ground.documents import load_text
+from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.snippets import BASES
+from tests.output.render.test_render_laws import _other, _values, rendered
+from tests.paths import ROOT
+from tests.strategies import document_of, fabric_of, intents
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
+
+EXAMPLE = ROOT / "examples" / "roce-256"
+HOST_PORTS = tuple(f"Ethernet{n}" for n in range(0, 32, 4))
+UPLINKS = tuple(f"Ethernet{n}" for n in range(32, 64, 8))
+
+
+def intent(patch: Patch | None = None) -> Document:
+    return patched("leaf-spine.yaml", patch or {})
+
+
+def leaf(patch: Patch | None = None) -> Document:
+    return patched("rendered-leaf.json", patch or {}, "leaf1.json")
+
+
+def drift(patch: Patch) -> list[Finding]:
+    return drawn("CFG004", leaf(patch), intent())
+
+
+def the_drift(patch: Patch) -> Finding:
+    return only("CFG004", leaf(patch), intent())
+
+
+def every(table: str, ports: tuple[str, ...], number: str, row: Any) -> Patch:
+    return {table: {f"{port}{number}": row for port in ports}}
+
+
+class TestRendered:
+    """What was rendered is what was declared."""
+
+    def test_the_tree_of_the_example_draws_none(self, tmp_path: Path) -> None:
+        render(EXAMPLE, tmp_path, base_dir=EXAMPLE / "base")
+        report = lint([EXAMPLE / "fabric.yaml", tmp_path])
+        assert report.files == 5
+        assert (report.findings, report.errors) == ((), ())
+
+    def test_the_bases_it_is_rendered_on_are_no_drift(self) -> None:
+        report = lint([EXAMPLE])
+        assert report.files == 5
+        assert report.findings == ()
+
+    @settings(max_examples=25)
+    @given(intents(renderable=True))
+    def test_no_rendered_switch_drifts(self, data: Any) -> None:
+        fabric = fabric_of(data)
+        for switch in fabric.switches[:2]:
+            device = load_text(json.dumps(rendered(fabric, switch)), "device.json")
+            assert [found.message for found in drawn("CFG004", device, document_of(data))] == []
+
+    @settings(max_examples=40)
+    @given(intents(renderable=True), st.data())
+    def test_no_changed_value_goes_unseen(self, data: Any, choice: st.DataObject) -> None:
+        """Whichever rule knows most of it speaks; what none of them knows is drift."""
+        fabric = fabric_of(data)
+        switch = fabric.switches[0]
+        tables = rendered(fabric, switch)
+        assume(_values(tables))
+        table, key, field = choice.draw(st.sampled_from(_values(tables)))
+        changed = deepcopy(tables)
+        changed[table][key][field] = _other(tables[table][key][field])
+        assert said(changed, data) - said(tables, data), (
+            f"{table}|{key}|{field}: {changed[table][key][field]}"
+        )
+
+
+def said(tables: Any, data: Any) -> set[tuple[str, str]]:
+    documents = [document_of(data), load_text(json.dumps(tables), "device.json")]
+    return {(found.code, found.message) for found in lint_documents(documents).findings}
+
+
+class TestOneRow:
+    """Each row that differs is one finding, on however many ports it shows."""
+
+    def test_a_shared_row_is_blamed_itself(self) -> None:
+        found = the_drift({"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_max_threshold": "4000000"}}})
+        assert found.severity == "warning"
+        assert found.origin.path == ("WRED_PROFILE", "AZURE_LOSSLESS")
+        assert found.message == "AZURE_LOSSLESS: green_max_threshold is 4000000, the intent says 3276800"
+        assert found.places == len(HOST_PORTS) + len(UPLINKS)
+        assert found.elements[0] == "leaf1:Ethernet0"
+        assert [related.origin.file for related in found.related] == ["fabric.yaml"]
+
+    def test_entries_of_a_map_are_one_finding(self) -> None:
+        found = the_drift({"DSCP_TO_TC_MAP": {"AZURE": {"10": "6", "11": "6", "12": "6", "40": "5"}}})
+        assert found.origin.path == ("DSCP_TO_TC_MAP", "AZURE")
+        assert found.message == (
+            "DSCP_TO_TC_MAP AZURE: DSCP 10-12 goes to TC 6, the intent says 0; DSCP 40 goes to TC 5, the intent says 0"
+        )
+
+    def test_an_entry_that_is_missing_and_means_the_same_is_none(self) -> None:
+        assert drift({"DSCP_TO_TC_MAP": {"AZURE": {"10": None}}}) == []
+
+    def test_a_row_on_many_ports_is_one_cause(self) -> None:
+        found = the_drift(every("PFC_WD", HOST_PORTS, "", {"detection_time": "2400"}))
+        assert found.message == "the watchdog: detection_time is 2400, the intent says 1200"
+        assert found.origin.path == ("PFC_WD", "Ethernet0")
+        assert found.places == len(HOST_PORTS)
+
+    def test_two_rows_are_two_findings(self) -> None:
+        found = drift(
+            {
+                "SCHEDULER": {"scheduler.rdma": {"weight": "40"}},
+                "BUFFER_PROFILE": {"q_lossy_profile": {"dynamic_th": "1"}},
+            }
+        )
+        assert {f.origin.path for f in found} == {
+            ("SCHEDULER", "scheduler.rdma"),
+            ("BUFFER_PROFILE", "q_lossy_profile"),
+        }
+
+    def test_another_row_that_is_bound_is_blamed_where_it_is_bound(self) -> None:
+        found = the_drift(
+            {
+                "SCHEDULER": {"mine": {"type": "DWRR", "weight": "20"}},
+                **every("QUEUE", HOST_PORTS, "|0", {"scheduler": "mine"}),
+            }
+        )
+        assert found.origin.path == ("QUEUE", "Ethernet0|0")
+        assert found.message == "queue 0: scheduler mine: weight is 20, the intent says 50"
+        assert found.places == len(HOST_PORTS)
+
+    def test_names_do_not_matter(self) -> None:
+        """Whoever calls the scheduler otherwise has the same scheduler."""
+        row = {"type": "DWRR", "weight": "50"}
+        rebound = every("QUEUE", HOST_PORTS + UPLINKS, "|3", {"scheduler": "mine"})
+        assert drift({"SCHEDULER": {"mine": row, "scheduler.rdma": None}, **rebound}) == []
+
+    @pytest.mark.parametrize(
+        ("patch", "message"),
+        [
+            (
+                {"BUFFER_POOL": {"egress_lossless_pool": {"size": "1000000"}}},
+                "egress_lossless_pool: size is 1000000",
+            ),
+            ({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "400"}}}, "POLL_INTERVAL is 400, the intent says 600"),
+            ({"PORT_QOS_MAP": {"Ethernet0": {"tc_to_queue_map": None}}}, None),
+            ({"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"6": "3"}}}, "TC 6 goes to PG 3, the intent says 0"),
+            ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}, "CABLE_LENGTH is 40m, the intent says 5m"),
+            ({"PORT": {"Ethernet0": {"mtu": "4096"}}}, "mtu is 4096, the intent says 9100"),
+            ({"PORT": {"Ethernet0": {"speed": "200000"}}}, "speed is 200G, the intent says 400G"),
+            ({"PORT": {"Ethernet0": None}}, "PORT has no Ethernet0, which the intent uses"),
+            ({"BUFFER_PG": {"Ethernet0|0": None}}, "PG 0 has no row"),
+            ({"QUEUE": {"Ethernet0|6": None}, "BUFFER_QUEUE": {"Ethernet0|6": None}}, "queue 6 has no row"),
+            (
+                {"QUEUE": {"Ethernet0|0": {"wred_profile": "AZURE_LOSSLESS"}}},
+                "wred_profile is AZURE_LOSSLESS",
+            ),
+            ({"FLEX_COUNTER_TABLE": {"PG_WATERMARK": None}}, "counters of PG_WATERMARK are not polled"),
+            ({"BUFFER_PORT_INGRESS_PROFILE_LIST": {"Ethernet0": None}}, "ingress profiles are none"),
+            ({"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}, "buffer_model is dynamic"),
+        ],
+    )
+    def test_whatever_differs_is_seen(self, patch: Patch, message: str | None) -> None:
+        found = drift(patch)
+        assert len(found) == (message is not None), [f.message for f in found]
+        assert message is None or message in found[0].message
+
+    def test_a_row_the_intent_has_no_use_for_is_worth_knowing(self) -> None:
+        found = the_drift({"QUEUE": {"Ethernet0|5": {"scheduler": "scheduler.default"}}})
+        assert (found.severity, found.message) == ("info", "queue 5: the intent has no such rows")
+
+
+class TestNoDrift:
+    """What is another matter, or somebody else's to say."""
+
+    def test_a_device_the_intent_does_not_know(self) -> None:
+        patch: Patch = {"DEVICE_METADATA": {"localhost": {"hostname": "leaf7"}}}
+        assert drift({**patch, "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_drop_probability": "30"}}}) == []
+
+    def test_a_device_without_an_intent(self) -> None:
+        assert drawn("CFG004", leaf({"DSCP_TO_TC_MAP": {"AZURE": {"10": "6"}}})) == []
+
+    def test_another_hwsku_is_one_finding(self) -> None:
+        found = the_drift(
+            {"DEVICE_METADATA": {"localhost": {"hwsku": "SN5600-C224O8"}}, "PORT": {"Ethernet0": None}}
+        )
+        assert found.message == "hwsku is SN5600-C224O8, the intent says ACS-SN5600"
+        assert found.origin.path == ("DEVICE_METADATA", "localhost", "hwsku")
+
+    def test_a_base_with_cables_and_nothing_else_of_qos(self) -> None:
+        data = json.loads((BASES / "rendered-leaf.json").read_text())
+        kept = ("DEVICE_METADATA", "PORT", "CABLE_LENGTH", "DEVICE_NEIGHBOR")
+        base = load_text(json.dumps({table: data[table] for table in kept}), "leaf1.json")
+        assert drawn("CFG004", base, intent()) == []
+
+    def test_a_port_that_is_shut(self) -> None:
+        shut = {"PORT": {"Ethernet0": {"admin_status": "down"}}}
+        assert drift({**shut, **every("PFC_WD", ("Ethernet0",), "", {"detection_time": "2400"})}) == []
+
+    def test_an_mtu_above_the_declared_one(self) -> None:
+        assert drift({"PORT": {"Ethernet0": {"mtu": "9216"}}}) == []
+
+    def test_a_port_beyond_the_intent(self) -> None:
+        row = {"lanes": "64,65,66,67,68,69,70,71", "speed": "800000", "mtu": "9100", "admin_status": "up"}
+        assert (
+            drift(
+                {"PORT": {"Ethernet64": row}, "QUEUE": {"Ethernet64|0": {"scheduler": "scheduler.default"}}}
+            )
+            == []
+        )
+
+    @pytest.mark.parametrize(
+        ("patch", "code"),
+        [
+            ({"PFC_WD": dict.fromkeys(("GLOBAL", *HOST_PORTS, *UPLINKS))}, "WD001"),
+            ({"PORT_QOS_MAP": {"Ethernet0": {"pfcwd_sw_enable": None}}}, "WD002"),
+            ({"QUEUE": {"Ethernet0|3": {"wred_profile": None}}}, "ECN001"),
+            (
+                {"CABLE_LENGTH": {"AZURE": {"Ethernet32": "5m"}}, "BUFFER_PG": {"Ethernet32|3": None}},
+                "BUF005",
+            ),
+            ({"FLEX_COUNTER_TABLE": {"PFCWD": {"FLEX_COUNTER_STATUS": "disable"}}}, "WD016"),
+        ],
+    )
+    def test_what_another_rule_says_is_left_to_it(self, patch: Patch, code: str) -> None:
+        assert drift(patch) == []
+        assert drawn(code, leaf(patch), intent())
+
+    def test_two_intents_that_name_one_switch_intend_nothing(self) -> None:
+        other = patched("leaf-spine.yaml", {"fabric": "other"}, "other.yaml")
+        assert drawn("CFG004", leaf({"DSCP_TO_TC_MAP": {"AZURE": {"10": "6"}}}), intent(), other) == []
+
+
+class TestNeighbors:
+    """CFG009."""
+
+    def test_a_port_nobody_named_is_worth_knowing(self) -> None:
+        found = only("CFG009", patched("wired-leaf.json", {"DEVICE_NEIGHBOR": {"Ethernet4": None}}))
+        assert found.severity == "info"
+        assert found.message == "Ethernet4 is up with PFC, and none of the 2 neighbors"
+        assert found.elements == ("leaf1:Ethernet4",)
+
+    @pytest.mark.parametrize("role", ["Int", "Dpc"])
+    def test_ports_inside_need_none(self, role: str) -> None:
+        patch = {"DEVICE_NEIGHBOR": {"Ethernet4": None}, "PORT": {"Ethernet4": {"role": role}}}
+        assert drawn("CFG009", patched("wired-leaf.json", patch)) == []
+
+    def test_a_port_without_pfc_needs_none(self) -> None:
+        patch = {"DEVICE_NEIGHBOR": {"Ethernet4": None}, "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": None}}}
+        assert drawn("CFG009", patched("wired-leaf.json", patch)) == []
+
+    def test_without_any_neighbor_nobody_knows(self) -> None:
+        assert drawn("CFG009", patched("leaf.json", {})) == []
+
+
+def test_upstream_configurations_draw_none(reference: Path) -> None:
+    assert corpus_findings(reference, ("CFG004", "CFG009"), ()) == []

@@ -1,0 +1,109 @@
+"""Rules about headroom know that the dynamic buffer model lends it by a ratio, and what an intent makes of a device."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from lossless.api import lint_documents
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.ground.documents.document import Document
+from lossless.output.render.switches import switch_file
+from tests.checks.rules.judging import drawn, only, patched
+from tests.formats.intent.intent_texts import SHAPE
+from tools.example_base import base_of
+
+XON_ALONE = {"pg_lossless_400000_5m_profile": {"size": "19456"}}
+"""The row of ACS-SN5600 as it is with a shared headroom pool: ``size`` is no more than ``xon``."""
+
+
+def leaf(model: str, **parameters: str) -> Document:
+    """Return a leaf whose written profile reserves no more than xon, in a buffer model."""
+    changes: dict[str, Any] = {
+        "DEVICE_METADATA": {"localhost": {"buffer_model": model}},
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0", **parameters}},
+        "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+        "BUFFER_PROFILE": XON_ALONE,
+    }
+    return patched("leaf.json", changes)
+
+
+@pytest.mark.parametrize("code", ["BUF001", "BUF002", "BUF012"])
+def test_headroom_that_a_ratio_lends_is_there(code: str) -> None:
+    assert drawn(code, leaf("dynamic", over_subscribe_ratio="2")) == []
+
+
+@pytest.mark.parametrize("parameters", [{}, {"over_subscribe_ratio": "0"}])
+def test_headroom_that_nothing_lends_is_not(parameters: dict[str, str]) -> None:
+    assert "0 B" in only("BUF001", leaf("dynamic", **parameters)).message
+
+
+def test_a_ratio_counts_in_the_dynamic_model_alone() -> None:
+    assert "0 B" in only("BUF001", leaf("traditional", over_subscribe_ratio="2")).message
+
+
+def rendered(buffers: str, **changes: Any) -> Document:
+    """Return a leaf as it is rendered on a base of its own, with rows laid over it."""
+    fabric = resolve(load_intent(load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")))
+    base = json.dumps(base_of(fabric, fabric.switches[0]))
+    tables = json.loads(switch_file(fabric.switches[0], load_text(base, "base.json")).text)
+    for table, rows in changes.items():
+        tables[table] = {**tables[table], **rows}
+    return load_text(json.dumps(tables), "leaf1/config_db.json")
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [
+        "{model: dynamic}",
+        "{model: dynamic, headroom_oversubscription: 2, unused_ports: reclaim}",
+        "{unused_ports: reclaim}",
+        "{pools: single, unused_ports: reclaim}",
+    ],
+)
+def test_what_is_rendered_draws_nothing_and_has_not_drifted(buffers: str) -> None:
+    intent = load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")
+    report = lint_documents([intent, rendered(buffers)])
+    assert report.errors == ()
+    found = [(finding.code, finding.message) for finding in report.findings if finding.severity != "info"]
+    assert found == []
+
+
+def test_a_device_that_is_told_another_model_than_declared_has_drifted() -> None:
+    intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
+    device = rendered("{model: traditional}")
+    (finding,) = drawn("CFG004", intent, device)
+    assert "buffer_model is traditional, the intent says dynamic" in finding.message
+
+
+def test_what_the_dynamic_model_is_told_otherwise_has_drifted() -> None:
+    buffers = "{model: dynamic, headroom_oversubscription: 2}"
+    intent = load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")
+    pattern = {"AZURE": {"mtu": "1024", "small_packet_percentage": "50"}}
+    parameter = {"AZURE": {"default_dynamic_th": "0"}}
+    device = rendered(buffers, LOSSLESS_TRAFFIC_PATTERN=pattern, DEFAULT_LOSSLESS_BUFFER_PARAMETER=parameter)
+    assert [(finding.message, finding.origin.path) for finding in drawn("CFG004", intent, device)] == [
+        (
+            "DEFAULT_LOSSLESS_BUFFER_PARAMETER says over_subscribe_ratio not at all, the intent says 2",
+            ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "AZURE"),
+        ),
+        (
+            "LOSSLESS_TRAFFIC_PATTERN says small_packet_percentage 50, the intent says 100",
+            ("LOSSLESS_TRAFFIC_PATTERN", "AZURE", "small_packet_percentage"),
+        ),
+    ]
+
+
+def test_a_port_that_is_up_and_whose_buffer_the_intent_gives_back_has_drifted() -> None:
+    buffers = "{unused_ports: reclaim}"
+    intent = load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")
+    tables = rendered(buffers).data
+    up = {name: {**tables["PORT"][name], "admin_status": "up"} for name in ("Ethernet504", "Ethernet512")}
+    found = drawn("CFG004", intent, rendered(buffers, PORT=up))
+    assert [finding.message for finding in found] == [
+        "Ethernet504, Ethernet512 are up, and the intent says that no link uses them"
+    ]

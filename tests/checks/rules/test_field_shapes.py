@@ -1,0 +1,174 @@
+"""What operators do to running switches: remapped tunnels, moved cables, half-changed links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.api import Options, lint_documents
+from tests.checks.rules.judging import drawn, gaps, only, patched
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.document import Document
+
+PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
+
+
+def leaf(**tables: Any) -> Document:
+    return patched("leaf.json", tables)
+
+
+def remap(*ports: str, watched: str | None = "3") -> dict[str, Any]:
+    """Return masks as tunnel remapping writes them."""
+    return {port: {"pfc_enable": "2,3,6", "pfcwd_sw_enable": watched} for port in ports}
+
+
+def two_switches(leaf_pfc: str, spine_names: str | None) -> list[Finding]:
+    """Return PFC findings of a leaf with another mask on its uplink alone, and of its spine."""
+
+    def switch(name: str, peer: str | None, pfc: str) -> Document:
+        neighbor = {"Ethernet8": {"name": peer, "port": "Ethernet8"}} if peer else {}
+        tables = {
+            "DEVICE_METADATA": {"localhost": {"hostname": name}},
+            "DEVICE_NEIGHBOR": {**neighbor, **{port: {"name": "host", "port": "eth0"} for port in PORTS[:2]}},
+            "PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": pfc, "pfcwd_sw_enable": "3"}},
+        }
+        return patched("leaf.json", tables, f"{name}.json")
+
+    documents = [switch("leaf1", "spine1", leaf_pfc), switch("spine1", spine_names, "3")]
+    found = lint_documents(documents, Options()).findings
+    assert found == lint_documents(documents[::-1], Options()).findings
+    return [finding for finding in found if finding.code.startswith("PFC")]
+
+
+def test_a_stray_dscp_is_not_sent_to_a_class_of_bounced_packets() -> None:
+    document = leaf(PORT_QOS_MAP=remap("Ethernet8"), DSCP_TO_TC_MAP={"AZURE": {"26": "1"}})
+    found = only("CLS001", document, rdma_dscps=(26,))
+    assert found.note == "lossless is TC 3, by the priorities that PFC pauses"
+    assert found.help == 'map it to a lossless class: "26": "3"'
+
+
+@pytest.mark.parametrize(("watched", "advice"), [(None, "3"), ("", "3"), ("2", "2,3")])
+def test_the_watchdog_is_not_asked_to_watch_what_remapping_adds(watched: str | None, advice: str) -> None:
+    found = only("WD002", leaf(PORT_QOS_MAP=remap("Ethernet8", watched=watched)))
+    assert found.help == f'set "pfcwd_sw_enable": "{advice}" and restart the watchdog'
+
+
+def test_a_missing_queue_entry_is_one_cause() -> None:
+    """TC 3 then leaves through queue 0, which is lossy and does not mark: both follow from the map."""
+    report = lint_documents([leaf(TC_TO_QUEUE_MAP={"AZURE": {"3": None}})], Options())
+    (found,) = report.findings
+    assert (found.code, found.severity) == ("PFC005", "error")
+    assert found.origin.path == ("TC_TO_QUEUE_MAP", "AZURE")
+    assert found.message == (
+        "PFC is on for priority 3, but a pause stops queue 3, and TC 3 leaves through queue 0"
+    )
+
+
+@pytest.mark.parametrize("length", ["None", "10.5m", "far"])
+def test_a_length_that_means_nothing(length: str) -> None:
+    document = leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": length}}, BUFFER_PG={"Ethernet4|3": None})
+    assert only("BUF004", document).message == (
+        "PFC is on and the port has a cable length that is no whole number of metres, "
+        "so it gets no lossless group"
+    )
+
+
+def test_a_group_left_behind_by_a_longer_cable_is_to_blame_and_not_the_profile_others_use() -> None:
+    found = only("BUF002", leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": "300m"}}))
+    assert found.origin.path == ("BUFFER_PG", "Ethernet4|3", "profile")
+    assert found.elements == ("leaf1:Ethernet4",)
+    assert found.help == (
+        "remove BUFFER_PG|Ethernet4|3 and reload: the switch then makes pg_lossless_400000_300m_profile of its row"
+    )
+
+
+def test_a_group_left_behind_where_no_row_covers_the_cable_needs_a_profile_of_its_own() -> None:
+    found = only("BUF001", leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": "5000m"}}))
+    assert found.severity == "error"
+    assert found.origin.path == ("BUFFER_PG", "Ethernet4|3", "profile")
+    need = found.data["need_bytes"]
+    assert found.help == (
+        f"write pg_lossless_400000_5000m_profile with xoff {need}, and name it in BUFFER_PG|Ethernet4|3"
+    )
+
+
+def test_a_shared_headroom_pool_as_large_as_the_chip_is_itself_to_blame() -> None:
+    found = only("BUF007", leaf(BUFFER_POOL={"ingress_lossless_pool": {"xoff": "200000000"}}))
+    assert found.severity == "error"
+    assert found.origin.path == ("BUFFER_POOL", "ingress_lossless_pool", "xoff")
+    assert found.message == (
+        "ingress_lossless_pool sets 200,000,000 B aside as headroom, which leaves nothing of 158,229,504 B to share"
+    )
+
+
+def test_one_port_without_pfc_is_certain_once_the_other_end_shows_that_it_pauses() -> None:
+    (found,) = two_switches("", "leaf1")
+    link = ("leaf1:Ethernet8 - spine1:Ethernet8",)
+    assert (found.code, found.severity, found.elements) == ("PFC003", "error", link)
+
+
+@pytest.mark.parametrize("spine_names", [None, "leaf2"])
+def test_one_port_without_pfc_is_likely_where_only_one_end_names_the_other(spine_names: str | None) -> None:
+    (found,) = two_switches("", spine_names)
+    assert (found.code, found.severity) == ("PFC001", "warning")
+
+
+def test_ends_of_a_link_that_agree_draw_nothing() -> None:
+    assert two_switches("3", "leaf1") == []
+
+
+def test_a_fragment_counts_its_ports() -> None:
+    fragment = leaf(PORT=None, PFC_WD=None)
+    assert [gap.times for gap in gaps("WD001", fragment)] == [3]
+    assert drawn("WD001", fragment) == []
+
+
+def other_map(**entries: str) -> dict[str, Any]:
+    """Return a second DSCP map, bound to one port."""
+    targets = {**{str(dscp): "0" for dscp in range(64)}, "26": "3", "48": "6", **entries}
+    return {
+        "DSCP_TO_TC_MAP": {"OTHER": targets},
+        "PORT_QOS_MAP": {"Ethernet4": {"dscp_to_tc_map": "OTHER"}},
+    }
+
+
+def test_one_port_that_maps_what_the_others_pause_to_a_lossy_class() -> None:
+    found = only("CLS001", leaf(**other_map(**{"26": "1"})))
+    assert (found.severity, found.confidence) == ("warning", "medium")
+    assert found.message == (
+        "DSCP 26 goes to lossy TC 1 here; most ports of the switch map it to lossless TC 3"
+    )
+    assert found.origin.path == ("DSCP_TO_TC_MAP", "OTHER", "26")
+    assert found.elements == ("leaf1:Ethernet4",)
+
+
+def test_a_port_without_the_map_of_the_others_is_counted_and_a_half_is_no_majority() -> None:
+    dangling = leaf(PORT_QOS_MAP={"Ethernet4": {"dscp_to_tc_map": "NOWHERE"}})
+    assert drawn("CLS001", dangling) == []
+    assert [gap.times for gap in gaps("CLS001", dangling)] == [1]
+    two = leaf(**{**other_map(**{"26": "1"}), "PORT": {"Ethernet8": {"admin_status": "down"}}})
+    assert drawn("CLS001", two) == []
+
+
+def test_maps_that_differ_for_cnps_or_for_bounced_packets_are_no_contradiction() -> None:
+    cnps = {"AZURE": {"48": "3"}}
+    other = other_map()
+    assert drawn("CLS001", leaf(**{**other, "DSCP_TO_TC_MAP": {**other["DSCP_TO_TC_MAP"], **cnps}})) == []
+    masks = remap("Ethernet0", "Ethernet8")
+    masks["Ethernet4"] = {"pfc_enable": "3", "dscp_to_tc_map": "OTHER"}
+    maps = {**other["DSCP_TO_TC_MAP"], "AZURE": {"2": "2", "6": "6"}}
+    assert drawn("CLS001", leaf(DSCP_TO_TC_MAP=maps, PORT_QOS_MAP=masks)) == []
+
+
+def test_headroom_that_the_size_of_the_profile_does_not_hold_is_none() -> None:
+    """NVIDIA, no shared headroom pool: 20,000 B less an XON of 19,456 B."""
+    small = {"pg_lossless_400000_5m_profile": {"size": "20000"}}
+    found = only("BUF001", leaf(BUFFER_PROFILE=small))
+    assert (found.severity, found.data["headroom_bytes"]) == ("error", 544)
+    assert found.origin.path == ("BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "size")
+    assert found.help == "set size to xon + xoff, 250880, and xoff to 231424"
+    shared = {"ingress_lossless_pool": {"xoff": "10000000"}}
+    assert drawn("BUF001", leaf(BUFFER_PROFILE=small, BUFFER_POOL=shared)) == []

@@ -1,0 +1,339 @@
+"""Rules of InfiniBand subnets: what each says beside its own examples, and what of a sound subnet it lets be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.api import Options, lint_documents
+from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
+from tests.checks.rules.judging import drawn, gaps, only
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
+
+
+# --- managers
+
+
+def test_ufm_looks_after_its_own_standby() -> None:
+    alone = {"hosts": [{"on": "sm1", "priority": 10}]}
+    assert only("IB001", managed(**alone)).severity == "warning"
+    assert drawn("IB001", managed(manager="ufm", **alone)) == []
+
+
+def test_a_file_of_a_manager_says_nothing_of_the_others() -> None:
+    assert drawn("IB001", *conf("sm_priority 3\nlmc 0\n")) == []
+    assert [gap.times for gap in gaps("IB001", *conf("sm_priority 3\nlmc 0\n"))] == [1]
+
+
+def test_priorities_that_nobody_states_are_alike() -> None:
+    finding = only("IB001", managed(hosts=[{"on": "sm1"}, {"on": "sm2"}]))
+    assert finding.message == "sm2 and sm1 both have priority 0: the lower GUID decides which is master"
+    assert finding.severity == "warning"
+
+
+def test_a_managed_switch_can_run_the_manager() -> None:
+    hosts = [{"on": "leaf1", "priority": 10}, {"on": "sm2", "priority": 5}]
+    assert drawn("IB007", intent(subnet_manager={"hosts": hosts}, sharp="off")) == []
+
+
+# --- routing
+
+
+def torus(*sides: int, engine: str, **more: Any) -> Document:
+    """Return a torus that is routed by an engine."""
+    shape = {"sides": list(sides), "links": "1 x NDR", "hosts_per_switch": 1, "host_links": "1 x NDR"}
+    place = [f"sw-{'-'.join(['1'] * (len(sides) - 1) + [str(number)])}" for number in (1, 2)]
+    hosts = {
+        name: {"at": where, "links": "1 x NDR", "role": "management"}
+        for name, where in zip(("sm1", "sm2"), place, strict=True)
+    }
+    topology = {"fat_tree": None, "torus": shape, "hosts": {**hosts, "storage1": None}}
+    parts = {"storage": None}
+    routing = {"engine": engine, "roots": "off"}
+    return intent(
+        topology=topology, subnet_manager={"routing": routing}, sharp="off", partitions=parts, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "severity"),
+    [
+        (torus(4, 3, engine="ftree"), "error"),
+        (torus(4, 3, engine="updn"), "error"),
+        (torus(5, 3, engine="minhop"), "error"),
+        (torus(5, 3, engine="dor"), "error"),
+        (torus(3, 3, engine="dor"), "warning"),
+        (managed(routing={"engine": "torus-2QoS", "roots": "off"}), "error"),
+        (managed(routing={"engine": "minhop", "roots": "off"}), "info"),
+    ],
+)
+def test_an_engine_that_does_not_fit_is_as_grave_as_what_becomes_of_it(
+    document: Document, severity: str
+) -> None:
+    found = lint_documents([document], Options(select=("IB002",)))
+    assert [finding.severity for finding in found.findings] == [severity]
+
+
+@pytest.mark.parametrize("engine", ["lash", "nue", "dfsssp"])
+def test_engines_for_any_topology_fit_a_torus(engine: str) -> None:
+    assert drawn("IB002", torus(5, 5, engine=engine)) == []
+
+
+def test_what_nvidias_manager_takes_by_itself_is_not_judged() -> None:
+    document = intent(flavour="nvidia", subnet_manager={"routing": None})
+    assert drawn("IB002", document) == drawn("IB037", document) == []
+    assert [gap.times for gap in gaps("IB002", document)] == [1]
+
+
+def test_a_leaf_among_the_roots_fails_ftree_and_misleads_updn() -> None:
+    roots = ["leaf1", "spine1", "spine2"]
+    assert only("IB003", managed(routing={"roots": roots})).severity == "error"
+    assert only("IB003", managed(routing={"engine": "updn", "roots": roots})).severity == "warning"
+
+
+def test_engines_of_nvidias_are_known_there_alone() -> None:
+    routing = {"engine": "ar_updn", "roots": "off"}
+    assert only("IB015", managed(routing=routing)).severity == "error"
+    assert drawn("IB015", intent(flavour="nvidia", subnet_manager={"routing": routing})) == []
+    deployed = conf("lmc 0\nrouting_engine ar_updn\n")
+    assert drawn("IB015", *deployed) == []
+    assert len(gaps("IB015", *deployed)) == 1
+
+
+def test_an_engine_that_may_be_nvidias_is_not_judged() -> None:
+    deployed = conf("lmc 0\nrouting_engine pqft\n")
+    assert drawn("IB015", *deployed) == []
+    assert len(gaps("IB015", *deployed)) == 1
+
+
+def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:
+    finding = only("IB015", *conf("lmc 0\nrouting_engine updn,ftre\n"))
+    assert (finding.severity, finding.help) == ("warning", "did you mean ftree?")
+
+
+def test_a_torus_cannot_be_kept_free_of_circles_on_one_lane() -> None:
+    one_lane = {"qos": {"vls": 1, "levels": {"training": {"vl": 0}, "storage": {"vl": 0}}}}
+    assert drawn("IB004", torus(5, 5, engine="lash")) == []
+    assert only("IB004", torus(5, 5, engine="lash", **one_lane)).message.startswith(
+        "lash needs several lanes on a torus"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "sl", "severity", "message"),
+    [
+        (1, 0, "error", "torus-2QoS needs 2 lanes, and VL0 alone is operational"),
+        (2, 8, "warning", "torus-2QoS needs 4 lanes to go round a failed switch without a circle, and VL0 to VL1 are"),
+        (3, 8, "warning", "torus-2QoS needs 8 lanes for two levels of service, and VL0 to VL3 are operational"),
+    ],
+)  # fmt: skip
+def test_torus_2qos_needs_lanes_for_what_it_is_to_do(code: int, sl: int, severity: str, message: str) -> None:
+    parted = f"Default=0x7fff : ALL, SELF=full ;\nA=0x2, sl={sl} : {MEMBERS} ;\n"
+    finding = only("IB004", *conf(f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls {code}\n", parted))
+    assert finding.severity == severity
+    assert finding.message.startswith(message)
+
+
+@pytest.mark.parametrize(("code", "sl"), [(3, 7), (4, 8)])
+def test_lanes_that_nobody_asks_for_are_not_missed(code: int, sl: int) -> None:
+    parted = f"Default=0x7fff : ALL, SELF=full ;\nA=0x2, sl={sl} : {MEMBERS} ;\n"
+    assert drawn("IB004", *conf(f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls {code}\n", parted)) == []
+
+
+def test_an_engine_of_many_lanes_without_qos_is_no_error_on_a_tree() -> None:
+    routing = {"routing": {"engine": "dfsssp", "roots": "off"}}
+    parts = {"compute": {"level": None}, "storage": None}
+    document = intent(subnet_manager=routing, qos=None, partitions=parts, jobs=None, sharp="off")
+    finding = only("IB004", document)
+    assert (finding.severity, finding.note) == ("warning", "on a fat tree its paths close no circle even so")
+    assert only("IB004", *conf("routing_engine dfsssp\nlmc 0\n")).severity == "error"
+
+
+def test_nue_needs_tables_only_where_it_may_use_several_lanes() -> None:
+    assert drawn("IB004", *conf("routing_engine nue\nlmc 0\n")) == []
+    assert only("IB004", *conf("routing_engine nue\nnue_max_num_vls 4\n")).severity == "error"
+
+
+# --- levels of service
+
+
+def test_a_level_on_a_lane_that_is_not_there_rides_on_another() -> None:
+    document = intent(qos={"vls": 2, "levels": {"storage": {"vl": 2}}})
+    assert only("IB004", document).message == (
+        "level storage is to use VL 2, and VL0 to VL1 are operational: it rides on VL 0"
+    )
+
+
+def test_storage_on_the_lane_of_the_jobs_is_a_warning() -> None:
+    finding = only("IB005", intent(qos={"levels": {"storage": {"vl": 1}}}))
+    assert finding.severity == "warning"
+    assert finding.origin.path == ("partitions", "storage")
+
+
+def test_entries_beyond_the_sixteenth_are_dropped() -> None:
+    table = ",".join("0" * 17)
+    assert "17 entries" in only("IB005", *conf(f"qos TRUE\nqos_sl2vl {table}\n")).message
+
+
+def test_tables_of_lanes_are_nothing_while_qos_is_off() -> None:
+    assert said(*conf("qos FALSE\nqos_sl2vl 0,1\n")) == {"IB028": "error"}
+
+
+def test_a_misspelled_qos_is_one_finding_and_not_three() -> None:
+    assert said(*conf("routing_engine dfsssp\nqos yes\nqos_high_limit 4\n")) == {"IB016": "error"}
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("15:4,0:64", "'15:4' in qos_vlarb_high: a lane is 0 to 14, its weight 0 to 255"),
+        ("0:64, 1:300, 2:abc,3-4", "'1:300', '2:abc' and '3-4' in qos_vlarb_high: a lane is 0 to 14"),
+        (",".join(["0:4"] * 65), "qos_vlarb_high has 65 pairs: those behind the first 64 are dropped"),
+    ],
+)
+def test_arbitration_of_lanes_or_weights_that_are_none_is_said_once(table: str, words: str) -> None:
+    text = f"qos TRUE\nmax_op_vls 4\nqos_vlarb_high {table}\n"
+    finding = only("IB017", *conf(text))
+    assert finding.message.startswith(words)
+    assert finding.origin.path == ("qos_vlarb_high",)
+    assert drawn("IB017", *conf(text.replace("TRUE", "FALSE"))) == []
+
+
+@pytest.mark.parametrize("table", ["(null)", "0:64,1:0x20, 14:255", ",".join(["0:4"] * 64)])
+def test_sound_arbitration_is_let_be(table: str) -> None:
+    assert drawn("IB017", *conf(f"qos TRUE\nqos_swe_vlarb_low {table}\n")) == []
+
+
+@pytest.mark.parametrize("key", ["vl_stall_count", "leaf_vl_stall_count"])
+def test_a_stall_count_of_zero_means_nothing(key: str) -> None:
+    finding = only("IB017", *conf(f"lmc 0\n{key} 0\n"))
+    assert (finding.severity, finding.message) == ("error", f"{key} 0 has no defined meaning")
+    assert finding.origin.path[-1:] == (key,)
+    assert drawn("IB017", *conf(f"lmc 0\n{key} 1\n")) == []
+
+
+def test_what_is_off_in_any_word_is_off() -> None:
+    assert said(*conf("lmc 0\nsweep_on_trap off\n")) == {"IB016": "info", "IB033": "warning"}
+    assert said(*conf("lmc 0\nsweep_on_trap on\n")) == {"IB016": "error"}
+
+
+def test_arbitration_of_their_own_for_some_ports_is_not_judged() -> None:
+    text = "qos TRUE\nmax_op_vls 3\nqos_vlarb_low 0:4\nqos_ca_vlarb_low 0:4,3:4\n"
+    deployed = conf(text, f"Training=0x2, sl=3 : {MEMBERS} ;\n")
+    assert drawn("IB027", *deployed) == []
+    assert len(gaps("IB027", *deployed)) == 1
+
+
+@pytest.mark.parametrize(("key", "code"), [("head_of_queue_lifetime", 0x0B), ("packet_life_time", 0x05)])
+def test_short_lives_are_said_of_every_kind(key: str, code: int) -> None:
+    assert said(*conf(f"lmc 0\n{key} {code:#x}\nleaf_head_of_queue_lifetime 0x0b\n")) == {"IB014": "warning"}
+
+
+# --- links
+
+
+def test_split_ports_count_half() -> None:
+    hardware = {"switch": "nvidia-qm8700", "hca": "connectx-6"}
+    shape = {"host_links": "1 x HDR100", "uplinks": "5 x HDR"}
+    managers = [{"on": "host1", "priority": 10}, {"on": "host31", "priority": 5}]
+
+    def leaf_of(hosts: int) -> Document:
+        tree = {**shape, "hosts_per_leaf": hosts}
+        topology = {"fat_tree": tree, "hosts": None, "oversubscription": 4}
+        parts = {"storage": None}
+        manager = {"hosts": managers}
+        return intent(
+            hardware=hardware, topology=topology, subnet_manager=manager, partitions=parts, sharp="off"
+        )
+
+    # 10 whole ports and 60 halves are the 40 that a switch has.
+    assert drawn("IB006", leaf_of(60)) == []
+    assert only("IB006", leaf_of(61)).data["asked"] == {"HDR100": 61, "HDR": 10}
+
+
+def test_links_of_managers_are_no_load() -> None:
+    assert drawn("IB040", intent(topology={"fat_tree": {"uplinks": "3 x NDR", "hosts_per_leaf": 5}})) == []
+    more = {"topology": {"fat_tree": {"uplinks": "3 x NDR", "hosts_per_leaf": 6}}}
+    assert only("IB040", intent(**more)).data["ratio"] == 1.167
+
+
+# --- partitions
+
+
+def test_two_statements_of_one_partition_are_one() -> None:
+    parted = "Default=0x7fff : ALL, SELF=full ;\nA=0x8002 : 0x12, 0x13 ;\nB=0x2 : 0x14=full ;\n"
+    assert drawn("IB024", *conf("lmc 0\n", parted)) == []
+    assert only("IB024", *conf("lmc 0\n", parted.replace("B=0x2", "B=0x3"))).places == 2
+
+
+def test_a_member_alone_has_nobody_to_talk_to() -> None:
+    assert drawn("IB024", *conf("lmc 0\n", "A=0x2 : 0x12 ;\nB=0x3 : ALL=full ;\n")) == []
+
+
+def test_opensm_makes_its_own_port_a_full_member_where_nothing_is_said() -> None:
+    assert drawn("IB025", *conf("lmc 0\n", "A=0x2 : ALL=full ;\n")) == []
+    assert only("IB025", *conf("lmc 0\n", "Default=0x7fff : ALL ;\nA=0x2 : ALL=full ;\n")).severity == "error"
+
+
+def test_a_partition_of_switches_keeps_no_hosts_apart() -> None:
+    default = "Default=0x7fff, ipoib : ALL_CAS=full, ALL_SWITCHES=full, SELF=full;\n"
+    sun = f"{default}SUN_DCS=0x0001, ipoib : ALL_SWITCHES=full;\n"
+    assert drawn("IB012", *conf("lmc 0\n", sun)) == []
+
+
+def test_a_partition_that_has_everybody_is_no_wall_and_an_open_default_is_said_once() -> None:
+    stock = """\
+Default=0x7fff, rate=3, mtu=4, scope=2, defmember=full :
+    ALL, ALL_SWITCHES=full ;
+Default=0x7fff, ipoib, rate=3, mtu=4, scope=2 :
+    mgid=ff12:401b::ffff:ffff       # IPv4 broadcast
+    mgid=ff12:601b::1,Q_Key=0xb1b   # IPv6, all nodes
+    ALL=full, ALL_SWITCHES=full ;
+ib0_2=0x0002, rate=3, mtu=4, scope=2, defmember=full :
+    ALL, ALL_SWITCHES=full ;
+"""
+    assert said(*conf("lmc 0\n", stock)) == {}
+    walled = f"{stock}Tenant=0x3 : {MEMBERS} ;\n"
+    assert only("IB012", *conf("lmc 0\n", walled)).message.endswith("Tenant keeps nobody apart")
+    storage = f"{stock}Storage=0x3 : ALL=limited, {MEMBERS} ;\n"
+    assert only("IB012", *conf("lmc 0\n", storage)).message.endswith("Storage keeps nobody apart")
+
+
+def test_a_group_may_not_be_faster_than_the_slowest_port() -> None:
+    parts = {"compute": {"ipoib": True, "rate": "XDR"}}
+    assert (
+        only("IB026", intent(partitions=parts)).message
+        == "compute is for 800 Gb/s; the slowest port has 400 Gb/s"
+    )
+    assert drawn("IB026", intent(partitions={"compute": {"ipoib": True, "rate": "NDR"}})) == []
+
+
+def test_partitions_that_are_not_enforced_are_an_error_where_there_are_several() -> None:
+    deployed = conf(
+        "no_partition_enforcement TRUE\n", f"Default=0x7fff : ALL, SELF=full ;\nA=0x2 : {MEMBERS} ;\n"
+    )
+    assert said(*deployed) == {"IB035": "error"}
+    assert said(*conf("no_partition_enforcement TRUE\n")) == {"IB035": "warning"}
+
+
+# --- jobs and SHARP
+
+
+def test_jobs_at_the_first_place_need_their_partition_there() -> None:
+    parts: dict[str, Any] = {"storage": {"members": {"limited": []}}}
+    without = {"environment": {"NCCL_IB_PKEY": None}}
+    assert only("IB013", intent(partitions=parts, jobs=without)).data == {"place": 0, "right": 1}
+    first = {**parts, "compute": {"index0": True}}
+    assert drawn("IB013", intent(partitions=first, jobs=without)) == []
+
+
+def test_which_of_several_partitions_is_at_a_place_is_not_judged() -> None:
+    assert drawn("IB013", intent()) == []
+    assert len(gaps("IB013", intent())) == 1
+
+
+def test_the_trees_and_levels_of_sharp_that_is_off_do_not_matter() -> None:
+    assert drawn("IB010", intent(sharp="off")) == drawn("IB011", intent(sharp="off")) == []

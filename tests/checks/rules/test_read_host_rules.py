@@ -1,0 +1,313 @@
+"""What rules say of hosts that were read: beside their intent, beside a switch alone, and where little is known."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.checks.lint.devices import Settings, deployed_fabric
+from lossless.checks.lint.run import run
+from lossless.checks.rules.hosts.differences import differences
+from lossless.checks.rules.hosts.hst010_names_match_more import parsed
+from lossless.checks.rules.table import for_hosts
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents import load_text
+from lossless.model.fabric.hosts import Ets, HostQos, unread
+from lossless.model.fabric.model import Host
+from lossless.model.fabric.view import View
+from tests.checks.rules.linted import intent_view
+from tests.checks.rules.read_hosts import as_read, at, codes, judged, places, with_library, with_variable
+from tests.checks.rules.snippets import BASES, merge
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Finding
+    from lossless.model.fabric.model import Fabric
+
+THOR = {"congestion_control": "dcqcn", "hardware": {"nic": "broadcom-thor-2"}}
+
+
+@cache
+def fabric() -> Fabric:
+    return intent_view({}).fabric
+
+
+def wanted(of: Fabric | None = None) -> HostQos:
+    return (of or fabric()).hosts[0].qos
+
+
+def switch(**tables: Any) -> Fabric:
+    """Return a leaf as its file alone shows it, changed by a merge patch: no intent says what it should be."""
+    data = merge(json.loads((BASES / "rendered-leaf.json").read_text()), tables)
+    document = load_text(json.dumps(data, indent=2), "leaf1/config_db.json")
+    return deployed_fabric([document], Settings((), (), {}, compared=False), [])
+
+
+def beside_intent(have: HostQos) -> list[tuple[str, str]]:
+    return places(judged(fabric(), have, wanted()))
+
+
+def only(of: Fabric, have: HostQos, want: HostQos | None = None) -> Finding:
+    (finding,) = judged(of, have, want).findings
+    return finding
+
+
+def test_of_a_host_that_says_nothing_nothing_is_judged() -> None:
+    host = unread(Origin("hosts/host1"))
+    verdicts = judged(fabric(), host, wanted())
+    assert verdicts.findings == ()
+    assert {gap.code for gap in verdicts.not_judged} >= {
+        *("NIC001", "NIC009", "NIC013", "NIC014", "NIC015", "NIC019", "PFC003", "HST001", "CLS008", "WD015")
+    }
+
+
+def test_no_edit_is_offered_for_what_a_tool_printed() -> None:
+    host = as_read(wanted(), trust="pcp", global_pause=True, dcbx="firmware")
+    findings = judged(fabric(), with_variable(host, "NCCL_IB_SL", "3"), wanted()).findings
+    assert {"NIC009", "PFC006", "PFC010", "HST006"} <= {finding.code for finding in findings}
+    assert [finding for finding in findings if finding.fix] == []
+    assert [finding.help for finding in findings if "hosts." in finding.help] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"priorities": ()},
+            "the reaction point of DCQCN runs on no priority, not on priority 3, which is lossless",
+        ),
+        (
+            {"notifying": (5,)},
+            "the notification point of DCQCN runs on priority 5, not on priority 3, which is lossless",
+        ),
+        (
+            {"enabled": False, "priorities": (), "notifying": ()},
+            "DCQCN runs on no priority, not on priority 3, which is lossless",
+        ),
+        ({"priority_mask": 0}, "DCQCN runs on no priority, not on priority 3, which is lossless"),
+    ],
+)
+def test_both_halves_of_dcqcn_and_the_firmware_count(changes: dict[str, Any], message: str) -> None:
+    host = as_read(wanted())
+    found = only(fabric(), host._replace(dcqcn=host.dcqcn._replace(**changes)), wanted())
+    assert (found.code, found.severity, found.message) == ("NIC001", "error", message)
+
+
+def test_the_firmwares_mask_is_blamed_where_it_is_what_switches_dcqcn_off() -> None:
+    host = as_read(wanted())
+    masked = host._replace(dcqcn=host.dcqcn._replace(priority_mask=0))
+    assert only(fabric(), masked, wanted()).origin == at("dcqcn.priority_mask")
+
+
+def test_where_nothing_marks_dcqcn_may_be_off() -> None:
+    lossy = intent_view({"congestion_control": "pfc-only", "classes": {"rdma": {"ecn": "off"}}}).fabric
+    assert judged(lossy, as_read(wanted(lossy)), wanted(lossy)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("priority_to_tc", "tsa", "percent", "expected"),
+    [
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("ets", "ets"), (50, 50), False),
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("ets", "ets"), (75, 25), False),
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("ets", "ets"), (76, 24), True),
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("ets", "ets"), (100, 0), True),
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("ets", "strict"), (100, 0), False),
+        ((0, 0, 0, 1, 0, 0, 0, 0), ("vendor", "vendor"), (0, 0), False),
+        ((1, 1, 1, 1, 1, 1, 1, 1), ("ets", "ets"), (99, 1), False),
+        # As Broadcom's script lays them out: the TC of RoCE is 1, its priority 3.
+        ((0, 0, 0, 1, 0, 0, 0, 2), ("ets", "ets", "strict"), (50, 50, 0), False),
+        ((0, 0, 0, 1, 0, 0, 0, 2), ("ets", "ets", "strict"), (90, 10, 0), True),
+    ],
+)
+def test_rdma_has_half_of_an_equal_share_of_its_nic(
+    priority_to_tc: tuple[int, ...], tsa: tuple[Any, ...], percent: tuple[int, ...], expected: bool
+) -> None:
+    rest = 8 - len(tsa)
+    unused: tuple[Any, ...] = ("strict",) * rest
+    ets = Ets(priority_to_tc, (*tsa, *unused), (*percent, *((0,) * rest)))
+    found = codes(judged(fabric(), as_read(wanted(), ets=ets), wanted()))
+    assert found == (["NIC013"] if expected else [])
+
+
+@pytest.mark.parametrize(("told_m", "expected"), [(2, "NIC014"), (3, None), (4, "HST009")])
+def test_a_nic_is_told_the_cable_it_hangs_on(told_m: int, expected: str | None) -> None:
+    found = beside_intent(as_read(wanted(), cable_m=told_m))
+    assert found == ([(expected, "cable_m")] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [(3, None), (1, None), (0, "error"), (2, "error"), (7, "warning")]
+)
+def test_nccl_uses_a_gid_of_roce_v2(index: int, expected: str | None) -> None:
+    types = ((0, "IB/RoCE v1"), (1, "RoCE v2"), (2, "IB/RoCE v1"), (3, "RoCE v2"))
+    host = as_read(wanted(), gid_types=types)
+    host = host._replace(jobs=host.jobs._replace(gid_index=index))
+    found = judged(fabric(), host, None).findings
+    assert [(finding.code, finding.severity) for finding in found] == (
+        [("NIC016", expected)] if expected else []
+    )
+
+
+def test_a_gid_whose_type_no_file_says_is_not_judged() -> None:
+    host = as_read(wanted())
+    verdicts = judged(fabric(), host._replace(jobs=host.jobs._replace(gid_index=3)), None)
+    assert [(gap.code, gap.reason) for gap in verdicts.not_judged] == [
+        ("NIC016", "no file of the host says of which type the GID 3 is")
+    ]
+
+
+def test_dscps_of_rdma_are_sorted_as_the_class_says() -> None:
+    changed = tuple((dscp, 2 if dscp == 26 else priority) for dscp, priority in _map(wanted()))
+    found = only(fabric(), as_read(wanted(), dscp_to_priority=changed), wanted())
+    assert (found.code, found.message) == (
+        "NIC019",
+        "the NICs sort DSCP 26 into priority 2; class rdma is priority 3",
+    )
+
+
+def test_a_switch_alone_says_which_priority_a_dscp_has() -> None:
+    device, host = switch(), as_read(wanted())
+    assert judged(device, host, None).findings == ()
+    changed = tuple((dscp, 2 if dscp == 26 else priority) for dscp, priority in _map(wanted()))
+    assert codes(judged(device, host._replace(dscp_to_priority=changed), None)) == ["NIC019"]
+    # What the host does not send RDMA on is its own business without an intent.
+    other = tuple((dscp, 2 if dscp == 25 else priority) for dscp, priority in _map(wanted()))
+    assert codes(judged(device, host._replace(dscp_to_priority=other), None)) == []
+
+
+def _map(host: HostQos) -> tuple[tuple[int, int], ...]:
+    assert isinstance(host.dscp_to_priority, tuple)
+    return host.dscp_to_priority
+
+
+def test_a_nic_left_to_its_own_map_joins_others_to_rdma() -> None:
+    default = tuple((dscp, dscp >> 3) for dscp in range(64))
+    found = judged(fabric(), as_read(wanted(), dscp_to_priority=default), wanted()).findings
+    assert [(finding.code, finding.severity) for finding in found] == [("HST009", "warning")]
+    assert found[0].message == (
+        "the priority of DSCP 8-25, 27-47, 49-63 is 1, 2, 3, 4, 5, 6, 7, the intent says 0"
+    )
+
+
+@pytest.mark.parametrize(("tos", "expected"), [(106, None), (104, None), (40, "info"), (26, "warning")])
+def test_what_the_driver_overrides_does_no_harm(tos: int, expected: str | None) -> None:
+    found = judged(fabric(), as_read(wanted(), nccl_tc=tos), wanted()).findings
+    assert [finding.severity for finding in found] == ([expected] if expected else [])
+
+
+def test_what_the_driver_forces_on_all_queue_pairs_is_graver_than_what_jobs_ask_for() -> None:
+    found = only(fabric(), as_read(wanted(), traffic_class=40, nccl_tc=106), wanted())
+    assert (found.code, found.severity) == ("HST008", "error")
+    assert found.message == "traffic_class 40 puts RDMA on lossy DSCP 10, NCCL_IB_TC 106 on DSCP 26"
+
+
+def test_rdma_cm_counts_where_the_driver_has_no_class_of_its_own() -> None:
+    inbox = as_read(wanted(), traffic_class=None, nccl_tc=106)
+    assert beside_intent(inbox) == []
+    assert beside_intent(inbox._replace(cma_tos=40)) == [("HST008", "cma_tos")]
+    assert beside_intent(inbox._replace(cma_tos=0)) == [("HST009", "cma_tos")]
+
+
+def test_a_library_that_is_lossy_beside_a_right_class_is_named() -> None:
+    found = only(fabric(), with_library(as_read(wanted()), "UCX", "UCX_IB_TRAFFIC_CLASS", 40), wanted())
+    assert (found.code, found.data["source"]) == ("HST008", "UCX_IB_TRAFFIC_CLASS")
+
+
+@pytest.mark.parametrize(("priority", "expected"), [(6, []), (7, []), (5, ["CLS008"]), (3, ["CLS008"])])
+def test_broadcom_ships_cnps_on_priority_7(priority: int, expected: list[str]) -> None:
+    thor = intent_view(THOR).fabric
+    want = wanted(thor)
+    have = as_read(want)
+    found = judged(thor, have._replace(dcqcn=have.dcqcn._replace(cnp_priority=priority)), None).findings
+    assert [finding.code for finding in found] == expected
+
+
+def test_cnps_of_the_operators_dscp_are_paused_by_a_stock_switch() -> None:
+    """Mellanox/nic-configuration-operator sets CNP_DSCP to 4, which SONiC's templates make a PFC class."""
+    stock = switch(DSCP_TO_TC_MAP={"AZURE": {"4": "3"}})
+    have = as_read(wanted())
+    found = only(stock, have._replace(dcqcn=have.dcqcn._replace(cnp_dscp=4)))
+    assert (found.code, found.severity, found.data["nic_dscp"]) == ("CLS008", "error", 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("mlx5_1", ("mlx5_1",)),
+        ("mlx5_0:1,mlx5_1:1", ("mlx5_0", "mlx5_1")),
+        ("^mlx5_1", ("mlx5_1",)),
+        ("=mlx5_1", ()),
+        ("^=mlx5_1", ()),
+        ("", ()),
+        (",,", ()),
+        ("mlx5", ("mlx5",)),
+    ],
+)
+def test_a_list_is_read_as_nccl_reads_it(value: str, names: tuple[str, ...]) -> None:
+    assert parsed(value) == names
+
+
+@pytest.mark.parametrize(
+    ("value", "devices", "expected"),
+    [
+        ("mlx5_1", ("mlx5_1", "mlx5_10"), "warning"),
+        ("mlx5_1,mlx5_10", ("mlx5_1", "mlx5_10"), None),
+        ("mlx5_1", ("mlx5_0", "mlx5_1", "mlx5_2"), None),
+        ("mlx5", ("mlx5_0", "mlx5_1"), None),
+        ("mlx5_1", (), "info"),
+        ("mlx5_1", ("mlx5_0",), "info"),
+        ("mlx5_0", (), None),
+        ("mlx5", (), None),
+        ("^mlx5_1", ("mlx5_1", "mlx5_11"), "warning"),
+    ],
+)
+def test_a_name_that_begins_another_is_a_trap(
+    value: str, devices: tuple[str, ...], expected: str | None
+) -> None:
+    host = with_variable(as_read(wanted(), rdma_devices=devices), "NCCL_IB_HCA", value)
+    found = judged(fabric(), host, wanted()).findings
+    assert [finding.severity for finding in found] == ([expected] if expected else [])
+    assert all(finding.code == "HST010" for finding in found)
+
+
+def test_the_list_is_given_back_with_its_ports() -> None:
+    host = as_read(wanted(), rdma_devices=("mlx5_1", "mlx5_10"))
+    found = only(fabric(), with_variable(host, "NCCL_IB_HCA", "^mlx5_1:1"), wanted())
+    assert found.help == "write NCCL_IB_HCA=^=mlx5_1:1"
+
+
+@given(st.sampled_from(sorted(dict(wanted().dcqcn.values))), st.integers(0, 10_000))
+def test_a_difference_names_both_values_and_both_places(name: str, value: int) -> None:
+    want = wanted()
+    have = as_read(want)
+    values = {**dict(have.dcqcn.values), name: value}
+    changed = have._replace(dcqcn=have.dcqcn._replace(values=tuple(values.items())))
+    found = list(differences(changed, want))
+    if value == dict(want.dcqcn.values)[name]:
+        assert found == []
+    else:
+        ((setting, is_, says, origin, declared, _),) = found
+        assert (setting, is_, says) == (name, str(value), str(dict(want.dcqcn.values)[name]))
+        assert origin == at(f"dcqcn.{name}")
+        assert declared.path[0] == "congestion_control"
+
+
+def test_generations_of_nics_that_were_read_are_told_apart() -> None:
+    """Bai et al., NSDI 2023, 7.2: one generation paces CNPs at the receiver, another at the sender."""
+    new = as_read(wanted())
+    values = dict(new.dcqcn.values) | {"min_time_between_cnps": 0}
+    old = new._replace(nic_name="connectx-6-dx", dcqcn=new.dcqcn._replace(values=tuple(values.items())))
+    strange = new._replace(nic=None, nic_name="")
+    hosts = (Host("host1", new), Host("host2", old), Host("host3", strange))
+    (finding,) = drawn(View(fabric()._replace(hosts=hosts)), "NIC003")
+    assert (finding.severity, finding.elements) == ("warning", ("host2",))
+    assert drawn(View(fabric()._replace(hosts=(hosts[0], hosts[2]))), "NIC003") == []
+
+
+def drawn(view: View, code: str) -> list[Finding]:
+    """Return the findings of one rule on a view."""
+    return [one for one in run(view, for_hosts(frozenset({code})), "intent").findings if one.code == code]

@@ -1,0 +1,116 @@
+"""Laws of traces: the same through either door, the same back, the same in any order."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lossless.checks.trace.follow import trace
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.errors import LosslessError
+from lossless.model.fabric.view import View, bare
+from lossless.model.hardware.load import switch_for_hwsku
+from tests.output.render.test_render_laws import rendered
+from tests.strategies import fabric_of, intents
+
+if TYPE_CHECKING:
+    from lossless.checks.trace.model import Stages, Trace
+    from lossless.model.fabric.model import Fabric
+
+Data = dict[str, Any]
+
+
+def ends(fabric: Fabric, choice: st.DataObject) -> tuple[str, str]:
+    """Draw two hosts of a fabric."""
+    names = [host.name for host in fabric.hosts]
+    assume(len(names) > 1)
+    found = choice.draw(st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True))
+    return found[0], found[1]
+
+
+def followed(fabric: Fabric, source: str, target: str, dscp: int) -> Trace:
+    try:
+        return trace(View(fabric), source, target, dscp)
+    except LosslessError as error:
+        assume("no link leads" not in str(error))
+        raise
+
+
+def deployed(fabric: Fabric) -> Fabric:
+    """Return the fabric as it is read back from the files that it is rendered to."""
+    files = [Tables(f"{switch.name}.json", rendered(fabric, switch)) for switch in fabric.switches]
+    return read_fabric(files, switch_for_hwsku)
+
+
+def way(found: Trace) -> list[tuple[Any, ...]]:
+    """Return what a trace says of switches, without where it was written."""
+    return [(hop.switch, hop.ingress.port, hop.egress.port, bare(hop.stages)) for hop in found.hops]
+
+
+@given(intents(renderable=True), st.data())
+def test_an_intent_and_what_is_rendered_from_it_treat_a_packet_alike(
+    data: Data, choice: st.DataObject
+) -> None:
+    fabric = fabric_of(data)
+    source, target = ends(fabric, choice)
+    dscp = choice.draw(st.integers(0, 63))
+    declared = followed(fabric, source, target, dscp)
+    read = followed(deployed(fabric), source, target, dscp)
+    assert way(read) == way(declared)
+    assert read.choice.equal == declared.choice.equal
+    # Between dual ToRs more priorities pause than the intent names, and a device does not say which are only tunnels'.
+    assert read.lossless == declared.lossless or data["topology"].get("leaf_spine", {}).get("dual_tor")
+    assert (read.source, read.target) == (declared.source, declared.target)
+
+
+def treatment(stages: Stages) -> tuple[int | None, ...]:
+    return (
+        stages.classification.lookup.target,
+        stages.priority_group.lookup.target,
+        stages.queue.lookup.target,
+        stages.ecn.kmin_bytes,
+    )
+
+
+@given(intents(), st.data())
+def test_the_way_back_is_the_same_classes(data: Data, choice: st.DataObject) -> None:
+    fabric = fabric_of(data)
+    source, target = ends(fabric, choice)
+    # What marks tunnels of dual ToRs has a class of its own between leaves and spines, and none towards hosts.
+    tunnels = {2, 6} if any(switch.qos.tunnel for switch in fabric.switches) else set()
+    dscp = choice.draw(st.sampled_from([dscp for dscp in range(64) if dscp not in tunnels]))
+    there, back = followed(fabric, source, target, dscp), followed(fabric, target, source, dscp)
+    assert len(there.hops) == len(back.hops)
+    assert there.choice.equal == back.choice.equal
+    assert [treatment(hop.stages)[:3] for hop in there.hops] == [
+        treatment(hop.stages)[:3] for hop in reversed(back.hops)
+    ]
+
+
+@given(intents(), st.data())
+def test_the_order_of_links_and_switches_does_not_matter(data: Data, choice: st.DataObject) -> None:
+    fabric = fabric_of(data)
+    source, target = ends(fabric, choice)
+    found = followed(fabric, source, target, 26)
+    shuffle = random.Random(choice.draw(st.integers(0, 99)))
+    links, switches = [*fabric.links], [*fabric.switches]
+    shuffle.shuffle(links)
+    shuffle.shuffle(switches)
+    other = fabric._replace(links=tuple(links), switches=tuple(switches))
+    assert followed(other, source, target, 26) == found
+
+
+@given(intents(), st.data())
+def test_hops_follow_each_other_by_a_link(data: Data, choice: st.DataObject) -> None:
+    fabric = fabric_of(data)
+    source, target = ends(fabric, choice)
+    found = followed(fabric, source, target, 26)
+    for before, after in zip(found.hops, found.hops[1:], strict=False):
+        assert before.egress.peer == f"{after.switch}:{after.ingress.port}"
+        assert after.ingress.peer == f"{before.switch}:{before.egress.port}"
+    assert (found.hops[0].ingress.peer, found.hops[-1].egress.peer) == (found.source, found.target)
+    assert len({hop.switch for hop in found.hops}) == len(found.hops)

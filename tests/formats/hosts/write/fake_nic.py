@@ -1,0 +1,258 @@
+"""A host with pretended NICs: a sysfs tree, and the tools that read and change them.
+
+The tools keep the quirks of the real ones: ``mlnx_qos`` refuses --trust with --dscp2prio, writes PFC mask and
+cable length together even if only one is named, and lists the DSCP map only under trust in DSCP
+(Mellanox/mlnx-tools python/mlnx_qos @088fadb); mlx5 ignores a cable of 0 m or from 1,000 m on (Linux
+mlx5/core/en_dcbnl.c); ``ethtool --set-tunable`` takes a number alone (ethtool.c, CMDL_U16 of b717ed22d984), and
+``ethtool -A`` fails with status 78 where nothing changes (ethtool's ioctl path).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.formats.hosts.write.fake_broadcom import FIRMWARE, PRIORITIES
+
+FRESH: dict[str, Any] = {
+    "pause": ["on", "on"],
+    "dcbx": "fw",
+    "trust": "pcp",
+    "map": [dscp >> 3 for dscp in range(64)],
+    "pfc": [0] * 8,
+    "cable": 7,
+    "pfc-prevention-tout": 8000,
+    "pfc_changes": 0,
+    "apps": [],
+    "ets": {"willing": "on", "prio-tc": [0] * 8, "tc-tsa": ["strict"] * 8, "tc-bw": [0] * 8},
+    "most_tc": 7,
+    "order": None,
+    "tunable_refused": False,
+    "qos_refused": False,
+}
+"""A NIC as it leaves the factory: global pause on, DCBX by firmware, trust in PCP, no PFC, no DSCP mapped.
+
+``most_tc`` is the last TC it has, ``order`` the trust order of drivers that have one to set.
+"""
+SYSFS_PARAMETERS = (
+    "roce_np/cnp_dscp",
+    "roce_np/cnp_802p_prio",
+    "roce_np/min_time_between_cnps",
+    "roce_rp/clamp_tgt_rate",
+    "roce_rp/clamp_tgt_rate_after_time_inc",
+    "roce_rp/dce_tcp_g",
+    "roce_rp/dce_tcp_rtt",
+    "roce_rp/initial_alpha_value",
+    "roce_rp/rate_reduce_monitor_period",
+    "roce_rp/rate_to_set_on_first_cnp",
+    "roce_rp/rpg_ai_rate",
+    "roce_rp/rpg_byte_reset",
+    "roce_rp/rpg_gd",
+    "roce_rp/rpg_hai_rate",
+    "roce_rp/rpg_max_rate",
+    "roce_rp/rpg_min_dec_fac",
+    "roce_rp/rpg_min_rate",
+    "roce_rp/rpg_threshold",
+    "roce_rp/rpg_time_reset",
+)
+"""Below ``ecn/`` in MLNX_OFED's sysfs."""
+DEBUGFS_PARAMETERS = (
+    "rp_clamp_tgt_rate",
+    "rp_clamp_tgt_rate_ati",
+    "rp_time_reset",
+    "rp_byte_reset",
+    "rp_threshold",
+    "rp_ai_rate",
+    "rp_max_rate",
+    "rp_hai_rate",
+    "rp_min_dec_fac",
+    "rp_min_rate",
+    "rp_rate_to_set_on_first_cnp",
+    "rp_dce_tcp_g",
+    "rp_dce_tcp_rtt",
+    "rp_rate_reduce_monitor_period",
+    "rp_initial_alpha_value",
+    "rp_gd",
+    "np_min_time_between_cnps",
+    "np_cnp_dscp",
+    "np_cnp_prio_mode",
+    "np_cnp_prio",
+)
+"""Linux drivers/infiniband/hw/mlx5/cong.c @03826bc, mlx5_ib_dbg_cc_name."""
+FIRMWARE_SETTINGS = (
+    "ROCE_CC_PRIO_MASK",
+    *(name.partition("/")[2].upper() for name in SYSFS_PARAMETERS),
+)
+"""What mlxconfig knows of a port, less the port."""
+TOOLS = (
+    *("mlnx_qos", "ethtool", "ip", "cma_roce_mode", "cma_roce_tos", "id", "systemctl", "dcb", "niccli"),
+    *("mkdir", "rmdir", "mlxconfig"),
+)
+READS = ("-a", "--get-tunable", "-u")
+VENDORS = {"mlx5_core": ("0x15b3", "0x1021"), "bnxt_en": ("0x14e4", "0x1760"), "ice": ("0x8086", "0x1592")}
+"""PCI ids by driver."""
+
+
+class FakeHost:
+    """A host below one folder; ``nics`` are added before its script runs."""
+
+    def __init__(self, root: Path, tools: tuple[str, ...] = TOOLS, uid: int = 0) -> None:
+        self.sysfs = root / "sys"
+        self._bin = root / "bin"
+        self._state = root / "state.json"
+        self._calls = root / "calls.jsonl"
+        self._bin.mkdir(parents=True)
+        body = Path(__file__).with_name("fake_tool.py")
+        for tool in tools:
+            stub = self._bin / tool
+            stub.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {body} {root} {tool} "$@"\n')
+            stub.chmod(0o755)
+        cat = self._bin / "cat"
+        shown_by_the_kernel = f'*/cc/apply) exec {sys.executable} -IS {body} {root} cat "$@" ;;'
+        cat.write_text(f'#!/bin/sh\ncase $1 in {shown_by_the_kernel} esac\nexec /bin/cat "$@"\n')
+        cat.chmod(0o755)
+        for folder in (
+            "class/net",
+            "class/infiniband",
+            "kernel/debug/mlx5",
+            "kernel/config",
+            "devices",
+            "drivers",
+        ):
+            (self.sysfs / folder).mkdir(parents=True)
+        self._write_state(
+            {
+                "uid": uid,
+                "nics": {},
+                "devices": {},
+                "firmware": {},
+                "lldpad": False,
+                "dcb_version": (6, 12),
+                "configfs": ["rdma_cm", "bnxt_re"],
+            }
+        )
+        self._calls.touch()
+
+    def add_nic(
+        self,
+        interface: str,
+        device: str,
+        pci: str = "0000:17:00.0",
+        *,
+        driver: str = "mlx5_core",
+        link_layer: str = "Ethernet",
+        ecn: bool = True,
+        debugfs: bool = False,
+        tc: bool = True,
+        virtual: bool = False,
+        profiles: bool = True,
+        **state: Any,
+    ) -> None:
+        """Add one NIC with one port; ``state`` are its differences from :data:`FRESH`."""
+        function = self.sysfs / "devices" / pci
+        net, rdma = function / "net" / interface, function / "infiniband" / device
+        self._put(net / "mtu", 1500)
+        self._put(rdma / "ports/1/link_layer", link_layer)
+        for name, value in zip(("vendor", "device"), VENDORS[driver], strict=True):
+            self._put(function / name, value)
+        if driver == "bnxt_en":
+            info = f"\tfw_service_prof_type_sup : {int(profiles)}"
+            self._put(self.sysfs / "kernel/debug/bnxt_re" / device / "info", info)
+        (self.sysfs / "drivers" / driver).mkdir(exist_ok=True)
+        (function / "driver").symlink_to(self.sysfs / "drivers" / driver)
+        for entry, kind in ((net, "net"), (rdma, "infiniband")):
+            (entry / "device").symlink_to(function)
+            (self.sysfs / "class" / kind / entry.name).symlink_to(entry)
+        if virtual:
+            (function / "physfn").mkdir()
+        enables = [f"{point}/enable/{p}" for point in ("roce_np", "roce_rp") for p in range(8)] if ecn else []
+        for name in (*SYSFS_PARAMETERS, *enables) if ecn else ():
+            self._put(net / "ecn" / name, 1)
+        for name in DEBUGFS_PARAMETERS if debugfs else ():
+            self._put(self.sysfs / "kernel/debug/mlx5" / pci / "cc_params" / name, 1)
+        if tc:
+            self._put(rdma / "tc/1/traffic_class", "Global tclass=0")
+        whole = self.state
+        whole["nics"][interface] = {**FRESH, "pci": pci, **state}
+        whole["devices"][device] = {"mode": "IB/RoCE v1", "tos": 0}
+        if driver == "bnxt_en":
+            whole["devices"][device] |= {"profiles": profiles, "cc": {**FIRMWARE, **PRIORITIES}}
+        if driver == "mlx5_core":
+            port = int(pci[-1]) + 1
+            whole["firmware"][pci] = {f"{name}_P{port}": [255] * 3 for name in FIRMWARE_SETTINGS}
+        self._write_state(whole)
+
+    def add_representor(self, pci: str, name: str) -> None:
+        """Add a port that stands for a virtual function, as switchdev mode shows it."""
+        self._put(self.sysfs / "devices" / pci / "net" / name / "phys_port_name", "pf0vf0")
+
+    @staticmethod
+    def _put(path: Path, value: object) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{value}\n")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the NICs are set to, sysfs apart."""
+        state: dict[str, Any] = json.loads(self._state.read_text())
+        return state
+
+    def change(self, **changes: Any) -> None:
+        """Change what is true of the whole host: ``lldpad``, ``dcb_version``, ``configfs``."""
+        self._write_state(self.state | changes)
+
+    def put(self, state: dict[str, Any]) -> None:
+        """Put a whole state in the place of what is there."""
+        self._write_state(state)
+
+    def _write_state(self, state: dict[str, Any]) -> None:
+        self._state.write_text(json.dumps(state))
+
+    def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a rendered script on this host."""
+        path = self._bin.parent / "lossless-roce.sh"
+        path.write_text(script)
+        environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "SYSFS_ROOT": str(self.sysfs)}
+        return subprocess.run(
+            ["/bin/bash", str(path), *arguments], env=environment, capture_output=True, text=True, check=False
+        )
+
+    def calls(self) -> list[str]:
+        """Return every call of a tool so far, in order."""
+        return [" ".join(json.loads(line)) for line in self._calls.read_text().splitlines()]
+
+    def changes(self) -> list[str]:
+        """Return the calls that change something, in order."""
+        return [call for call in self.calls() if _changes(call.split())]
+
+    def tree(self) -> dict[str, str]:
+        """Return every file of sysfs and its content, links not followed."""
+        found = {}
+        for folder, _, names in os.walk(self.sysfs):
+            for name in names:
+                path = Path(folder, name)
+                found[str(path.relative_to(self.sysfs))] = path.read_text().strip()
+        return found
+
+    def ecn(self, interface: str) -> dict[str, str]:
+        """Return what is below ``ecn/`` of an interface."""
+        whole = self.tree()
+        mark = f"/net/{interface}/ecn/"
+        return {path.split(mark)[1]: value for path, value in whole.items() if mark in path}
+
+
+def _changes(call: list[str]) -> bool:
+    tool, arguments = call[0], call[1:]
+    if tool == "mlnx_qos":
+        return len(arguments) > 2
+    if tool.startswith("cma_"):
+        return len(arguments) > 4
+    if tool in ("dcb", "niccli", "mlxconfig"):
+        return not {"show", "--show", "help", "query"} & set(arguments)
+    if tool in ("systemctl", "mkdir", "rmdir", "cat"):
+        return False
+    return arguments[0] not in READS

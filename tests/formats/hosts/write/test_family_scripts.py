@@ -1,0 +1,183 @@
+"""The scripts of every family, run on hosts with pretended NICs: what holds for all of them."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.formats.hosts.write.fake_nic import FakeHost
+from tests.formats.hosts.write.families import broadcom, mlx5_by_dcb, other
+from tests.formats.hosts.write.made_hosts import host, script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lossless.model.fabric.hosts import HostQos
+
+FAMILIES: dict[str, tuple[HostQos, dict[str, Any]]] = {
+    "mlx5 by mlnx_qos": (host(), {}),
+    "mlx5 by mlnx_qos, the kernel's own driver": (host(), {"ecn": False, "debugfs": True, "tc": False}),
+    "mlx5 by dcb": (mlx5_by_dcb(), {"ecn": False, "debugfs": True, "tc": False}),
+    "thor by dcb": (broadcom(), {"driver": "bnxt_en", "ecn": False, "tc": False, "most_tc": 2}),
+    "thor by dcb, without service profiles": (
+        broadcom(),
+        {"driver": "bnxt_en", "ecn": False, "tc": False, "most_tc": 1, "profiles": False},
+    ),
+    "thor by niccli": (broadcom(tool="niccli"), {"driver": "bnxt_en", "ecn": False, "tc": False}),
+    "other by dcb": (other(), {"driver": "ice", "ecn": False, "tc": False, "order": ["pcp"]}),
+}
+EVERY = pytest.mark.parametrize("family", FAMILIES)
+
+
+def fresh(folder: Path, family: str) -> tuple[FakeHost, str]:
+    """Return a host of a family as it leaves the factory, and its script."""
+    qos, nic = FAMILIES[family]
+    fake = FakeHost(folder)
+    fake.add_nic("eth0", "rdma0", **nic)
+    return fake, script(qos)
+
+
+@EVERY
+def test_a_fresh_host_is_set_and_a_second_run_writes_nothing(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    done = fake.run(text)
+    assert (done.returncode, done.stdout.startswith("lossless-roce: all set, ")) == (0, True), done.stderr
+    assert all(": note: " in line for line in done.stderr.splitlines()), done.stderr
+    state, tree, changes = fake.state, fake.tree(), fake.changes()
+    again = fake.run(text)
+    assert (again.returncode, again.stdout) == (0, "lossless-roce: all set, 0 changed\n")
+    assert (fake.state, fake.tree()) == (state, tree)
+    assert fake.changes() == changes
+    checked = fake.run(text, "--check")
+    assert (checked.returncode, checked.stdout) == (0, "lossless-roce: nothing differs\n")
+
+
+@EVERY
+def test_a_dry_run_writes_nothing_and_prints_what_a_run_then_does(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    state, tree = fake.state, fake.tree()
+    dry = fake.run(text, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert (fake.state, fake.tree(), fake.changes()) == (state, tree, [])
+    fake.run(text)
+    printed = [line for line in dry.stdout.splitlines() if not line.startswith("echo ")]
+    assert printed == fake.changes()
+
+
+@EVERY
+def test_check_finds_a_fresh_host_and_writes_nothing(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    state, tree = fake.state, fake.tree()
+    checked = fake.run(text, "--check")
+    assert checked.returncode == 1
+    assert "lossless-roce: eth0: MTU is 1500, must be 9000\n" in checked.stderr
+    assert (fake.state, fake.tree(), fake.changes()) == (state, tree, [])
+
+
+IGNORED = {
+    *("pci", "pfc_changes", "tunable_refused", "qos_refused", "most_tc", "profiles", "uid", "firmware"),
+    *("lldpad", "dcb_version", "configfs"),
+}
+"""What says how a pretended host is, not what it is set to."""
+UNUSED = {
+    "mlx5 by mlnx_qos": {"apps", "ets", "order"},
+    "mlx5 by dcb": {"trust", "map", "order"},
+    "thor by dcb": {"trust", "map", "order", "cable", "pfc-prevention-tout"},
+    "thor by niccli": {"trust", "map", "order", "cable", "pfc-prevention-tout", "dcbx", "willing"},
+    "other by dcb": {"trust", "map", "cable", "pfc-prevention-tout"},
+}
+"""What a family's tool does not set, or its driver does not have."""
+BY_SERVICE_PROFILE = {"roce_prio", "roce_dscp", "cnp_prio", "cnp_dscp"}
+
+
+def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every single value below one."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    below = [found for key, part in inside if key not in IGNORED for found in places(part, *path, key)]
+    yield from below or [path]
+
+
+def spoiled(value: Any) -> Any:
+    """Return another value of the same kind."""
+    if isinstance(value, str):
+        words = {"off": "on", "on": "off", "os": "fw", "dscp": "pcp", "RoCE v2": "IB/RoCE v1"}
+        return words.get(value) or {"ets": "strict", "strict": "ets"}[value]
+    return value ^ 1
+
+
+def changed(state: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a state in which one value is another."""
+    new = copy.deepcopy(state)
+    holder = new
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = spoiled(holder[path[-1]])
+    return new
+
+
+def judged(family: str, path: tuple[Any, ...]) -> bool:
+    """Whether a value is one that the family sets."""
+    unused = next(names for name, names in UNUSED.items() if family.startswith(name))
+    if FAMILIES[family][1].get("profiles", True):
+        unused = unused | BY_SERVICE_PROFILE
+    # Only the TCs that are there have a share, and niccli shows no more of them.
+    shares = "tc-bw" in path or "tc-tsa" in path
+    return unused.isdisjoint(path) and not (shares and "thor" in family and path[-1] > 1)
+
+
+@EVERY
+def test_check_sees_any_one_value_that_is_another(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    fake.run(text)
+    right = fake.state
+    # One place of a list stands for all of it: one that carries something.
+    settings: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for path in places(right):
+        if judged(family, path) and (not isinstance(path[-1], int) or path[-1] in (1, 2, 3, 29)):
+            settings.setdefault(tuple(key for key in path if not isinstance(key, int)), path)
+    chosen = list(settings.values())
+    for path in chosen:
+        fake.put(changed(right, path))
+        checked = fake.run(text, "--check")
+        assert checked.returncode == 1, path
+        assert len(checked.stderr.splitlines()) >= 1
+    fake.put(right)
+    assert fake.run(text, "--check").returncode == 0
+
+
+SYSFS = ("mtu", "traffic_class", "/ecn/", "/cc_params/")
+
+
+@EVERY
+def test_check_sees_any_one_file_that_has_another_value(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    fake.run(text)
+    files = [
+        name for name in fake.tree() if name.endswith(SYSFS[:2]) or any(part in name for part in SYSFS[2:])
+    ]
+    files = [name for name in files if not name.endswith("np_cnp_prio_mode")]
+    assert files
+    for name in files:
+        path = fake.sysfs / name
+        path.write_text(f"{int(path.read_text()) ^ 1}\n")
+    checked = fake.run(text, "--check")
+    assert (checked.returncode, checked.stdout) == (1, "")
+    reported = [line for line in checked.stderr.splitlines() if ": note: " not in line]
+    assert len(reported) == len(files), reported
+
+
+@EVERY
+def test_what_differs_is_set_again_and_nothing_else(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    fake.run(text)
+    right, before = fake.state, len(fake.changes())
+    wrong = copy.deepcopy(right)
+    wrong["nics"]["eth0"]["pfc"] = [0] * 8
+    fake.put(wrong)
+    done = fake.run(text)
+    assert (done.returncode, done.stdout) == (0, "lossless-roce: all set, 1 changed\n")
+    assert fake.state["nics"]["eth0"]["pfc"] == right["nics"]["eth0"]["pfc"]
+    assert len(fake.changes()) == before + 1

@@ -1,0 +1,192 @@
+"""What ports do with packets becomes classes; what most have is declared, what differs is listed with its reason."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from lossless.ground.basics.errors import InputError
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.importing import Imported, import_documents
+from tests.formats.sonic.devices import Config, base, patched
+
+
+def imported(*configs: Config) -> Imported:
+    return import_documents(
+        [load_text(json.dumps(c), f"sw{n}/config_db.json") for n, c in enumerate(configs)]
+    )
+
+
+def intent(found: Imported) -> Any:
+    return load_text(found.text, "fabric.yaml").data
+
+
+def kinds(found: Imported) -> set[str]:
+    return {difference.kind for difference in found.differences}
+
+
+def telling(found: Imported) -> list[tuple[str, str]]:
+    """Return what differs but for the sizes of pools, which are computed, as kinds and fields."""
+    return [(d.kind, d.cell.field) for d in found.differences if d.kind != "pool size"]
+
+
+def ports(table: str, **fields: str) -> dict[str, dict[str, str]]:
+    """Return rows of all three ports with fields laid over them."""
+    return {key: {**row, **fields} for key, row in base()[table].items() if key != "global"}
+
+
+def test_a_clean_device_comes_back_whole() -> None:
+    found = imported(base())
+    assert (telling(found), found.refused) == ([], ())
+
+
+def test_rdma_and_cnp_are_known_by_their_dscps() -> None:
+    classes = intent(imported(base()))["classes"]
+    assert {
+        name: (cls["dscp"], cls["priority"]) for name, cls in classes.items() if cls["dscp"] != "off"
+    } == {
+        "default": ("rest", 0),
+        "rdma": (26, 3),
+        "cnp": (48, 6),
+    }
+
+
+def test_a_queue_that_is_served_and_that_no_dscp_leads_to_is_a_class_without_one() -> None:
+    classes = intent(imported(base()))["classes"]
+    assert [name for name, cls in classes.items() if cls["dscp"] == "off"] == [
+        "priority-1",
+        "priority-2",
+        "priority-4",
+        "priority-5",
+    ]
+
+
+def test_a_lossless_class_of_another_dscp_is_called_by_its_priority() -> None:
+    dscps = base()["DSCP_TO_TC_MAP"]["AZURE"] | {"26": "0", "12": "3"}
+    classes = intent(imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": dscps})))["classes"]
+    assert classes["priority-3"]["dscp"] == 12
+    assert "rdma" not in classes
+
+
+def test_a_priority_that_pauses_without_a_dscp_is_a_class_without_one() -> None:
+    dscps = base()["DSCP_TO_TC_MAP"]["AZURE"] | {"26": "0"}
+    found = imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": dscps}))
+    assert intent(found)["classes"]["priority-3"]["dscp"] == "off"
+    assert telling(found) == []
+
+
+def test_names_of_maps_and_profiles_do_not_count_and_their_values_do() -> None:
+    text = json.dumps(base())
+    renamed = json.loads(text.replace('"AZURE_LOSSLESS"', '"MY_WRED"').replace('"scheduler.rdma"', '"fast"'))
+    assert telling(imported(renamed)) == []
+    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | {"red_max_threshold": "9999999"}
+    found = imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": wred}))
+    assert telling(found) == [("colours", "red_max_threshold")]
+
+
+def test_forms_of_keys_and_references_do_not_count() -> None:
+    config = base()
+    references = {"profile": "BUFFER_PROFILE", "scheduler": "SCHEDULER", "wred_profile": "WRED_PROFILE"}
+    for table in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG"):
+        for row in config[table].values():
+            row.update({f: f"[{references[f]}|{name}]" for f, name in row.items()})
+    assert telling(imported(config)) == []
+
+
+def test_what_most_ports_have_is_declared_and_the_others_are_listed() -> None:
+    rows = {"Ethernet8": {**base()["PORT_QOS_MAP"]["Ethernet8"], "pfc_enable": "4"}}
+    found = imported(patched(base(), PORT_QOS_MAP=rows))
+    assert intent(found)["classes"]["rdma"]["lossless"] is True
+    assert "# PFC: 2 of 3 ports have it so, 1 differ\n" in found.text
+    assert [d.kind for d in found.differences if d.cell.field == "pfc_enable"] == ["unlike most"]
+
+
+def test_a_switch_without_pfc_has_it_off() -> None:
+    rows = ports("PORT_QOS_MAP", pfc_enable="", pfcwd_sw_enable="")
+    data = intent(imported(patched(base(), PORT_QOS_MAP=rows, PFC_WD=None)))
+    assert data["pfc"] == "off"
+    assert not any(cls.get("lossless") for cls in data["classes"].values())
+
+
+def test_a_switch_without_a_watchdog_says_so() -> None:
+    found = imported(patched(base(), PFC_WD=None))
+    assert intent(found)["pfc"] == {"watchdog": "off"}
+    assert "# no port has a watchdog\n" in found.text
+
+
+def test_weights_beyond_a_hundred_are_brought_to_percent_in_their_proportion() -> None:
+    schedulers = {
+        name: {**row, "weight": "200"} for name, row in base()["SCHEDULER"].items() if "weight" in row
+    }
+    found = imported(patched(base(), SCHEDULER=schedulers))
+    shares = [cls["bandwidth"] for cls in intent(found)["classes"].values() if "bandwidth" in cls]
+    assert shares == ["1%"] * 6
+    assert {kind for kind, _ in telling(found)} == {"scheduler"}
+
+
+def test_a_curve_that_drops_is_no_ecn() -> None:
+    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | {"ecn": "ecn_none"}
+    found = imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": wred}))
+    assert "ecn" not in intent(found)["classes"]["rdma"]
+    assert intent(found)["congestion_control"] == "pfc-only"
+
+
+def test_a_tier_without_pfc_is_stated() -> None:
+    silent = {"pfc_enable": "", "pfcwd_sw_enable": ""}
+    up = base()["PORT_QOS_MAP"]["Ethernet8"] | silent
+    there = {"Ethernet8": {"name": "spine1", "port": "Ethernet8"}}
+    leaf = patched(base(), PORT_QOS_MAP={"Ethernet8": up}, DEVICE_NEIGHBOR=there)
+    spine = patched(base(), DEVICE_NEIGHBOR={})
+    spine["PORT_QOS_MAP"] = {"Ethernet8": up}
+    spine["DEVICE_METADATA"]["localhost"] |= {"hostname": "spine1", "type": "LeafRouter"}
+    found = imported(leaf, spine)
+    assert intent(found)["pfc"]["tiers"] == ["hosts"]
+    assert intent(found)["classes"]["rdma"]["lossless"] is True
+
+
+def test_two_files_of_one_name_are_refused() -> None:
+    with pytest.raises(InputError) as error:
+        imported(base(), base())
+    (problem,) = error.value.problems
+    assert problem.message == (
+        "is called leaf1, as sw0/config_db.json is; an intent tells devices apart by name"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"hwsku": "Unheard-Of"},
+            "no profile knows the HWSKU Unheard-Of; `lossless profiles` lists those that are known, "
+            "--profiles adds your own",
+        ),
+        (
+            {"hwsku": ""},
+            "DEVICE_METADATA|localhost|hwsku is missing: which hardware this is decides its buffers",
+        ),
+        (
+            {"hostname": "a/../b"},
+            "'a/../b' cannot name a device; expected letters, digits, '.', '_' and '-', at most 63, "
+            "beginning with a letter or digit",
+        ),
+    ],
+)
+def test_a_device_that_cannot_be_declared_is_refused_where_it_says_so(
+    changed: dict[str, str], message: str
+) -> None:
+    config = base()
+    config["DEVICE_METADATA"]["localhost"] |= changed
+    with pytest.raises(InputError) as error:
+        imported(config)
+    assert [problem.message for problem in error.value.problems] == [message]
+    assert error.value.problems[0].line == 1
+
+
+def test_a_device_that_says_nothing_of_traffic_is_refused() -> None:
+    with pytest.raises(
+        InputError, match="no port has a row in PORT_QOS_MAP: nothing says which traffic is which class"
+    ):
+        imported(patched(base(), PORT_QOS_MAP=None))

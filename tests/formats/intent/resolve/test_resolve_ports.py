@@ -1,0 +1,149 @@
+"""Which port each link gets, and what each end of a link is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.formats.intent.resolve.placement import Placement
+from lossless.ground.documents import load_text
+from lossless.model.fabric.model import Fabric, Switch
+from lossless.model.hardware.load import load_switch
+from tests.formats.intent.intent_texts import DEVICES, LINKS, NAMED, SHAPE, spoilt
+
+G = 10**9
+
+
+def fabric(text: str) -> Fabric:
+    return resolve(load_intent(load_text(text, "fabric.yaml")))
+
+
+def placement(profile_name: str, hwsku_name: str | None = None) -> Placement:
+    profile = load_switch(profile_name)
+    hwsku = profile.hwsku(hwsku_name or profile.default_hwsku)
+    assert hwsku is not None
+    return Placement(profile, hwsku)
+
+
+def taken(found: Placement, speed_bps: int, count: int) -> list[str]:
+    specs = [found.take(speed_bps) for _ in range(count)]
+    return [spec.name if spec else "-" for spec in specs]
+
+
+def switch(found: Fabric, name: str) -> Switch:
+    return next(s for s in found.switches if s.name == name)
+
+
+class TestPlacement:
+    def test_ports_of_the_port_table_come_first_in_the_order_of_the_front_panel(self) -> None:
+        assert taken(placement("nvidia-sn5600"), 800 * G, 3) == ["Ethernet0", "Ethernet8", "Ethernet16"]
+
+    def test_a_speed_that_is_not_in_the_table_breaks_the_next_cage_out(self) -> None:
+        found = placement("nvidia-sn5600")
+        assert taken(found, 400 * G, 3) == ["Ethernet0", "Ethernet4", "Ethernet8"]
+        assert taken(found, 800 * G, 1) == ["Ethernet16"]
+        assert taken(found, 400 * G, 1) == ["Ethernet12"]
+
+    def test_a_mixed_hwsku_gives_each_speed_its_own_ports(self) -> None:
+        found = placement("nvidia-sn4700", "Mellanox-SN4700-O8C48")
+        hwsku = load_switch("nvidia-sn4700").hwsku("Mellanox-SN4700-O8C48")
+        assert hwsku is not None
+        table = {speed: [p.name for p in hwsku.ports if p.speed_bps == speed] for speed in (100 * G, 400 * G)}
+        assert taken(found, 400 * G, 8) == table[400 * G]
+        assert taken(found, 100 * G, 48) == table[100 * G]
+        assert taken(found, 100 * G, 1) == ["-"]
+
+    def test_a_speed_no_cage_takes_has_no_port(self) -> None:
+        assert taken(placement("nvidia-sn3700"), 400 * G, 1) == ["-"]
+
+    def test_a_full_switch_has_none_left(self) -> None:
+        found = placement("nvidia-sn3700")
+        assert "-" not in taken(found, 200 * G, 32)
+        assert taken(found, 200 * G, 1) == ["-"]
+
+    def test_a_named_port_is_given_once_and_only_at_a_speed_it_has(self) -> None:
+        found = placement("nvidia-sn5600")
+        spec = found.claim("Ethernet12", 400 * G)
+        assert spec is not None
+        assert (spec.name, spec.speed_bps, len(spec.lanes)) == ("Ethernet12", 400 * G, 4)
+        assert found.claim("Ethernet12", 400 * G) is None
+        assert found.claim("Ethernet8", 800 * G) is None
+        assert found.claim("Ethernet1", 400 * G) is None
+        assert taken(found, 400 * G, 2) == ["Ethernet8", "Ethernet0"]
+
+
+class TestNamedPorts:
+    def test_a_named_port_is_the_port_of_the_link(self) -> None:
+        links = ("a: leaf1, b: leaf2, links", 'a: "leaf1:Ethernet8", b: "leaf2:Ethernet504", links')
+        found = fabric(spoilt(NAMED, links))
+        assert [(link.a, link.a_port, link.b, link.b_port) for link in found.links] == [
+            ("leaf1", "Ethernet8", "leaf2", "Ethernet504"),
+            ("leaf1", "Ethernet0", "host1", "port1"),
+            ("leaf2", "Ethernet0", "host2", "port1"),
+        ]
+
+    def test_a_port_that_does_not_exist_is_built_without_a_place(self) -> None:
+        found = fabric(spoilt(NAMED, ("a: leaf1, b: leaf2", 'a: "leaf1:Ethernet999", b: leaf2')))
+        port = switch(found, "leaf1").ports[0]
+        assert (port.placed, port.name, port.lanes) == (False, "(no port Ethernet999)", None)
+
+    def test_a_host_is_the_far_end_whichever_side_it_is_written_on(self) -> None:
+        found = fabric(spoilt(NAMED, ("a: leaf1, b: host1", 'a: "host1:mlx5_0", b: leaf1')))
+        link = next(link for link in found.links if link.b == "host1")
+        assert (link.a, link.b_port, link.to_host) == ("leaf1", "mlx5_0", True)
+
+    def test_numbered_host_ports_leave_out_those_that_are_named(self) -> None:
+        more = "    - {a: leaf1, b: 'host1:port2', links: 1 x 400G, cable: 3m}\n"
+        found = fabric(spoilt(NAMED, ("b: host1, links: 1 x", "b: host1, links: 3 x")) + more)
+        assert [link.b_port for link in found.links if link.b == "host1"] == [
+            "port1",
+            "port3",
+            "port4",
+            "port2",
+        ]
+
+
+def test_switches_and_hosts_are_in_the_order_a_shape_gives_them() -> None:
+    names = ["leaf10", "leaf9", "host2", "host1", "spine1", "leaf2"]
+    roles = [f"    {name}: {{role: {name.rstrip('0123456789')}}}\n" for name in names]
+    found = fabric(spoilt(NAMED, (DEVICES, "  devices:\n" + "".join(roles)), (LINKS, "  links: []\n")))
+    assert [s.name for s in found.switches] == ["leaf2", "leaf9", "leaf10", "spine1"]
+    assert [host.name for host in found.hosts] == ["host1", "host2"]
+
+
+def test_more_links_than_ports_are_built_and_marked() -> None:
+    found = fabric(spoilt(SHAPE, ("hosts_per_leaf: 4", "hosts_per_leaf: 70")))
+    leaf = switch(found, "leaf1")
+    assert [(demand.ports, demand.purpose) for demand in leaf.demand] == [
+        (140, "400G host ports"),
+        (4, "800G switch ports"),
+    ]
+    assert sum(not port.placed for port in leaf.ports) == 16
+
+
+@pytest.mark.parametrize(
+    ("uplinks", "up_bps", "note"),
+    [
+        ("2 x 800G", 3200 * G, "4 hosts x 2 x 400G = 3.2 Tb/s down, 2 spines x 2 x 800G = 3.2 Tb/s up"),
+        ("1 x 400G", 800 * G, "4 hosts x 2 x 400G = 3.2 Tb/s down, 2 spines x 1 x 400G = 800 Gb/s up"),
+    ],
+)
+def test_capacity_of_leaves_wired_alike_is_counted_once(uplinks: str, up_bps: int, note: str) -> None:
+    (capacity,) = fabric(spoilt(SHAPE, ("2 x 800G", uplinks))).capacities
+    assert (capacity.leaves, capacity.down_bps, capacity.up_bps) == (("leaf1", "leaf2"), 3200 * G, up_bps)
+    assert capacity.note == f"{note}, each counted one way"
+
+
+def test_thousands_of_hosts_share_what_is_alike() -> None:
+    text = spoilt(
+        SHAPE,
+        ("leaves: 2", "leaves: 128"),
+        ("spines: 2", "spines: 16"),
+        ("hosts_per_leaf: 4", "hosts_per_leaf: 32"),
+    )
+    found = fabric(spoilt(text, ("2 x 400G", "1 x 400G"), ("2 x 800G", "1 x 800G")))
+    assert (len(found.switches), len(found.hosts), len(found.links)) == (144, 4096, 4096 + 128 * 16)
+    assert len({id(s.ports) for s in found.switches}) == 2
+    assert len({id(host.qos) for host in found.hosts}) == 1
+    assert len({id(port.qos) for s in found.switches for port in s.ports}) == 3

@@ -1,0 +1,189 @@
+"""The JSON Schema of an intent: what editors show of each key, and what they can know of a mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from lossless.formats.intent.keys.table import known_keys
+from lossless.formats.intent.schema import intent_schema
+from lossless.ground.basics import units
+from lossless.ground.basics.errors import InputError, QuantityError
+from lossless.ground.documents import load_text
+from tests.formats.intent import test_intent_contradictions as together
+from tests.formats.intent import test_intent_keys as keys
+from tests.formats.intent import test_intent_values as values
+from tests.formats.intent import test_intent_words as words
+from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE, spoilt
+
+SCHEMA = intent_schema()
+VALIDATOR = Draft7Validator(SCHEMA)
+Cases = dict[str, tuple[list[tuple[str, str]], list[str]]]
+REFUSED: dict[str, tuple[Cases, ...]] = {
+    SHAPE: (
+        *(values.QUANTITIES, values.NUMBERS, keys.KEYS, keys.MISSING, keys.KINDS),
+        *(words.WORDS, together.TOGETHER, together.SEVERAL),
+    ),
+    NAMED: (together.NAMED_DEVICES,),
+    PRESET: (together.PRESETS,),
+}
+BEYOND_A_SCHEMA: dict[str, str] = {
+    "arithmetic inside of a value": """
+        ecn-beyond-what-a-switch-reads size-too-fine prevention-too-fine prevention-of-nothing part-of-a-millisecond
+        links-beyond-reason mtu-of-hosts-too-large link-of-many watchdog-below-a-millisecond prefix-host-bits
+        prefix-v6-host-bits prefix-second bandwidth-0 more-links-than-are-laid-out""",
+    "what hardware can do, and what it is called": """
+        prevention-beyond-the-adapter prevention-the-adapter-does-not-have alpha-period-beyond-the-nic
+        rate-below-the-nic shift-beyond-the-nic cnp-interval-finer-than-the-nic profile hwsku hwsku-of-another nic
+        profile-in-mapping lossy-hwsku nic-without-dcqcn-parameters hardware device-hardware device-hwsku
+        host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so tool-of-another-nic
+        tool-and-firmware""",
+    "what a preset gives": """
+        poll probability leaves-of-class classes-empty incomplete-new-class min-above-the-preset-max
+        max-below-the-preset-min strict-over-the-preset-bandwidth priority-and-dscp-of-the-preset
+        watchdog-empty preset-class-moved-onto-another second-rest rest-given-away bandwidth""",
+    "what only YAML can write": "twice class-named-by-number",
+    "another key": """
+        spine dscp-by-name-twice network-class network-class-unlike priority-twice dscp-twice
+        dscp-twice-in-lists dscp-twice-in-a-list no-rest two-rests three-rests bandwidth-beyond-100
+        strict-with-bandwidth min-above-max min-above-max-by-speed one-speed-twice name-of-a-wred-profile both-forms
+        form-and-a-half neither-form half-a-form contradictions unknown-device unlike-any-device two-unknown two-hosts
+        itself one-port-of-several-links one-port-twice host-port-twice links-nothing host-with-switch-hardware
+        switch-with-an-adapter no-devices""",
+}
+
+
+def properties(schema: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[str, bool, dict[str, Any]]]:
+    """Yield every key of a schema: where it stands, whether it must be there, and what is said of it."""
+    if isinstance(schema, list):
+        yield from chain.from_iterable(properties(part, at) for part in schema)
+    if not isinstance(schema, dict):
+        return
+    for name, part in schema.get("properties", {}).items():
+        yield ".".join((*at, name)), name in schema.get("required", ()), part
+    for word, part in schema.items():
+        if word not in ("examples", "default"):
+            yield from properties(part, at if word == "properties" else (*at, word))
+
+
+ALL_KEYS = list(properties(SCHEMA))
+
+
+def forms(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of all forms that a value can have."""
+    for one in part.get("anyOf", ()):
+        yield from forms(one)
+    if "anyOf" not in part:
+        yield part
+
+
+def of_part(part: dict[str, Any]) -> Draft7Validator:
+    return Draft7Validator(part)
+
+
+def test_editors_of_any_age_can_read_it() -> None:
+    assert SCHEMA["$schema"] == "http://json-schema.org/draft-07/schema#"
+    Draft7Validator.check_schema(SCHEMA)
+    assert "$ref" not in json.dumps(SCHEMA)
+
+
+def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> None:
+    assert len(ALL_KEYS) > 90
+    for name, required, part in ALL_KEYS:
+        said = part.get("description", "")
+        assert said.endswith("."), (
+            f"{name} is not described; lossless/formats/intent/keys_*.py have the words"
+        )
+        known = required or "default" in part or "Left out: " in said or "Required, unless" in said
+        assert known, f"{name}: what holds where it is left out?"
+
+
+def test_every_quantity_says_its_unit() -> None:
+    for name, _, part in ALL_KEYS:
+        if any("pattern" in form and "maxLength" in form for form in forms(part)):
+            wanted = ("unit", "percent", "of which rate")
+            assert any(word in part["description"] for word in wanted), name
+
+
+def test_what_cannot_be_chosen_from_a_list_has_an_example() -> None:
+    for name, _, part in ALL_KEYS:
+        open_ended = [
+            form
+            for form in forms(part)
+            if form.get("type") not in ("null", "boolean", "object") and not {"enum", "const"} & form.keys()
+        ]
+        assert not open_ended or part.get("examples"), name
+
+
+def test_examples_and_defaults_are_values_that_the_schema_takes() -> None:
+    shown = 0
+    for name, _, part in ALL_KEYS:
+        for value in [*part.get("examples", ()), *([part["default"]] if "default" in part else [])]:
+            assert of_part(part).is_valid(value), f"{name}: {value!r}"
+            shown += 1
+    assert shown > 80
+
+
+def test_no_words_are_left_of_keys_that_are_gone() -> None:
+    written = {name.rpartition(".")[2] for name, _, _ in ALL_KEYS}
+    assert {key for section in known_keys().values() for key in section} <= written
+
+
+def cases() -> Iterator[tuple[str, Any]]:
+    """Yield every refused intent of these tests, as JSON has it."""
+    for text, tables in REFUSED.items():
+        for name, (changes, _) in chain.from_iterable(table.items() for table in tables):
+            try:
+                data = load_text(spoilt(text, *changes), "fabric.yaml").data
+            except InputError:
+                continue
+            yield name, json.loads(json.dumps(data))
+
+
+def test_what_is_refused_is_refused_by_the_schema_too_where_it_can_know() -> None:
+    beyond = {name for names in BEYOND_A_SCHEMA.values() for name in names.split()}
+    found = {name for name, data in cases() if VALIDATOR.is_valid(data)}
+    assert (found - beyond, beyond - found) == (set(), set())
+
+
+PARSERS: dict[str, Any] = {
+    "min": units.parse_size,
+    "poll": units.parse_duration,
+    "probability": units.parse_percent,
+    "rpg_ai_rate": units.parse_rate,
+    "host_links": units.parse_link_count,
+}  # fmt: skip
+NUMBERS = st.from_regex(r"\A[0-9]{1,4}(\.[0-9]{1,2})?\Z")
+UNITS = st.sampled_from(
+    ("B", "kB", "KiB", "ns", "us", "ms", "s", "M", "G", "Gb/s", "Gbps", "%", "m", "km", "x", "K", "b")
+)
+TEXTS = st.builds(lambda *parts: "".join(parts), NUMBERS, st.sampled_from(("", " ")), UNITS)
+
+
+@pytest.mark.parametrize("key", PARSERS)
+@given(st.one_of(TEXTS, st.builds("{} x {}".format, st.integers(0, 99), TEXTS)))
+def test_the_schema_takes_every_quantity_that_is_understood(key: str, text: str) -> None:
+    part = next(part for name, _, part in ALL_KEYS if name.rpartition(".")[2] == key)
+    assert of_part(part).is_valid(text) or understood(PARSERS[key], text) in ("no", "no rate")
+
+
+@pytest.mark.parametrize("key", PARSERS)
+@given(st.one_of(TEXTS, st.builds("{} x {}".format, st.integers(0, 99), TEXTS)))
+def test_the_schema_refuses_every_quantity_that_is_not_understood(key: str, text: str) -> None:
+    part = next(part for name, _, part in ALL_KEYS if name.rpartition(".")[2] == key)
+    assert not of_part(part).is_valid(text) or understood(PARSERS[key], text) in ("yes", "too fine")
+
+
+def understood(parse: Any, text: str) -> str:
+    try:
+        value = parse(text)
+    except QuantityError as error:
+        return "too fine" if "is finer than" in str(error) else "no"
+    return "no rate" if isinstance(value, tuple) and value[1] == 0 else "yes"

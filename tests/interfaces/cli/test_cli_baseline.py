@@ -1,0 +1,234 @@
+"""A baseline: what was there when a repository began is known, what comes after is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import intent_with, leaf_with
+from tests.paths import RULE_BASES
+
+OVERSUBSCRIBED = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
+WATCHDOG = leaf_with("PFC_WD", "Ethernet4", action=None).replace('"hostname": "leaf1"', '"hostname": "tor1"')
+BASELINE = Path("lossless-baseline.json")
+
+
+@pytest.fixture
+def site(cli: Cli) -> Cli:
+    """A repository with an oversubscribed intent and a switch without a watchdog on one port."""
+    Path(".git").mkdir()
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    Path("configs").mkdir()
+    Path("configs/tor1.json").write_text(WATCHDOG)
+    return cli
+
+
+@pytest.fixture
+def known(site: Cli) -> Cli:
+    """The same, with a baseline that the configuration names."""
+    Path("lossless.toml").write_text('baseline = "lossless-baseline.json"\n')
+    assert site("baseline").code == 0
+    return site
+
+
+def report(cli: Cli, *arguments: str) -> dict[str, Any]:
+    return dict(json.loads(cli("lint", "--format", "json", *arguments).out))
+
+
+def codes(cli: Cli, *arguments: str) -> list[str]:
+    return [finding["code"] for finding in report(cli, *arguments)["findings"]]
+
+
+def test_what_a_baseline_looks_like(site: Cli) -> None:
+    assert site("baseline") == (
+        0,
+        "",
+        snapshot("""\
+lossless-baseline.json: 2 findings known (2 new, 0 gone)
+lint knows it by baseline = "lossless-baseline.json" in lossless.toml, or by --baseline lossless-baseline.json
+"""),
+    )
+    assert BASELINE.read_text() == snapshot("""\
+{"version": 1, "findings": [
+{"file": "configs/tor1.json", "object": "PORT_QOS_MAP|Ethernet4|pfc_enable", "code": "WD001", "count": 1},
+{"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "count": 1}
+]}
+""")
+
+
+def test_what_is_known_is_counted_and_not_shown(known: Cli) -> None:
+    found = report(known)
+    assert found["findings"] == []
+    assert (found["summary"]["baselined"], found["summary"]["files"]) == (2, 2)
+    assert known("lint").code == 0
+    assert codes(known, "--no-baseline") == ["WD001", "TOP001"]
+    assert codes(known, "--no-config") == ["WD001", "TOP001"]
+    assert codes(known, "--no-config", "--baseline", "lossless-baseline.json") == []
+
+
+def test_lines_do_not_matter_and_neither_does_where_a_run_begins(
+    known: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("fabric.yaml").write_text("# one more line\n" + OVERSUBSCRIBED)
+    assert codes(known) == []
+    monkeypatch.chdir("configs")
+    assert codes(known) == []
+    assert codes(known, "../fabric.yaml") == []
+
+
+def test_one_more_finding_is_shown(known: Cli) -> None:
+    Path("configs/tor1.json").write_text(WATCHDOG.replace('"xoff": "231424"', '"xoff": "131072"'))
+    assert set(codes(known)) == {"BUF002"}
+
+
+def test_what_is_mended_is_stale_and_pruned(known: Cli) -> None:
+    Path("fabric.yaml").write_text(intent_with("uplinks: 2 x 800G", "uplinks: 2 x 800G"))
+    code, out, _ = known("lint")
+    assert code == 0
+    assert out == snapshot("""\
+lossless-baseline.json:3:1: SUP003 baseline-stale: 1 finding of this baseline is not found any more [warning]
+  |
+3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "count": 1}
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = on: fabric.yaml topology.leaf_spine.uplinks TOP001
+  = help: lossless baseline --prune removes what is mended
+
+""")
+    assert known("baseline", "--prune").err == snapshot("lossless-baseline.json: 1 finding known (1 gone)\n")
+    assert [entry["code"] for entry in json.loads(BASELINE.read_text())["findings"]] == ["WD001"]
+    assert codes(known) == []
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    assert codes(known) == ["TOP001"]
+    assert known("baseline", "--prune").err == "lossless-baseline.json: 1 finding known (0 gone)\n"
+    assert codes(known) == ["TOP001"]
+
+
+def test_a_run_over_some_files_calls_no_other_stale(known: Cli) -> None:
+    before = BASELINE.read_bytes()
+    assert codes(known, "fabric.yaml") == []
+    assert codes(known, "--select", "ECN") == []
+    assert known("baseline", "--prune", "fabric.yaml").code == 0
+    assert known("baseline", "fabric.yaml").code == 0
+    assert BASELINE.read_bytes() == before
+
+
+def test_a_file_that_is_gone_is_stale(known: Cli) -> None:
+    Path("configs/tor1.json").unlink()
+    assert codes(known, "fabric.yaml") == ["SUP003"]
+    known("baseline", "--prune", "fabric.yaml")
+    assert codes(known, "fabric.yaml") == []
+
+
+def test_a_finding_of_several_files_is_stale_only_in_a_run_over_all(cli: Cli) -> None:
+    bases = RULE_BASES
+    Path("a.json").write_bytes((bases / "wired-leaf.json").read_bytes())
+    spine = json.loads((bases / "wired-spine.json").read_text())
+    for port in spine["PORT"].values():
+        port["mtu"] = "1500"
+    Path("b.json").write_text(json.dumps(spine))
+    cli("baseline")
+    assert "LNK002" in BASELINE.read_text()
+    Path("b.json").write_bytes((bases / "wired-spine.json").read_bytes())
+    assert "SUP003" not in codes(cli, "--baseline", str(BASELINE), "a.json")
+    assert "SUP003" not in codes(cli, "--baseline", str(BASELINE), "a.json", "b.json")
+    assert "SUP003" in codes(cli, "--baseline", str(BASELINE))
+
+
+def test_the_same_bytes_whatever_the_order(known: Cli) -> None:
+    before = BASELINE.read_bytes()
+    for paths in (("configs", "fabric.yaml"), ("fabric.yaml", "configs"), ("./configs/tor1.json", ".")):
+        BASELINE.unlink()
+        assert known("baseline", *paths).code == 0
+        assert BASELINE.read_bytes() == before
+
+
+def test_a_merge_that_left_an_entry_twice_is_read_as_one(known: Cli) -> None:
+    data = json.loads(BASELINE.read_text())
+    data["findings"] += data["findings"]
+    BASELINE.write_text(json.dumps(data))
+    assert codes(known) == []
+
+
+def test_a_baseline_of_its_own_folder(site: Cli) -> None:
+    assert site("baseline", "configs", "-o", "configs/known.json").code == 0
+    assert json.loads(Path("configs/known.json").read_text())["findings"][0]["file"] == "tor1.json"
+    Path("configs/lossless.toml").write_text('baseline = "known.json"\n')
+    assert codes(site) == ["TOP001"]
+
+
+def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
+    before = BASELINE.read_bytes()
+    Path("configs/config_db.json").write_text("{")
+    for arguments in ((), ("--prune",)):
+        code, out, err = known("baseline", *arguments)
+        assert (code, out) == (2, "")
+        assert (
+            err.splitlines()[-1]
+            == "lossless-baseline.json: nothing was written, since not everything could be read"
+        )
+        assert err.startswith("configs/config_db.json:1:2: ")
+    assert BASELINE.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "lossless-baseline.json:1:2: the file ends too early; is it cut off?"),
+        (
+            '{"version": 2}',
+            "lossless-baseline.json:1:13: not a baseline of this version; "
+            "expected version 1, as lossless baseline writes",
+        ),
+        ('{"version": 1, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
+        (
+            '{"version": 1, "findings": [{"file": "a"}]}',
+            "lossless-baseline.json:1:29: an entry needs file, object and code, each a text",
+        ),
+        (
+            '{"version": 1, "findings": [{"file": "a", "object": "b", "code": "WD001", "count": 0}]}',
+            "lossless-baseline.json:1:29: an entry needs a count of 1 or more",
+        ),
+        (
+            '{"version": 1, "findings": [{"file": "a", "object": "b", "code": "WD0", "count": 1}]}',
+            "lossless-baseline.json:1:29: no rule 'WD0'; did you mean WD?",
+        ),
+        ("<<<<<<< HEAD\n{}", "lossless-baseline.json:1:1: expected a value"),
+    ],
+)
+def test_a_broken_baseline_is_named_and_the_rest_judged(text: str, message: str, known: Cli) -> None:
+    BASELINE.write_text(text)
+    code, out, err = known("lint", "-q")
+    assert code == 2
+    assert [line.split()[1] for line in out.splitlines()] == ["WD001", "TOP001"]
+    assert err == f"{message}\n"
+    assert known("baseline") == (2, "", f"{message}\n")
+    assert BASELINE.read_text() == text
+
+
+def test_a_baseline_that_is_missing(site: Cli) -> None:
+    Path("lossless.toml").write_text('baseline = "known.json"\n')
+    code, _, err = site("lint", "-q")
+    assert (code, err) == (2, "known.json: no such file; lossless baseline writes it\n")
+    assert site("baseline", "--prune").code == 2
+    assert site("baseline").code == 0
+    assert site("lint").code == 0
+
+
+def test_what_is_about_suppressions_is_never_known(site: Cli) -> None:
+    Path("lossless.toml").write_text('[[suppress]]\nrules = ["ECN001"]\nreason = "x"\n')
+    site("baseline")
+    assert "SUP" not in BASELINE.read_text()
+    assert codes(site, "--baseline", str(BASELINE)) == ["SUP001"]
+
+
+def test_suppressing_what_is_known_makes_nothing_stale(known: Cli) -> None:
+    Path("lossless.toml").write_text(
+        'baseline = "lossless-baseline.json"\n[[suppress]]\nrules = ["ALL"]\nreason = "x"\n'
+    )
+    found = report(known)
+    assert (found["findings"], found["summary"]["suppressed"], found["summary"]["baselined"]) == ([], 2, 0)

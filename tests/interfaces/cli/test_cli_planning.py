@@ -1,0 +1,400 @@
+"""``lossless workload`` and ``lossless spread``: what a person sees, what a program reads, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import INTENT, intent_with
+
+CLUSTER = f"{INTENT}cluster: {{gpus_per_host: 8, nvlink: {{generation: 4, domain: 8}}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def _an_intent(cli: Cli) -> None:  # noqa: ARG001 - it has gone to an empty folder
+    Path("fabric.yaml").write_text(CLUSTER)
+
+
+def test_an_all_to_all_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", "--compute", "50ms")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+all-to-all of 67.11 MB on 64 GPUs, 8 a host, in domains of 8
+each GPU sends 58.72 MB over the fabric and 7.34 MB inside its domain, in 63 steps
+
+the busiest of           bytes     rate      time alone
+links inside a domain    7.34 MB   3.6 Tb/s  16.3 us
+host links of a GPU      58.72 MB  100 Gb/s  4.7 ms
+uplinks of a leaf        1.074 GB  3.2 Tb/s  2.68 ms
+links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
+
+time: 4.7 ms at best, by the host links of a GPU
+  4.71 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 14.29 GB/s, busbw 14.06 GB/s
+step: 54.7 ms with the computation
+
+fan-in: up to 56 senders send 1.049 MB to one GPU at once
+  what buffers make of it: lossless simulate . --workload incast --nics 15 --size '16777216 B'
+
+assumed:
+  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  traffic is spread perfectly over parallel links
+  GPUs are numbered in the order of hosts, and a collective follows that order
+  what goes on inside a domain overlaps with what goes over the fabric
+  no GPU hands on what is for another domain (--algorithm pxn does, as NCCL where it can)
+  the 63 steps take nothing besides their bytes (--step-latency)
+  every GPU has as much for each other; experts that are asked for more take longer
+  fan-in is what may be: all 56 send at once, unscheduled
+  nothing of the communication hides behind the computation (--overlap)
+""")
+
+
+def test_an_all_reduce_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("workload", "fabric.yaml", "--size", "1GiB")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+all-reduce (hierarchical) of 1.074 GB on 64 GPUs, 8 a host, in domains of 8
+each GPU sends 234.9 MB over the fabric and 1.879 GB inside its domain, in 28 steps
+
+the busiest of           bytes     rate      time alone
+links inside a domain    1.879 GB  3.6 Tb/s  4.18 ms
+host links of a GPU      234.9 MB  100 Gb/s  18.8 ms
+uplinks of a leaf        1.879 GB  3.2 Tb/s  4.7 ms
+links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
+
+time: 18.8 ms at best, by the host links of a GPU
+  23 ms where domains and fabric take turns
+  as nccl-tests counts: algbw 57.14 GB/s, busbw 112.5 GB/s
+
+fan-in: 1 sender sends 16.78 MB to one GPU at once
+
+assumed:
+  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  traffic is spread perfectly over parallel links
+  GPUs are numbered in the order of hosts, and a collective follows that order
+  what goes on inside a domain overlaps with what goes over the fabric
+  the 28 steps take nothing besides their bytes (--step-latency)
+""")
+
+
+def test_what_meets_at_a_port_is_a_command_that_can_be_given(cli: Cli) -> None:
+    asked = json.loads(cli("workload", ".", "--collective", "all-to-all", "--format", "json").out)["incast"]
+    outcome = cli("simulate", ".", "--closed-form", *shlex.split(asked))
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+OVERSUBSCRIBED = CLUSTER.replace("uplinks: 2 x 800G", "uplinks: 1 x 400G\n    oversubscription: 4")
+JUDGE = ("--judge", "--seeds", "2")
+
+
+def buffers(text: str) -> str:
+    """Return what is said of buffers."""
+    (block,) = [part for part in text.split("\n\n") if part.startswith("what buffers make of it:")]
+    return block
+
+
+def test_what_buffers_make_of_a_workload_as_a_person_sees_it(cli: Cli) -> None:
+    """At 4:1 the uplinks fill and are marked, where the same all-to-all at 1:1 fills nothing."""
+    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *JUDGE)
+    assert buffers(cli(*asked).out) == snapshot("""\
+what buffers make of it: safe
+  closed forms, whatever is sent: safe
+  all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
+    ports          how many  fed by    fullest queue  paused
+    host to leaf   16        -         -              none
+    leaf to spine  8         8 ports   25,344 B       none
+    spine to leaf  8         2 ports   25,344 B       none
+    leaf to host   16        10 ports  35,328 B       none
+    drops: none
+    PFC: never
+    ECN: marks nothing
+    headroom: not used
+  incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
+    ports          how many  fed by    fullest queue  paused
+    host to leaf   14        -         -              none
+    leaf to spine  3         4 ports   1,174,272 B    none
+    spine to leaf  3         2 ports   8,448 B        none
+    leaf to host   1         10 ports  23,451,648 B   none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 3.36 us
+    headroom: not used\
+""")
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    outcome = cli(*asked)
+    assert outcome.code == 0
+    assert buffers(outcome.out) == snapshot("""\
+what buffers make of it: safe
+  closed forms, whatever is sent: safe
+  all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
+    ports          how many  fed by   fullest queue  paused
+    host to leaf   16        -        -              none
+    leaf to spine  4         8 ports  11,237,568 B   none
+    spine to leaf  4         1 port   9,216 B        none
+    leaf to host   16        8 ports  413,376 B      none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 10.93 us
+    headroom: not used
+  incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
+    ports          how many  fed by   fullest queue  paused
+    host to leaf   14        -        -              none
+    leaf to spine  2         5 ports  19,692,288 B   none
+    spine to leaf  2         1 port   4,224 B        none
+    leaf to host   1         9 ports  26,476,032 B   none
+    drops: none
+    PFC: never
+    ECN: marks in 2 of 2 seeds, first after 3.78 us
+    headroom: not used\
+""")
+    assert "  buffers: every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\n" in outcome.out
+
+
+def test_on_rails_a_ring_meets_nobody_and_needs_no_spine(cli: Cli) -> None:
+    """Each NIC of a host is on a leaf of its own, and so is the ring of its GPU."""
+    shape = """  rail_optimised:
+    units: 1
+    rails: 4
+    hosts_per_unit: 4
+    spines: 2
+    host_links: 4 x 400G
+    uplinks: 1 x 800G
+    cables: {host: 3m, uplink: 30m}
+"""
+    start, end = CLUSTER.index("  leaf_spine:"), CLUSTER.index("networks:")
+    rails = CLUSTER[:start] + shape + CLUSTER[end:]
+    Path("fabric.yaml").write_text(
+        rails.replace("gpus_per_host: 8", "gpus_per_host: 4").replace("domain: 8", "domain: 4")
+    )
+    data = json.loads(cli("workload", ".", "--size", "8 MiB", *JUDGE, "--format", "json").out)
+    (run,) = data["buffers"]["runs"]
+    assert [(one["sender"], one["receiver"], one["ports"], one["fan_in"]) for one in run["ports"]] == [
+        ("host", "leaf", 16, 0),
+        ("leaf", "host", 16, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("intent", "options", "code", "overall"),
+    [
+        (CLUSTER, ("--collective", "all-to-all", "--size", "1 MiB"), 0, "safe"),
+        (CLUSTER.replace("  watchdog:", "  watchdog: off #"), ("--size", "1 MiB"), 1, "unsafe"),
+        (CLUSTER, ("--algorithm", "sharp"), 2, "not judged"),
+        (
+            CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: default"),
+            ("--collective", "storage-read", "--sources", "8"),
+            2,
+            "not judged",
+        ),
+        (
+            CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: rdma"),
+            ("--collective", "storage-write", "--sources", "8", "--size", "8 MiB"),
+            0,
+            "safe",
+        ),
+    ],
+    ids=["safe", "no watchdog", "switches reduce", "lossy storage", "checkpoints"],
+)
+def test_the_verdict_is_the_exit_code(
+    intent: str, options: tuple[str, ...], code: int, overall: str, cli: Cli
+) -> None:
+    Path("fabric.yaml").write_text(intent)
+    outcome = cli("workload", ".", *options, *JUDGE, "--format", "json")
+    assert (outcome.code, outcome.err) == (code, "")
+    assert json.loads(outcome.out)["buffers"]["overall"] == overall
+
+
+def test_why_storage_is_not_judged(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(CLUSTER.replace("storage: {on: separate", "storage: {on: fabric"))
+    outcome = cli("workload", ".", "--collective", "storage-read", "--sources", "8", "--judge")
+    assert (
+        buffers(outcome.out)
+        == """\
+what buffers make of it: not judged
+  not run: storage rides class default, which is lossy: where buffers are short it is dropped, and pauses nobody"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("gpus_per_host: 0", ":19: cluster.gpus_per_host: 0 is not a number of GPUs in one host"),
+        ("gpus_per_hosts: 8", "unknown key 'gpus_per_hosts'; did you mean gpus_per_host?"),
+        ("gpus_per_host: 8, nvlink: {generation: 6, domain: 8}", "generation"),
+        ("gpus_per_host: 8, nvlink: {generation: 5, domain: 0}", "domain"),
+        (
+            "gpus_per_host: 8, nvlink: {generation: 5, domain: 8}, ualink: {rate: 800G, domain: 8}",
+            "give either nvlink or ualink, not both",
+        ),
+        ("gpus_per_host: 8, ualink: {rate: 0G, domain: 8}", "a GPU that sends nothing needs no fabric"),
+        ("gpus_per_host: 300", "gpus_per_host"),
+        ("gpus_per_host: eight", "gpus_per_host"),
+    ],
+)
+def test_a_cluster_that_has_no_meaning_is_refused_where_it_stands(keys: str, told: str, cli: Cli) -> None:
+    text = f"{INTENT}cluster:\n  {{{keys}}}\n"
+    Path("fabric.yaml").write_text(text)
+    outcome = cli("workload", ".")
+    assert (outcome.code, outcome.out) == (2, "")
+    line = len(text.splitlines())
+    assert outcome.err.startswith((f"fabric.yaml:{line}:", f"./fabric.yaml:{line}:"))
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--collective", "all-reuce"), "'all-reuce' is not one of"),
+        (
+            ("--collective", "all-to-all", "--algorithm", "ring"),
+            "all-to-all has no algorithm 'ring'; it has direct, pxn",
+        ),
+        (("--gpus", "0"), "0 is not in the range x>=1"),
+        (("--gpus", "65"), "65 GPUs are asked for; the fabric has 64"),
+        (("--gpus", "12"), "12 GPUs are no whole number of domains of 8; ask for a multiple of it"),
+        (("--size", "much"), "much"),
+        (("--overlap", "120%"), "120%"),
+        (
+            ("--collective", "storage-read"),
+            "networks.storage is separate: nothing of a storage-read passes this fabric",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_said(options: tuple[str, ...], told: str, cli: Cli) -> None:
+    outcome = cli("workload", ".", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("keys", [
+    "gpus_per_host: 8, nvlink: {generation: 5, domain: 72}",
+    "gpus_per_host: 3",
+    "gpus_per_host: 1, nics_per_host: 8",
+    "gpus_per_host: 8, nvlink: {generation: 4, domain: 6}",
+])  # fmt: skip
+def test_what_does_not_divide_is_estimated_or_told(keys: str, cli: Cli) -> None:
+    """A domain larger than the cluster, three GPUs on two NICs, more NICs than links: rules judge those."""
+    Path("fabric.yaml").write_text(f"{INTENT}cluster: {{{keys}}}\n")
+    for collective in ("all-reduce", "all-to-all"):
+        outcome = cli("workload", ".", "--collective", collective)
+        told = "no whole number of domains of 6" in outcome.err
+        assert (outcome.code, bool(outcome.out)) == ((2, False) if "domain: 6" in keys else (0, True))
+        assert told == ("domain: 6" in keys)
+
+
+def test_what_a_program_reads_of_a_workload(cli: Cli) -> None:
+    data = json.loads(cli("workload", ".", "--format", "json", "--size", "8 MB").out)
+    assert data["version"] == 1
+    assert (data["algorithm"], data["gpus"], data["domain_gpus"]) == ("hierarchical", 64, 8)
+    assert data["per_gpu"] == {
+        "inside_bytes": 14_000_000,
+        "fabric_bytes": 1_750_000,
+        "busiest_bytes": 1_750_000,
+    }
+
+
+def test_a_dead_host_as_a_person_sees_it(cli: Cli) -> None:
+    outcome = cli("spread", ".", "--from", "host3")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+host3 pauses without end: class rdma, priority 3
+
+who to whom             stopped  of  first after  last after
+its leaf to host3       2        2   at once      at once
+spines to its leaf      4        4   672 us       672 us
+hosts to its leaf       6        6   769 us       769 us
+other leaves to spines  4        4   1.13 ms      1.13 ms
+hosts to other leaves   8        8   1.43 ms      1.43 ms
+
+7 of 7 other hosts stand still, 64 of 64 GPUs with its own; the last after 1.43 ms
+the watchdog of leaf1:Ethernet20 cuts in after 1.8 s
+
+assumed:
+  every host sends at line rate, to all others alike
+  senders have no end of data, and DCQCN slows nobody down
+  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
+  nothing waits when it begins, and what is not paused keeps its rate
+  peers take as long to obey a pause as IEEE 802.3 allows
+""")
+
+
+def test_a_slow_host_as_a_person_sees_it(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    outcome = cli("spread", ".", "--from", "host3:port1", "--drains", "40G", "--traffic", "incast")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == snapshot("""\
+host3:port1 takes in no more than 40G a port: class rdma, priority 3
+
+who to whom              slowed  of  first after  last after
+its leaf to host3:port1  1       1   at once      at once
+spines to its leaf       4       4   97.3 us      97.3 us
+hosts to its leaf        6       6   112 us       112 us
+other leaves to spines   4       4   360 us       360 us
+hosts to other leaves    8       8   533 us       533 us
+
+7 of 7 other hosts are held back; the last after 533 us
+no watchdog ends this: packets still move
+
+assumed:
+  every host sends at line rate, all of it to host3
+  senders have no end of data, and DCQCN slows nobody down
+  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
+  nothing waits when it begins, and what is not paused keeps its rate
+  peers take as long to obey a pause as IEEE 802.3 allows
+  host3 takes in 40G a port: the watchdog sees packets move, and waits
+""")
+
+
+def test_the_spread_is_drawn(cli: Cli) -> None:
+    outcome = cli("spread", ".", "--from", "host3", "--svg", "spread.svg", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "drawn in spread.svg\n")
+    assert json.loads(outcome.out)["gpus"] == {"stopped": 64, "all": 64}
+    text = "".join(ET.fromstring(Path("spread.svg").read_text()).itertext())
+    assert "pauses from host3" in text
+    assert "at once" in text
+    # Nothing is told by colour alone.
+    assert "its pauses begin it" in text
+    assert "4 of 4 paused" in text
+    assert "7 of 7 other hosts paused: 56 of 56 GPUs besides its own" in text
+    assert "the watchdog cuts in after " in text
+    assert "0 m" not in text
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (
+            ("workload", ".", "--gpus", "12"),
+            "12 GPUs are no whole number of domains of 8; ask for a multiple of it",
+        ),
+        (("workload", ".", "--gpus", "800"), "800 GPUs are asked for; the fabric has 64"),
+        (("workload", ".", "--algorithm", "direct"), "all-reduce has no algorithm 'direct'"),
+        (("workload", ".", "--size", "1"), "'1' has no unit"),
+        (("workload", "gone.yaml"), "gone.yaml: no such file"),
+        (("spread", ".", "--from", "leaf1"), "no host 'leaf1' in this fabric"),
+        (("spread", ".", "--from", "host3:eth9"), "host3 has no port 'eth9'; it has port1, port2"),
+        (("spread", ".", "--from", "host3", "--class", "cnp"), "no lossless class 'cnp'; there is rdma"),
+        (("spread", ".", "--from", "host3", "--drains", "0G"), "'0G' is no speed"),
+    ],
+)
+def test_what_cannot_be_is_told_and_nothing_is_written(cli: Cli, args: tuple[str, ...], told: str) -> None:
+    outcome = cli(*args)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_fabric_without_tiers_or_lossless_classes_is_not_guessed_at(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(intent_with("lossless: true, ", ""))
+    assert (
+        cli("spread", ".", "--from", "host3").err
+        == "lossless: no class of the fabric is lossless: nothing pauses\n"
+    )

@@ -1,0 +1,156 @@
+"""``lossless render``: all files or none, and never a fabric with errors."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import INTENT, intent_with
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "examples" / "roce-256"
+
+
+def tree(folder: str) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def fabric(cli: Cli) -> Cli:
+    Path("fabric.yaml").write_text(INTENT)
+    return cli
+
+
+def test_without_a_base_it_says_what_the_files_are_not(fabric: Cli) -> None:
+    outcome = fabric("render", ".", "-o", "out")
+    written = tree("out")
+    assert {f"out/{name}/qos.json" for name in ("leaf1", "leaf2", "spine1", "spine2")} <= written.keys()
+    wrote, warned = outcome.err.splitlines()[-2:]
+    assert wrote.startswith(f"wrote {len(written)} files below out; ")
+    assert warned.startswith("each qos.json holds only the tables this tool owns; reloading a switch with it")
+    assert (outcome.code, outcome.out) == (0, "")
+
+
+def test_with_a_base_the_result_is_complete(cli: Cli) -> None:
+    outcome = cli("render", str(EXAMPLE), "-o", "out", "--base", str(EXAMPLE / "base"))
+    assert Path("out/leaf1/config_db.json").exists()
+    assert not Path("out/leaf1/qos.json").exists()
+    assert "holds only" not in outcome.err
+    assert outcome.code == 0
+
+
+def test_check_names_what_would_change_and_writes_nothing(fabric: Cli) -> None:
+    before = fabric("render", "fabric.yaml", "-o", "out", "--check")
+    assert not Path("out").exists()
+    assert "leaf1/qos.json" in before.out.splitlines()
+    fabric("render", "fabric.yaml", "-o", "out")
+    same = fabric("render", "fabric.yaml", "-o", "out", "--check")
+    Path("out/leaf1/qos.json").write_text("{}")
+    edited = fabric("render", "fabric.yaml", "-o", "out", "--check")
+    assert (before.code, same.code, edited.code) == (1, 0, 1)
+    assert (same.out, edited.out) == ("", "leaf1/qos.json\n")
+
+
+def test_a_fabric_with_errors_is_refused_and_the_old_tree_stays(fabric: Cli) -> None:
+    fabric("render", "fabric.yaml", "-o", "out")
+    old = tree("out")
+    Path("fabric.yaml").write_text(intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G"))
+    outcome = fabric("render", "fabric.yaml", "-o", "out")
+    assert "TOP001 oversubscription-undeclared" in outcome.out
+    assert outcome.err.splitlines()[-1] == (
+        "refused: a fabric with errors is not rendered; nothing was written"
+    )
+    assert outcome.code == 2
+    assert tree("out") == old
+
+
+def test_an_intent_that_cannot_be_read_is_not_rendered(fabric: Cli) -> None:
+    Path("fabric.yaml").write_text(intent_with("dscp: 48", "dscp: 64"))
+    outcome = fabric("render", "fabric.yaml", "-o", "out")
+    assert outcome.err == (
+        "fabric.yaml:6:15: classes.cnp.dscp: 64 is not a DSCP; expected a whole number from 0 to 63\n"
+    )
+    assert (outcome.code, outcome.out) == (2, "")
+    assert not Path("out").exists()
+
+
+def test_an_output_that_is_a_file_is_no_traceback(fabric: Cli) -> None:
+    Path("out").write_text("a file")
+    outcome = fabric("render", "fabric.yaml", "-o", "out")
+    assert outcome.err.splitlines()[-1].startswith("lossless: out")
+    assert (outcome.code, Path("out").read_text()) == (2, "a file")
+
+
+def test_what_must_be_named_is_asked_for(fabric: Cli) -> None:
+    assert fabric("render", "fabric.yaml").err.endswith("Error: Missing option '-o' / '--output'.\n")
+    assert fabric("render", "gone.yaml", "-o", "out").err == "gone.yaml: no such file\n"
+    outcome = fabric("render", "fabric.yaml", "-o", "out", "--base", "gone")
+    assert outcome.err.endswith("Directory 'gone' does not exist.\n")
+
+
+def test_rendering_twice_gives_the_same_bytes(cli: Cli) -> None:
+    shutil.copy(EXAMPLE / "fabric.yaml", "fabric.yaml")
+    for folder in ("one", "two"):
+        assert cli("render", "fabric.yaml", "-o", folder).code == 0
+    one = {name.removeprefix("one/"): data for name, data in tree("one").items()}
+    assert one == {name.removeprefix("two/"): data for name, data in tree("two").items()}
+
+
+def test_diff_shows_what_would_change_and_writes_nothing(fabric: Cli) -> None:
+    fabric("render", "fabric.yaml", "-o", "out")
+    same = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert (same.code, same.out) == (0, "")
+    text = Path("out/leaf1/qos.json").read_text()
+    Path("out/leaf1/qos.json").write_text(text.replace('"819200"', '"1"'))
+    Path("out/leaf2/qos.json").unlink()
+    before = tree("out")
+    found = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert tree("out") == before
+    assert found.code == 1
+    lines = found.out.splitlines()
+    assert lines[:2] == ["--- a/leaf1/qos.json", "+++ b/leaf1/qos.json"]
+    changes = [line.strip("+- ,") for line in lines[2:] if line.startswith(("-  ", "+  "))][:2]
+    assert changes == ['"green_min_threshold": "1"', '"green_min_threshold": "819200"']
+    assert "--- /dev/null\n+++ b/leaf2/qos.json\n@@ -0,0 +1," in found.out
+
+
+def test_diff_shows_the_files_that_would_go(fabric: Cli) -> None:
+    fabric("render", "fabric.yaml", "-o", "out")
+    manifest = Path("out/manifest.json").read_text()
+    Path("out/gone").write_text("one line\n")
+    Path("out/manifest.json").write_text(manifest.replace('"files": [', '"files": [\n{"path": "gone"},', 1))
+    found = fabric("render", "fabric.yaml", "-o", "out", "--diff")
+    assert (found.code, found.out) == (1, "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-one line\n")
+    assert fabric("render", "fabric.yaml", "-o", "out", "--check").out == "gone\n"
+    fabric("render", "fabric.yaml", "-o", "out")
+    assert not Path("out/gone").exists()
+
+
+def test_also_makes_what_a_change_window_needs(cli: Cli) -> None:
+    arguments = ("render", str(EXAMPLE), "-o", "out", "--base", str(EXAMPLE / "base"))
+    outcome = cli(*arguments, "--also", "patch", "--also", "rollback")
+    assert outcome.code == 0
+    assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json", "rollback.json"}
+    assert outcome.err.splitlines()[-2] == (
+        "leaf1, leaf2, spine1, spine2: reload, not patch; BUFFER_POOL, BUFFER_PROFILE, WRED_PROFILE, PFC_WD: "
+        "the updater of 202411 does not admit adding the table"
+    )
+    for switch in ("leaf1", "leaf2", "spine1", "spine2"):
+        Path(f"now/{switch}").mkdir(parents=True)
+        text = Path(f"out/{switch}/config_db.json").read_text()
+        Path(f"now/{switch}/config_db.json").write_text(text.replace('"819200"', '"800000"'))
+    outcome = cli("render", str(EXAMPLE), "-o", "out", "--base", "now", "--also", "patch")
+    assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json"}
+    assert "WRED_PROFILE|AZURE_LOSSLESS|red_min_threshold" in outcome.err.splitlines()[-2]
+
+
+def test_also_without_a_base_is_refused_in_one_line(fabric: Cli) -> None:
+    outcome = fabric("render", "fabric.yaml", "-o", "out", "--also", "patch")
+    assert outcome.code == 2
+    assert outcome.err.endswith(
+        "Error: --also patch is made from the file that a switch runs; name it with --base\n"
+    )
+    assert not Path("out").exists()

@@ -1,0 +1,309 @@
+"""``lossless lint --each`` and ``--since``: files by themselves, and what a change adds, removes and leaves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from inline_snapshot import external_file
+
+from lossless.api import lint, lint_since, render
+from lossless.ground.basics.findings import Finding, Origin, Severity
+from lossless.interfaces.api.changing import _compared
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
+from tests.interfaces.cli.repositories import commit, environment, git, repository, write
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "examples" / "roce-256"
+THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
+UNMARKED = INTENT.replace(", ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}", "")
+BOTH = THIN.replace(", ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}", "")
+DEAF = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
+
+
+@pytest.fixture
+def site(cli: Cli, tmp_path: Path) -> Cli:
+    """A repository in the current folder whose intent has an error."""
+    repository(tmp_path, {"fabric.yaml": THIN})
+    return cli
+
+
+def last(text: str) -> str:
+    return text.splitlines()[-1]
+
+
+def codes(out: str) -> list[str]:
+    return [finding["code"] for finding in json.loads(out)["findings"]]
+
+
+def test_what_a_change_adds_fails_and_what_it_leaves_does_not(site: Cli) -> None:
+    assert site("lint").code == 1
+    outcome = site("lint", "--since", "main")
+    assert (outcome.code, last(outcome.err)) == (0, "0 added, 0 gone, 1 left since main")
+    write(Path(), {"fabric.yaml": BOTH})
+    code, out, _ = site("lint", "--since", "main", "--format", "json")
+    assert (code, codes(out)) == (1, ["ECN001", "PFC009"])
+    assert site("lint", "--since", "main", "--exit-zero").code == 0
+
+
+def test_what_is_added_gone_and_left_reads_so(site: Cli) -> None:
+    commit(Path(), {"fabric.yaml": THIN, "configs/leaf1.json": DEAF.replace('"leaf1"', '"tor9"')})
+    write(Path(), {"fabric.yaml": BOTH, "configs/leaf1.json": LEAF.replace('"leaf1"', '"tor9"')})
+    code, out, err = site("lint", "--since", "HEAD")
+    assert code == 1
+    assert f"{out}--\n{err}" == external_file("forms/since.txt")
+
+
+def test_markdown_for_a_merge_request_reads_so(site: Cli) -> None:
+    commit(Path(), {"fabric.yaml": THIN, "configs/leaf1.json": DEAF.replace('"leaf1"', '"tor9"')})
+    write(Path(), {"fabric.yaml": BOTH, "configs/leaf1.json": LEAF.replace('"leaf1"', '"tor9"')})
+    code, out, _ = site("lint", "--since", "HEAD", "--format", "markdown")
+    assert code == 1
+    assert out == external_file("forms/since-markdown.txt")
+
+
+def test_markdown_of_a_whole_run_reads_so(site: Cli) -> None:
+    write(Path(), {"broken.yaml": "lossless: v1\na: *x\n"})
+    code, out, _ = site("lint", "--format", "markdown")
+    assert code == 2
+    assert out == external_file("forms/markdown.txt")
+
+
+def test_names_in_a_repository_are_no_markdown(cli: Cli, tmp_path: Path) -> None:
+    name = "a|b`@all <img src=x>.yaml"
+    repository(tmp_path, {name: THIN})
+    _, out, _ = cli("lint", "--format", "markdown")
+    row = out.splitlines()[-1]
+    assert row.count("|") == 5
+    assert not {"`", "@", "<img"} & set(row.replace("<br>", "").split())
+    assert "&#124;b&#96;&#64;all &#60;img src=x&#62;.yaml" in row
+
+
+def test_runs_are_told_before_and_after(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    render(EXAMPLE, tmp_path / "configs", base_dir=EXAMPLE / "base")
+    leaf = tmp_path / "configs" / "leaf1" / "config_db.json"
+    for spare in (*leaf.parent.parent.glob("host*"), *leaf.parent.parent.glob("spine*")):
+        shutil.rmtree(spare)
+    repository(tmp_path, {})
+    tables = json.loads(leaf.read_text())
+    short = {"xoff": "51200", "size": str(51_200 + 19_456)}
+    tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"] |= short
+    leaf.write_text(json.dumps(tables, indent=4))
+    code, out, _ = cli("lint", "--since", "HEAD", "--simulate", "--format", "markdown", str(leaf))
+    assert (code, out) == (1, external_file("forms/since-simulated.txt"))
+
+
+def test_only_what_is_new_goes_into_other_formats(site: Cli) -> None:
+    write(Path(), {"fabric.yaml": BOTH})
+    site("lint", "--since", "main", "--output", "sarif=a.sarif", "--output", "markdown=a.md")
+    (run,) = json.loads(Path("a.sarif").read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["ECN001", "PFC009"]
+    assert Path("a.md").read_text().startswith("### lossless: 2 added, 0 gone, 1 left since main\n")
+
+
+@pytest.mark.parametrize(("then", "now"), [*permutations([INTENT, THIN, UNMARKED, BOTH], 2)])
+def test_added_and_left_are_what_is_found_now_and_gone_and_left_what_was(
+    then: str, now: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    repository(tmp_path, {"fabric.yaml": then})
+    was = lint(["."]).findings
+    write(tmp_path, {"fabric.yaml": now})
+    found = lint(["."]).findings
+    report = lint_since("HEAD", ["."])
+    assert report.change is not None
+    left = [kept.finding for kept in report.change.left]
+    assert sorted([*report.findings, *left], key=repr) == sorted(found, key=repr)
+    places = sorted(f.origin[:2] for f in (*report.change.removed.findings, *left))
+    assert places == sorted(f.origin[:2] for f in was)
+
+
+def test_neither_the_working_tree_nor_the_index_is_touched(site: Cli) -> None:
+    write(Path(), {"fabric.yaml": BOTH, "new.yaml": INTENT})
+    git(Path(), "add", "new.yaml")
+    before = (git(Path(), "status", "--porcelain"), Path(".git/index").read_bytes())
+    site("lint", "--since", "main")
+    assert (git(Path(), "status", "--porcelain"), Path(".git/index").read_bytes()) == before
+
+
+def test_a_file_that_was_moved_is_the_same_file(site: Cli) -> None:
+    Path("lab").mkdir()
+    git(Path(), "mv", "fabric.yaml", "lab/fabric.yaml")
+    assert last(site("lint", "--since", "main").err) == "0 added, 0 gone, 1 left since main"
+
+
+def test_lines_that_move_change_nothing(site: Cli) -> None:
+    write(Path(), {"fabric.yaml": "# a comment\n\n" + THIN})
+    assert last(site("lint", "--since", "main").err) == "0 added, 0 gone, 1 left since main"
+
+
+def test_a_file_that_is_new_adds_all_that_is_found_in_it(site: Cli) -> None:
+    write(Path(), {"lab.yaml": THIN.replace("fabric: base", "fabric: lab")})
+    assert last(site("lint", "--since", "main").err) == "1 added, 0 gone, 1 left since main"
+
+
+def test_a_file_that_is_gone_takes_its_findings_along(site: Cli) -> None:
+    write(Path(), {"lab.yaml": INTENT})
+    Path("fabric.yaml").unlink()
+    assert last(site("lint", "--since", "main").err) == "0 added, 1 gone, 0 left since main"
+
+
+def test_what_is_broken_now_is_not_mended(site: Cli) -> None:
+    write(Path(), {"fabric.yaml": THIN + "topology: {}\n"})
+    outcome = site("lint", "--since", "main")
+    assert (outcome.code, last(outcome.err)) == (2, "0 added, 0 gone, 0 left since main")
+
+
+def test_what_was_broken_then_is_said(site: Cli) -> None:
+    commit(Path(), {"fabric.yaml": "lossless: v1\na: *x\n"})
+    write(Path(), {"fabric.yaml": THIN})
+    code, out, _ = site("lint", "--since", "HEAD")
+    assert code == 1
+    assert last(out.rstrip()) == (
+        "fabric.yaml could not be read at HEAD: all that is found in it counts as added"
+    )
+
+
+@pytest.mark.parametrize(("before", "added"), [("error", 0), ("warning", 1), ("info", 1)])
+def test_a_finding_that_is_graver_than_before_is_added(before: Severity, added: int) -> None:
+    finding = Finding("X001", "x", "error", "high", "words", Origin("a.yaml", ("links", 3)))
+    fresh, left, gone = _compared([finding], [finding._replace(severity=before)])
+    assert (len(fresh), len(left), len(gone)) == (added, 1 - added, 0)
+
+
+def test_an_entry_before_another_one_in_a_list_adds_nothing() -> None:
+    def finding(number: int) -> Finding:
+        return Finding("X001", "x", "error", "high", "same words", Origin("a.yaml", ("links", number)))
+
+    fresh, left, gone = _compared([finding(3)], [finding(2)])
+    assert (fresh, [kept.finding for kept in left], gone) == ([], [finding(3)], [])
+
+
+def test_three_dots_compare_with_where_the_work_forked_off(site: Cli) -> None:
+    git(Path(), "checkout", "--quiet", "-b", "work")
+    commit(Path(), {"other.yaml": INTENT.replace("fabric: base", "fabric: other")})
+    git(Path(), "checkout", "--quiet", "main")
+    commit(Path(), {"fabric.yaml": INTENT})
+    git(Path(), "checkout", "--quiet", "work")
+    assert last(site("lint", "--since", "main").err) == "1 added, 0 gone, 0 left since main"
+    assert last(site("lint", "--since", "main...").err) == "0 added, 0 gone, 1 left since main"
+
+
+def test_a_folder_above_or_below_names_files_as_a_run_there_does(
+    site: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(tmp_path, {"a/b/x.yaml": THIN.replace("fabric: base", "fabric: x")})
+    monkeypatch.chdir(tmp_path / "a")
+    assert last(site("lint", "--since", "HEAD", "..").err) == "0 added, 0 gone, 2 left since HEAD"
+    assert last(site("lint", "--since", "HEAD", "b/x.yaml").err) == "0 added, 0 gone, 1 left since HEAD"
+    assert last(site("lint", "--since", "HEAD", str(tmp_path)).err) == "0 added, 0 gone, 2 left since HEAD"
+
+
+def test_an_unknown_revision_is_refused(site: Cli, tmp_path: Path) -> None:
+    for name in ("nope", "--help", "nope..."):
+        code, out, err = site("lint", f"--since={name}")
+        assert (code, out) == (2, "")
+        assert err == (
+            f"lossless: --since {name}: no revision {name.removesuffix('...')!r} in {tmp_path.resolve()}\n"
+        )
+
+
+def test_a_shallow_clone_is_told_to_fetch_more(
+    site: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = commit(tmp_path, {"fabric.yaml": BOTH})
+    commit(tmp_path, {"fabric.yaml": INTENT})
+    command = ["git", "clone", "--quiet", "--depth=1", f"file://{tmp_path}", str(tmp_path / "clone")]
+    subprocess.run(command, env=environment(), check=True)
+    monkeypatch.chdir(tmp_path / "clone")
+    code, _, err = site("lint", "--since", first)
+    assert code == 2
+    assert err.endswith("; this clone is shallow: fetch more of its history first\n")
+
+
+def test_outside_of_a_repository_there_is_nothing_to_compare_with(cli: Cli) -> None:
+    write(Path(), {"fabric.yaml": INTENT})
+    code, out, err = cli("lint", "--since", "HEAD")
+    assert (code, out) == (2, "")
+    assert err.startswith("lossless: --since compares with a revision of git: not a git repository")
+
+
+def test_a_path_outside_of_the_repository_is_refused(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository(tmp_path / "a", {"fabric.yaml": INTENT})
+    repository(tmp_path / "b", {"fabric.yaml": INTENT})
+    monkeypatch.chdir(tmp_path / "a")
+    code, _, err = cli("lint", "--since", "HEAD", ".", "../b")
+    assert (code, err) == (
+        2,
+        f"lossless: --since HEAD: ../b lies outside of the repository {tmp_path.resolve() / 'a'}\n",
+    )
+
+
+def test_without_git_it_is_said(site: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = site("lint", "--since", "HEAD")
+    assert (code, out, err) == (2, "", "lossless: --since asks git, which is not installed here\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--each", "--simulate"),
+            "--simulate runs traffic between devices; --each judges every file by itself",
+        ),
+        (("--fix", "--watch"), "--fix and --diff go neither with --watch nor with --since"),
+        (("--diff", "--since", "HEAD"), "--fix and --diff go neither with --watch nor with --since"),
+        (("--watch", "--since", "HEAD"), "--watch and --since contradict each other"),
+        (("--watch", "-", "--stdin-filename", "a.yaml"), "standard input is no file that could have changed"),
+    ],
+)
+def test_options_that_cannot_go_together_are_refused(
+    arguments: tuple[str, ...], message: str, cli: Cli
+) -> None:
+    outcome = cli("lint", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert last(outcome.err) == f"Error: {message}"
+
+
+def test_each_file_by_itself_says_the_same_in_any_company(cli: Cli) -> None:
+    write(Path(), {"fabric.yaml": THIN, "leaf1.json": DEAF, "leaf2.json": LEAF.replace('"leaf1"', '"leaf2"')})
+    files = ["fabric.yaml", "leaf1.json", "leaf2.json"]
+    assert "CFG004" in codes(cli("lint", "--format", "json", *files).out)
+    alone = [finding for file in files for finding in _found(cli, "--each", file)]
+    for order in permutations(files):
+        assert sorted(_found(cli, "--each", *order)) == sorted(alone)
+    assert {json.loads(finding)["code"] for finding in alone} >= {"TOP001", "WD002"}
+
+
+def _found(cli: Cli, *arguments: str) -> list[str]:
+    report = json.loads(cli("lint", "--format", "json", *arguments).out)
+    return [json.dumps(finding) for finding in report["findings"]]
+
+
+def test_each_passes_over_what_is_none_of_ours_and_names_what_is_broken(cli: Cli) -> None:
+    write(
+        Path(), {"mkdocs.yaml": "a: 1\n", "package.json": "{}", "values.yaml": "{{ x }}\n", "ok.json": LEAF}
+    )
+    files = ("mkdocs.yaml", "package.json", "values.yaml", "ok.json")
+    assert (cli("lint", "--each", *files).code, cli("lint", *files).code) == (0, 2)
+    write(Path(), {"leaf.json": LEAF[:-3]})
+    outcome = cli("lint", "--each", *files, "leaf.json")
+    assert outcome.code == 2
+    assert outcome.err.startswith("leaf.json:")
+
+
+def test_each_calls_no_entry_of_a_baseline_stale_that_others_could_draw(cli: Cli) -> None:
+    write(Path(), {"fabric.yaml": INTENT, "leaf1.json": LEAF, "lossless.toml": 'baseline = "known.json"\n'})
+    assert cli("baseline").code == 0
+    assert "CFG004" in Path("known.json").read_text()
+    for files in (("leaf1.json",), ("fabric.yaml", "leaf1.json")):
+        assert cli("lint", "--each", "--fail-on", "info", *files).code == 0

@@ -1,0 +1,288 @@
+"""``lossless sweep``: what it prints, in which shapes, what it refuses, and how it ends when interrupted."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lossless.analysis.simulation.engine.run import prepare
+from lossless.interfaces.cli import main
+from tests.interfaces.cli.conftest import Cli, Outcome
+from tests.interfaces.cli.inputs import INTENT, LEAF
+from tests.paths import ROOT
+
+SHOWN = (
+    "verdict", "drops", "pauses", "pfc_seeds", "longest_pause_us", "goodput_bps", "egress_bytes",
+    "headroom_left_bytes", "marks", "stopped_queues", "cut",
+)  # fmt: skip
+UNKNOWN = "varies nothing that is known; expected NAME=VALUES of dynamic_th, kmin, kmax, pmax, headroom"
+SHORT = ("--horizon", "100us", "--size", "1 MiB")
+TWO = ("--vary", "dynamic_th=-8,0", "--vary", "headroom=9kB,400kB")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    prepare()
+
+
+@pytest.fixture
+def swept(cli: Cli) -> Cli:
+    Path("fabric.yaml").write_text(INTENT)
+
+    def run(*args: str, stdin: bytes = b"") -> Outcome:
+        return cli("sweep", ".", *SHORT, *args, stdin=stdin)
+
+    return run
+
+
+def test_json_is_the_sweep_as_plain_data(swept: Cli) -> None:
+    outcome = swept(*TWO, "--format", "json")
+    report = json.loads(outcome.out)
+    (sweep,) = report["sweeps"]
+    assert (report["version"], outcome.code, outcome.err) == (1, 0, "")
+    assert sweep["varied"] == ["dynamic_th", "headroom_bytes"]
+    assert (sweep["settings"], sweep["safe"], sweep["silent"]) == (4, 3, 2)
+    assert (sweep["skipped"], sweep["seeds"], sweep["horizon_us"]) == (0, 1, 100)
+    assert tuple(sweep["configured"]) == SHOWN
+    assert all(tuple(row) == ("dynamic_th", "headroom_bytes", *SHOWN) for row in sweep["rows"])
+    assert {(row["dynamic_th"], row["headroom_bytes"]) for row in sweep["rows"]} == {
+        (th, headroom) for th in (-8, 0) for headroom in (9_000, 400_000)
+    }
+    assert sweep["rows"][-1]["verdict"] == "unsafe"
+
+
+def test_csv_has_a_line_a_setting_the_best_first(swept: Cli) -> None:
+    rows = list(csv.DictReader(swept(*TWO, "--format", "csv").out.splitlines()))
+    (sweep,) = json.loads(swept(*TWO, "--format", "json").out)["sweeps"]
+    assert [*rows[0]] == ["dynamic_th", "headroom_bytes", *SHOWN, "scenario"]
+    as_text = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in sweep["rows"]
+    ]
+    assert rows == [row | {"scenario": sweep["scenario"]} for row in as_text]
+
+
+def test_the_text_says_where_settings_are_safe_and_silent(swept: Cli) -> None:
+    lines = swept(*TWO).out.splitlines()
+    assert lines[:5] == [
+        "sweep: 4 settings of dynamic_th, headroom, 0.1 ms",
+        "  incast of 15 NICs into host1:port1, 1 MiB each, class rdma",
+        "  safe        3 of 4; always with dynamic_th 0 or headroom 400,000 B",
+        "  PFC silent  2 of 4; always with dynamic_th 0; never with dynamic_th -8",
+        "  under way   4 of 4 at the end: pauses and maxima may still come, and a longer --horizon shows them",
+    ]
+    table = lines[6:12]
+    assert table[0].split()[:5] == ["dynamic_th", "headroom", "verdict", "drops", "pauses"]
+    assert [line.split()[0] for line in table[1:]] == ["now", "1", "2", "3", "4"]
+    assert "  every port of every switch on the way has the same setting" in lines
+
+
+def test_values_next_to_each_other_are_told_as_a_range(swept: Cli) -> None:
+    found = swept("--vary", "dynamic_th=-8..2").out
+    assert re.search(
+        r"PFC silent +8 of 11; always with dynamic_th -5 to 2; never with dynamic_th -8 to -6\n", found
+    )
+
+
+def test_the_text_shows_no_more_than_its_limit(swept: Cli) -> None:
+    found = swept("--vary", "dynamic_th=-8..2", "--limit", "3").out
+    assert re.findall(r"^(\w+) +-?\d", found, re.MULTILINE) == ["1", "2", "3"]
+    assert "\n(8 more: --limit 11 shows all)\n" in found
+    assert "more: --limit" not in swept("--vary", "dynamic_th=-8..2", "--limit", "11").out
+
+
+def test_more_seeds_say_in_how_many_pfc_fires(swept: Cli) -> None:
+    found = swept("--vary", "dynamic_th=-8,0", "--seeds", "2").out
+    assert found.startswith("sweep: 2 settings of dynamic_th, 0.1 ms, 2 seeds each\n")
+    assert "0 of 2 seeds" in found
+    assert "2 of 2 seeds" in found
+    assert "one seed stands for all" not in found
+    assert "one seed stands for all" in swept("--vary", "dynamic_th=0").out
+
+
+def test_settings_with_kmin_above_kmax_are_told(swept: Cli) -> None:
+    found = swept("--vary", "kmin=10kB,30kB", "--vary", "kmax=20kB").out
+    assert "  not run     1 setting: Kmin would be above Kmax\n" in found
+
+
+def test_the_fastest_safe_setting_is_named_where_another_is_the_best(swept: Cli) -> None:
+    options = "--vary", "dynamic_th=-8,0", "--vary", "kmin=20kB,3MB", "--horizon", "1ms", "--size", "8 MiB"
+    text = swept(*options, "--format", "text").out
+    (sweep,) = json.loads(swept(*options, "--format", "json").out)["sweeps"]
+    rates = [row["goodput_bps"] for row in sweep["rows"] if row["verdict"] == "safe"]
+    assert rates.index(max(rates)) > 0
+    assert f"most goodput of all safe settings: place {rates.index(max(rates)) + 1}, dynamic_th " in text
+
+
+def test_one_safe_setting_is_enough(swept: Cli) -> None:
+    assert swept("--vary", "dynamic_th=-8", "--vary", "headroom=9kB,400kB").code == 0
+    assert swept("--vary", "dynamic_th=-8", "--vary", "headroom=9kB").code == 1
+
+
+def test_a_deployed_switch_can_be_swept(cli: Cli) -> None:
+    Path("config_db.json").write_text(LEAF)
+    outcome = cli("sweep", "config_db.json", *SHORT, "--vary", "dynamic_th=-2..0", "--format", "json")
+    (sweep,) = json.loads(outcome.out)["sweeps"]
+    assert len(sweep["rows"]) == 3
+    assert any("no NIC is known" in entry for entry in sweep["assumed"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kmin", f"'kmin' {UNKNOWN}"),
+        ("xoff=1kB", f"'xoff=1kB' {UNKNOWN}"),
+        ("dynamic_th=9", "'dynamic_th=9': '9' is out of range; expected -8 to 7"),
+        ("dynamic_th=1.5", "'dynamic_th=1.5': '1.5' is not a whole number"),
+        ("dynamic_th=3..-4", "'dynamic_th=3..-4': '3..-4' runs backwards; expected the smaller value first"),
+        ("dynamic_th=1..", "'dynamic_th=1..': '' is not a whole number"),
+        (
+            "kmin=100",
+            "'kmin=100': '100' has no unit; write it like 800 KiB or 150 kB"
+            " (units: B, kB, KB, MB, GB, KiB, MiB, GiB)",
+        ),
+        (
+            "kmin=1KiB..2KiB",
+            "'kmin=1KiB..2KiB': '1KiB..2KiB' does not say how many values; write it like 1KiB..2KiB/20",
+        ),
+        ("kmin=1B..9B/1", "'kmin=1B..9B/1': '1B..9B/1' asks for '1' values; expected 2 to 100,000"),
+        ("kmin=1B..9B/x", "'kmin=1B..9B/x': '1B..9B/x' asks for 'x' values; expected 2 to 100,000"),
+        ("kmin=1B..9B/20", "'kmin=1B..9B/20': '1B..9B/20' asks for 20 values; there are 9 from end to end"),
+        ("kmax=4GiB", "'kmax=4GiB': '4GiB' is out of range; expected a size from 0 B to 2,147,483,647 B"),
+        ("pmax=20", "'pmax=20': '20' is not a percentage; write a whole number from 0% to 100%"),
+    ],
+)  # fmt: skip
+def test_wrong_values_are_refused_with_what_was_expected(text: str, message: str, swept: Cli) -> None:
+    outcome = swept("--vary", text)
+    assert outcome.err.splitlines()[-1] == f"Error: Invalid value for '--vary': {message}"
+    assert (outcome.code, outcome.out) == (2, "")
+
+
+def test_a_threshold_is_varied_once(swept: Cli) -> None:
+    outcome = swept("--vary", "kmin=1kB", "--vary", "kmin=2kB")
+    assert outcome.err.splitlines()[-1] == (
+        "Error: Invalid value for '--vary': 'kmin=2kB': kmin is varied twice; put a comma between its values instead"
+    )
+    assert outcome.code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--vary", "kmin=1B..1000B/1000", "--vary", "kmax=1kB..1MB/1000"),
+            "lossless: 1,000,000 settings are more than the 100,000 that are swept at once; name fewer values\n",
+        ),
+        (
+            ("--vary", "kmin=100MB"),
+            "lossless: Kmin would be above Kmax in every one of 1 settings\n",
+        ),
+        (
+            ("--vary", "dynamic_th=0", "--horizon", "0ms"),
+            "lossless: horizon is 0 ns; expected a time above zero\n",
+        ),
+        (
+            ("--vary", "dynamic_th=0", "--class", "gold"),
+            "lossless: --class: no lossless class is called 'gold'; there are: rdma\n",
+        ),
+    ],
+)
+def test_sweeps_that_cannot_be_are_refused(options: tuple[str, ...], message: str, swept: Cli) -> None:
+    assert swept(*options) == (2, "", message)
+
+
+def test_what_cannot_be_read_is_not_swept(cli: Cli) -> None:
+    assert cli("sweep", "gone.json", "--vary", "dynamic_th=0") == (2, "", "gone.json: no such file\n")
+
+
+LOUD = """
+import sys
+from lossless.interfaces.cli import main, sweep
+from lossless.analysis.simulation.study.workers import Crew
+
+class Loud(sweep._Counted):
+    def __call__(self, done, of):
+        super().__call__(done, of)
+        print("some are done", flush=True)
+
+def submit(crew, *given, submit=Crew.submit):
+    submit(crew, *given)
+    print("work is handed out", flush=True)
+
+sweep._Counted, Crew.submit = Loud, submit
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@contextmanager
+def started(until: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a sweep in a process of its own, and wait until it says a line; it does not outlive the test."""
+    command = [sys.executable, "-c", LOUD, "sweep", str(ROOT / "examples" / "roce-256"), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert any(line == f"{until}\n" for line in process.stdout)
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("until", "arguments", "said"),
+    [
+        (
+            "some are done",
+            ("--vary", "kmin=1B..100000B/100000"),
+            r"interrupted after [\d,]+ of 100,000 settings",
+        ),
+        # One setting takes many seconds: it is stopped on the way.
+        (
+            "work is handed out",
+            (
+                "--vary",
+                "dynamic_th=0",
+                "--workload",
+                "all-to-all",
+                "--size",
+                "4096 MiB",
+                "--horizon",
+                "200ms",
+            ),
+            "interrupted",
+        ),
+    ],
+)
+def test_an_interrupt_ends_it_at_once_and_nothing_is_reported(
+    until: str, arguments: tuple[str, ...], said: str
+) -> None:
+    with started(until, *arguments, "--max-events", str(10**13)) as process:
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - begun < 3
+    assert process.returncode == 130
+    assert set(out.splitlines()) <= {"some are done", "work is handed out"}
+    assert re.fullmatch(rf"lossless: {said}; nothing is reported\n\n?", err)
+
+
+def test_the_guide_shows_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    guide = (ROOT / "docs" / "guides" / "sweep.md").read_text()
+    shown = re.findall(r"^```\n\$ lossless (sweep .*)\n((?:.*\n)*?)```$", guide, re.MULTILINE)
+    assert shown
+    for command, printed in shown:
+        assert main(command.split()) == 0
+        out = capsys.readouterr().out
+        for part in filter(None, printed.split("...\n")):
+            assert part in out

@@ -1,0 +1,131 @@
+"""``lossless trace``: what a person sees, and exit codes that scripts can trust."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with, leaf_with
+
+HOSTS = ("--from", "host1", "--to", "host5")
+PORTS = ("--from", "Ethernet0", "--to", "Ethernet8")
+OF_LEAF = ("--from", "leaf1:Ethernet0", "--to", "leaf1:Ethernet8")
+
+
+def test_a_sound_intent_is_unbroken(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    outcome = cli("trace", ".", *HOSTS, "--dscp", "26")
+    assert outcome.out.startswith("DSCP 26 from host1:port1 to host5:port1: class rdma, lossless\n")
+    assert outcome.out.endswith("\nunbroken: no error on this path concerns this DSCP\n")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_a_broken_switch_is_1_for_what_it_breaks_and_0_for_the_rest(cli: Cli) -> None:
+    Path("config_db.json").write_text(leaf_with("PFC_WD", "Ethernet8", action=None))
+    outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26")
+    assert "\n    X WD001 watchdog-missing: " in outcome.out
+    assert outcome.out.endswith("\nbroken: leaf1 (WD001)\n")
+    assert (outcome.code, outcome.err) == (1, "")
+    assert cli("trace", "config_db.json", *OF_LEAF, "--dscp", "0").code == 0
+    assert (
+        cli("trace", "config_db.json", "--from", "Ethernet8", "--to", "Ethernet0", "--dscp", "26").code == 0
+    )
+
+
+def test_a_dscp_that_must_be_lossless_can_be_named(cli: Cli) -> None:
+    Path("config_db.json").write_text(LEAF)
+    assert cli("trace", "config_db.json", *PORTS, "--dscp", "30").code == 0
+    outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "30", "--rdma-dscp", "30")
+    assert "\n    X CLS001 rdma-dscp-not-lossless: " in outcome.out
+    assert outcome.code == 1
+
+
+def test_json_is_the_trace_as_plain_data(cli: Cli) -> None:
+    Path("config_db.json").write_text(leaf_with("PFC_WD", "Ethernet8", action=None))
+    outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26", "--format", "json")
+    report = json.loads(outcome.out)
+    assert report["version"] == 1
+    assert report["summary"] == {"error": 1, "warning": 0, "info": 0, "elsewhere": 0}
+    ((mark,),) = (hop["marks"] for hop in report["hops"])
+    assert (mark["stage"], mark["finding"]["code"], mark["finding"]["file"]) == (
+        "watchdog",
+        "WD001",
+        "config_db.json",
+    )
+    assert isinstance(mark["finding"]["line"], int)
+    assert (outcome.code, outcome.err) == (1, "")
+
+
+def test_a_rendered_fragment_is_traced_as_one_switch(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    assert cli("render", "fabric.yaml", "-o", "out").code == 0
+    outcome = cli("trace", "out/leaf1/qos.json", *PORTS, "--dscp", "26")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--from", "host9", "--to", "host5", "--dscp", "26"),
+            "no host or switch 'host9'; did you mean host8?",
+        ),
+        (
+            ("--from", "leaf1", "--to", "host5", "--dscp", "26"),
+            "leaf1 is a switch; name one of its ports, like",
+        ),
+        (
+            ("--from", "leaf1:Ethernet1", "--to", "host5", "--dscp", "26"),
+            "leaf1 has no port 'Ethernet1'; did",
+        ),
+        ((*HOSTS, "--dscp", "64"), "64 is not a DSCP; expected a number from 0 to 63"),
+        ((*HOSTS, "--dscp", "26", "--via", "spine7"), "no switch 'spine7'; did you mean spine2?"),
+        (
+            ("--from", "host1:port1", "--to", "host1:port1", "--dscp", "26"),
+            "a packet needs two ends: both name",
+        ),
+    ],
+)
+def test_what_cannot_be_followed_is_said_in_one_line(
+    arguments: tuple[str, ...], message: str, cli: Cli
+) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    outcome = cli("trace", "fabric.yaml", *arguments)
+    assert outcome.err.startswith(f"lossless: {message}")
+    assert len(outcome.err.splitlines()) == 1
+    assert (outcome.code, outcome.out) == (2, "")
+
+
+def test_what_cannot_be_read_is_not_followed(cli: Cli) -> None:
+    Path("empty").mkdir()
+    assert cli("trace", "gone.json", *PORTS, "--dscp", "26") == (2, "", "gone.json: no such file\n")
+    outcome = cli("trace", "empty", *PORTS, "--dscp", "26")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("empty: nothing here to trace")
+    Path("fabric.yaml").write_text(intent_with("lossless: v1", "lossless: v1\nunknown: 1"))
+    assert cli("trace", "fabric.yaml", *HOSTS, "--dscp", "26").code == 2
+
+
+def test_a_packet_stays_in_one_fabric(cli: Cli) -> None:
+    Path("all").mkdir()
+    Path("all/fabric.one.yaml").write_text(INTENT)
+    Path("all/config_db.json").write_text(LEAF)
+    outcome = cli("trace", "all", *HOSTS, "--dscp", "26")
+    assert outcome.err == (
+        "all: 2 fabrics here: base (all/fabric.one.yaml), the deployed devices; "
+        "a packet stays in one: name its file or folder\n"
+    )
+    assert (outcome.code, outcome.out) == (2, "")
+
+
+@pytest.mark.parametrize("missing", ["--from", "--to", "--dscp"])
+def test_both_ends_and_the_dscp_must_be_named(missing: str, cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    options = {"--from": "host1", "--to": "host5", "--dscp": "26"}
+    del options[missing]
+    outcome = cli("trace", "fabric.yaml", *(part for pair in options.items() for part in pair))
+    assert f"Missing option '{missing}'" in outcome.err
+    assert (outcome.code, outcome.out) == (2, "")

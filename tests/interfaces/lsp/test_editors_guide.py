@@ -1,0 +1,49 @@
+"""What docs/guides/editors.md shows is what happens."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from lossless.interfaces.lsp.files import MOST_TOGETHER
+from lossless.interfaces.lsp.server import FIX_ALL
+from tests.conftest import ROOT
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.conftest import cli as cli
+
+GUIDE = (ROOT / "docs" / "guides" / "editors.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_guide_shows_what_the_schema_says_of_a_key(cli: Cli) -> None:
+    found = re.search(r"^\$ lossless schema \| jq '\.(\S+)'\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    steps, shown = re.findall(r"[^.\[\]]+", found[1]), found[2]
+    part = json.loads(cli("schema").out)
+    for step in steps:
+        part = part[int(step) if step.isdecimal() else step]
+    assert json.loads(shown) == part
+
+
+def test_settings_of_the_guide_can_be_read() -> None:
+    settings = [json.loads(text) for text in blocks("json")]
+    assert settings[0]["glspc.serverCommandArguments"] == ["lsp"]
+    assert settings[1]["yaml.schemas"] == {"./intent.schema.json": ["fabric.yaml"]}
+
+
+def test_options_and_limits_of_the_guide_are_those_of_the_server(cli: Cli) -> None:
+    said = cli("lsp", "--help").out
+    for option in re.findall(r"`(--[a-z-]+)`", GUIDE):
+        assert f"{option} " in said
+    assert f"Up to {MOST_TOGETHER} files" in GUIDE
+    assert f"`{FIX_ALL}`" in GUIDE
+
+
+def test_the_first_line_that_names_a_schema_leaves_an_intent_as_it_was(cli: Cli) -> None:
+    example = (ROOT / "examples" / "roce-256" / "fabric.yaml").read_text()
+    Path("fabric.yaml").write_text(blocks("yaml")[0] + example)
+    assert cli("lint", "fabric.yaml").code == 0

@@ -1,0 +1,162 @@
+"""Measures who imports whom in the package, and draws it: docs/architecture.svg.
+
+    python tools/architecture.py            writes the picture anew
+    python tools/architecture.py --check    exit 1 where the picture is out of date
+
+The rules themselves stand in the table of docs/architecture.md, and tests/test_architecture.py holds the code to them.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "lossless"
+PICTURE = ROOT / "docs" / "architecture.svg"
+WINGS = ("interfaces", "output", "checks", "formats", "analysis", "model", "ground")
+"""From top to bottom: each imports only itself and those below it."""
+
+CELL, LEFT, TOP = 22, 190, 150
+COLOURS = dict(
+    zip(WINGS, ("#4e79a7", "#59a14f", "#e15759", "#f28e2b", "#b07aa1", "#9c755f", "#767676"), strict=True)
+)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return every module of the package by its dotted name."""
+    named = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if "_data" not in parts:
+            named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return named
+
+
+def package_of(module: str) -> str:
+    """Return the package of a module, ``wing/package``; ``lossless.api`` is the face of ``interfaces/api``."""
+    parts = module.split(".")[1:]
+    if parts == ["api"]:
+        return "interfaces/api"
+    return "/".join(parts[:2])
+
+
+@cache
+def imports() -> dict[str, frozenset[str]]:
+    """Return, by module, the modules of ours that it imports, late imports and those for annotations included."""
+    return {name: frozenset(_imported(name, path)) for name, path in modules().items()}
+
+
+def _imported(name: str, path: Path) -> set[str]:
+    targets = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "lossless":
+            targets |= {_known(f"{node.module}.{alias.name}") for alias in node.names}
+        elif isinstance(node, ast.Import):
+            ours = (alias.name for alias in node.names)
+            targets |= {_known(module) for module in ours if module.partition(".")[0] == "lossless"}
+    return targets - {name, "lossless"}
+
+
+def _known(name: str) -> str:
+    while name not in modules():
+        name = name.rpartition(".")[0]
+    return name
+
+
+def arrows() -> dict[tuple[str, str], int]:
+    """Return, for each two packages of which one imports the other, how many imports of modules that is."""
+    counted: dict[tuple[str, str], int] = defaultdict(int)
+    for module, targets in imports().items():
+        for target in targets:
+            pair = package_of(module), package_of(target)
+            if pair[0] != pair[1] and all(pair):
+                counted[pair] += 1
+    return dict(counted)
+
+
+def packages() -> list[str]:
+    """Return all packages, top wing first; within a wing those that import others before those they import."""
+    named = {package_of(module) for module in modules() if module.count(".") > 1} | {"interfaces/api"}
+    below: dict[str, set[str]] = {name: {b for a, b in arrows() if a == name} for name in named}
+
+    def height(name: str) -> int:
+        return 1 + max((height(other) for other in below[name] if _wing(other) == _wing(name)), default=0)
+
+    return sorted(named, key=lambda name: (WINGS.index(_wing(name)), -height(name), name))
+
+
+def _wing(package: str) -> str:
+    return package.partition("/")[0]
+
+
+def picture() -> str:
+    """Return the picture: packages as rows and columns, a dot where the row imports the column."""
+    names, counted = packages(), arrows()
+    side = CELL * len(names)
+    width, height = LEFT + side + 20, TOP + side + 40
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        ' font-family="sans-serif" font-size="12">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        *_bands(names, side),
+        *(_labels(names)),
+        *(_dot(names, pair, number) for pair, number in sorted(counted.items())),
+        f'<text x="{LEFT}" y="{TOP + side + 24}" fill="#555">A dot: the package of the row imports the package of the '
+        f"column; the larger, the more modules. {len(counted)} dots, none below the diagonal.</text>",
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _bands(names: list[str], side: int) -> list[str]:
+    parts = []
+    for wing in WINGS:
+        rows = [place for place, name in enumerate(names) if _wing(name) == wing]
+        first, size = CELL * rows[0], CELL * len(rows)
+        fill = f'fill="{COLOURS[wing]}" fill-opacity="0.12"'
+        parts += [
+            f'<rect x="{LEFT}" y="{TOP + first}" width="{side}" height="{size}" {fill}/>',
+            f'<rect x="{LEFT + first}" y="{TOP}" width="{size}" height="{side}" {fill}/>',
+            f'<rect x="{LEFT + first}" y="{TOP + first}" width="{size}" height="{size}" fill="{COLOURS[wing]}"'
+            ' fill-opacity="0.25"/>',
+            f'<text x="8" y="{TOP + first + 15}" font-weight="bold" fill="{COLOURS[wing]}">{wing}</text>',
+        ]
+    return parts
+
+
+def _labels(names: list[str]) -> list[str]:
+    parts = []
+    for place, name in enumerate(names):
+        label, middle = name.partition("/")[2], CELL * place + CELL / 2
+        parts += [
+            f'<text x="{LEFT - 8}" y="{TOP + middle + 4}" text-anchor="end">{label}</text>',
+            f'<text transform="translate({LEFT + middle + 4} {TOP - 8}) rotate(-60)">{label}</text>',
+        ]
+    return parts
+
+
+def _dot(names: list[str], pair: tuple[str, str], number: int) -> str:
+    row, column = (CELL * names.index(name) + CELL / 2 for name in pair)
+    radius = min(9, 3 + number**0.5 / 2)
+    title = f"<title>{pair[0]} imports {pair[1]}: {number} modules</title>"
+    return f'<circle cx="{LEFT + column}" cy="{TOP + row}" r="{radius:.1f}" fill="#333">{title}</circle>'
+
+
+def main(arguments: list[str]) -> int:
+    """Write the picture, or say whether it is out of date."""
+    if "--check" not in arguments:
+        PICTURE.write_text(picture(), encoding="utf-8")
+        return 0
+    if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == picture():
+        return 0
+    print("docs/architecture.svg is out of date; run make docs", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
