@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.workloads.collectives import Algorithm, Demand
-    from lossless.analysis.workloads.estimate import Workload
     from lossless.analysis.workloads.placement import Placement
+    from lossless.analysis.workloads.workload import Workload
 
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: Placement) -> Iterator[str]:

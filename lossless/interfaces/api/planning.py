@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import Ask
     from lossless.analysis.storm.distance import Groups
     from lossless.analysis.storm.reach import Reach, Traffic
-    from lossless.analysis.workloads.estimate import Estimate, Workload
+    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.analysis.workloads.workload import Workload
     from lossless.ground.basics.errors import Problem
     from lossless.interfaces.api.crowding import Judged
     from lossless.model.fabric.model import Fabric

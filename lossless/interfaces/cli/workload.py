@@ -16,7 +16,7 @@ from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json
 
 if TYPE_CHECKING:
-    from lossless.analysis.workloads.estimate import Workload
+    from lossless.analysis.workloads.workload import Workload
     from lossless.api import Options
 
 _VERSION = 1
@@ -102,7 +102,7 @@ def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str
 
 
 def _asked(given: dict[str, Any]) -> Workload:
-    from lossless.analysis.workloads.estimate import Workload
+    from lossless.analysis.workloads.workload import Workload
 
     return Workload(
         collective=given["collective"],

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from lossless.analysis.topology.capacity import Carried, carried
-from lossless.analysis.workloads.estimate import Estimate, Workload, estimate
+from lossless.analysis.workloads.estimate import Estimate, estimate
+from lossless.analysis.workloads.workload import Workload
 from lossless.api import lint, lint_documents, load_fabrics, topology
 from lossless.ground.documents import load_text
 from lossless.model.fabric.infiniband.rates import RATES
