@@ -99,7 +99,7 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
     for name, required, part in ALL_KEYS:
         said = part.get("description", "")
         assert said.endswith("."), (
-            f"{name} is not described; lossless/formats/intent/keys_*.py have the words"
+            f"{name} is not described; lossless/formats/intent/keys/*.py have the words"
         )
         known = required or "default" in part or "Left out: " in said or "Required, unless" in said
         assert known, f"{name}: what holds where it is left out?"

@@ -2,167 +2,169 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.keys.table import Key
+from lossless.formats.intent.keys.key_doc import KeyDoc
 
-_HOST_LINKS = Key(
+_HOST_LINKS = KeyDoc(
     "Links from each host: how many, of which rate (HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.",
     ("2 x NDR",),
 )
 _MEMBERS = (["host[1-16]", "host17:mlx5_0"], "@compute", ["ALL_CAS", "SELF"])
 _RATE = "how many, of which rate"
 
-INFINIBAND: dict[str, dict[str, Key]] = {
+INFINIBAND: dict[str, dict[str, KeyDoc]] = {
     "InfiniBand intent": {
-        "lossless": Key("Version of this format. Every intent begins with it."),
-        "fabric": Key(
+        "lossless": KeyDoc("Version of this format. Every intent begins with it."),
+        "fabric": KeyDoc(
             "Name of the subnet: at most 63 letters, digits, '.', '_' and '-'.", ("infiniband-256", "pod-7")
         ),
-        "transport": Key("How RDMA travels: InfiniBand, by the routes of a subnet manager."),
-        "flavour": Key(
+        "transport": KeyDoc("How RDMA travels: InfiniBand, by the routes of a subnet manager."),
+        "flavour": KeyDoc(
             "Whose opensm runs: `upstream`, that of Linux distributions, or `nvidia`, that of MLNX_OFED, DOCA, UFM "
             "and switches. They know different keys."
         ),
-        "hardware": Key("Which product fills which role, by the names of InfiniBand profiles."),
-        "topology": Key(
+        "hardware": KeyDoc("Which product fills which role, by the names of InfiniBand profiles."),
+        "topology": KeyDoc(
             "A shape (`fat_tree`, `dragonfly_plus`, `torus`), or `switches` and `links` by name, and further `hosts`."
         ),
-        "guids": Key(
+        "guids": KeyDoc(
             "Node GUIDs of switches and port GUIDs of HCAs, by name. Left out: none is known, and files that hold "
             "GUIDs cannot be written.",
             ({"leaf1": "0x0002c90300a1b2c3", "host1:mlx5_0": "0x0002c90300d4e5f6"},),
         ),
-        "guid_file": Key(
+        "guid_file": KeyDoc(
             "File beside the intent with a name and its GUID on each line. Left out: `guids` has them all.",
             ("guids.txt",),
         ),
-        "subnet_manager": Key("Which subnet manager runs, where, and what it is told."),
-        "qos": Key(
+        "subnet_manager": KeyDoc("Which subnet manager runs, where, and what it is told."),
+        "qos": KeyDoc(
             "Levels of service, each with its SL and VL; `off` states that there are none. Left out: nothing is said "
             "of them, and opensm has QoS off."
         ),
-        "partitions": Key(
+        "partitions": KeyDoc(
             "Partitions by name. Left out: opensm gets no file of them and makes every port a full member of the "
             "default one.",
             ({"Default": {"pkey": 0x7FFF, "members": {"full": "SELF", "limited": "ALL"}}},),
         ),
-        "sharp": Key(
+        "sharp": KeyDoc(
             "Reductions in the switches; `off` states that there are none. Left out: nothing is said of them."
         ),
-        "jobs": Key("What jobs are told of the subnet. Left out: nothing is written for them."),
+        "jobs": KeyDoc("What jobs are told of the subnet. Left out: nothing is written for them."),
     },
     "SubnetHardware": {
-        "switch": Key(
+        "switch": KeyDoc(
             "Switch profile of every role that names none of its own. Left out: each role names its own.",
             ("nvidia-qm9700",),
         ),
-        "leaf": Key("Switch profile of the leaves. Left out: that of `switch`.", ("nvidia-qm9700",)),
-        "spine": Key("Switch profile of the spines. Left out: that of `switch`.", ("nvidia-qm9700",)),
-        "core": Key("Switch profile of the cores. Left out: that of `switch`.", ("nvidia-qm9700",)),
-        "hca": Key("Adapter profile of every host that names none of its own.", ("connectx-7",)),
+        "leaf": KeyDoc("Switch profile of the leaves. Left out: that of `switch`.", ("nvidia-qm9700",)),
+        "spine": KeyDoc("Switch profile of the spines. Left out: that of `switch`.", ("nvidia-qm9700",)),
+        "core": KeyDoc("Switch profile of the cores. Left out: that of `switch`.", ("nvidia-qm9700",)),
+        "hca": KeyDoc("Adapter profile of every host that names none of its own.", ("connectx-7",)),
     },
     "SubnetTopology": {
-        "fat_tree": Key("A fat tree by its numbers. Left out: the subnet has another shape."),
-        "dragonfly_plus": Key("A dragonfly+ by its numbers. Left out: the subnet has another shape."),
-        "torus": Key("A torus by its numbers. Left out: the subnet has another shape."),
-        "switches": Key(
+        "fat_tree": KeyDoc("A fat tree by its numbers. Left out: the subnet has another shape."),
+        "dragonfly_plus": KeyDoc("A dragonfly+ by its numbers. Left out: the subnet has another shape."),
+        "torus": KeyDoc("A torus by its numbers. Left out: the subnet has another shape."),
+        "switches": KeyDoc(
             "Switches by name, where the subnet has no plain shape. Left out: a shape makes them.",
             ({"leaf1": {"role": "leaf"}, "spine1": {"role": "spine"}},),
         ),
-        "links": Key(
+        "links": KeyDoc(
             "Bundles of links between the switches that are listed. Left out: there are none.",
             ([{"a": "leaf1", "b": "spine1", "links": "4 x NDR"}],),
         ),
-        "hosts": Key(
+        "hosts": KeyDoc(
             "Hosts that no shape makes, by name. Left out: there are none.",
             ({"sm1": {"at": "leaf1", "links": "1 x NDR", "role": "management"}},),
         ),
-        "oversubscription": Key("Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)),
+        "oversubscription": KeyDoc(
+            "Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)
+        ),
     },
     "FatTree": {
-        "pods": Key("How many pods. More than one needs `cores`.", (4,)),
-        "leaves": Key("How many leaf switches; with several pods, in each.", (4,)),
-        "spines": Key("How many spine switches; with several pods, in each.", (4,)),
-        "cores": Key("How many core switches join the pods. Left out: the tree has two levels.", (16,)),
-        "planes": Key("Into how many planes cores and spines are parted.", (4,)),
-        "rails": Key(
+        "pods": KeyDoc("How many pods. More than one needs `cores`.", (4,)),
+        "leaves": KeyDoc("How many leaf switches; with several pods, in each.", (4,)),
+        "spines": KeyDoc("How many spine switches; with several pods, in each.", (4,)),
+        "cores": KeyDoc("How many core switches join the pods. Left out: the tree has two levels.", (16,)),
+        "planes": KeyDoc("Into how many planes cores and spines are parted.", (4,)),
+        "rails": KeyDoc(
             "Among how many leaves that follow each other the links of a host are shared out: 2 puts every other "
             "HCA at a second leaf.",
             (2,),
         ),
-        "hosts_per_leaf": Key(
+        "hosts_per_leaf": KeyDoc(
             "How many hosts at every leaf; with several rails, at every leaf that shares them.", (16,)
         ),
         "host_links": _HOST_LINKS,
-        "uplinks": Key(f"Links from each leaf to each spine: {_RATE}.", ("4 x NDR",)),
-        "core_links": Key(
+        "uplinks": KeyDoc(f"Links from each leaf to each spine: {_RATE}.", ("4 x NDR",)),
+        "core_links": KeyDoc(
             f"Links from each spine to each core of its plane: {_RATE}. Left out: there are no cores.",
             ("1 x NDR",),
         ),
     },
     "SubnetDragonflyPlus": {
-        "groups": Key("How many groups.", (8,)),
-        "leaves": Key("How many leaf switches in each group.", (4,)),
-        "spines": Key("How many spine switches in each group.", (4,)),
-        "hosts_per_leaf": Key("How many hosts at every leaf.", (16,)),
+        "groups": KeyDoc("How many groups.", (8,)),
+        "leaves": KeyDoc("How many leaf switches in each group.", (4,)),
+        "spines": KeyDoc("How many spine switches in each group.", (4,)),
+        "hosts_per_leaf": KeyDoc("How many hosts at every leaf.", (16,)),
         "host_links": _HOST_LINKS,
-        "uplinks": Key(f"Links from each leaf to each spine of its group: {_RATE}.", ("4 x NDR",)),
-        "global_links": Key(
+        "uplinks": KeyDoc(f"Links from each leaf to each spine of its group: {_RATE}.", ("4 x NDR",)),
+        "global_links": KeyDoc(
             f"Links between every two groups, shared out among their spines: {_RATE}.", ("4 x NDR",)
         ),
     },
     "SubnetTorus": {
-        "sides": Key("How many switches along each of two or three sides.", ([4, 4, 4],)),
-        "links": Key(f"Links between every two neighbours: {_RATE}.", ("2 x HDR",)),
-        "hosts_per_switch": Key("How many hosts at every switch.", (4,)),
+        "sides": KeyDoc("How many switches along each of two or three sides.", ([4, 4, 4],)),
+        "links": KeyDoc(f"Links between every two neighbours: {_RATE}.", ("2 x HDR",)),
+        "hosts_per_switch": KeyDoc("How many hosts at every switch.", (4,)),
         "host_links": _HOST_LINKS,
     },
     "SwitchNode": {
-        "role": Key("What the switch is; leaves, spines and cores make up the tiers of a tree."),
-        "hardware": Key(
+        "role": KeyDoc("What the switch is; leaves, spines and cores make up the tiers of a tree."),
+        "hardware": KeyDoc(
             "Switch profile of this switch. Left out: that of its role under `hardware`.", ("nvidia-qm8700",)
         ),
     },
     "SwitchLink": {
-        "a": Key("One end: a switch, or SWITCH:PORT for a single link.", ("leaf1", "leaf1:17")),
-        "b": Key("The other end: a switch, or SWITCH:PORT.", ("spine1",)),
-        "links": Key(f"Links of this bundle: {_RATE}.", ("4 x NDR",)),
+        "a": KeyDoc("One end: a switch, or SWITCH:PORT for a single link.", ("leaf1", "leaf1:17")),
+        "b": KeyDoc("The other end: a switch, or SWITCH:PORT.", ("spine1",)),
+        "links": KeyDoc(f"Links of this bundle: {_RATE}.", ("4 x NDR",)),
     },
     "HostChoice": {
-        "at": Key(
+        "at": KeyDoc(
             "The switch its links go to, or several that take them in turn.", ("leaf1", ["leaf1", "leaf2"])
         ),
-        "links": Key(f"Links of this host: {_RATE}; each is an HCA of its own.", ("1 x NDR",)),
-        "role": Key("What the host is for."),
-        "hca": Key("Adapter profile of this host. Left out: `hardware.hca`.", ("connectx-7",)),
+        "links": KeyDoc(f"Links of this host: {_RATE}; each is an HCA of its own.", ("1 x NDR",)),
+        "role": KeyDoc("What the host is for."),
+        "hca": KeyDoc("Adapter profile of this host. Left out: `hardware.hca`.", ("connectx-7",)),
     },
     "SubnetManager": {
-        "manager": Key("Which program manages the subnet: opensm by itself, or UFM."),
-        "hosts": Key(
+        "manager": KeyDoc("Which program manages the subnet: opensm by itself, or UFM."),
+        "hosts": KeyDoc(
             "Where subnet managers run: the master and those that stand by.",
             ([{"on": "sm1", "priority": 14}, {"on": "sm2", "priority": 13, "standby": True}],),
         ),
-        "prefix": Key(
+        "prefix": KeyDoc(
             "Subnet prefix, 64 bits, another one for every subnet that hosts or routers join. "
             "Left out: opensm's own, 0xfe80000000000000.",
             ("0xfec0000000000001",),
         ),
-        "routing": Key("How packets are routed. Left out: opensm takes minhop."),
-        "options": Key(
+        "routing": KeyDoc("How packets are routed. Left out: opensm takes minhop."),
+        "options": KeyDoc(
             "Further keys of opensm.conf, as they stand there. Left out: opensm's own defaults hold.",
             ({"max_wire_smps": 16},),
         ),
-        "keys": Key(
+        "keys": KeyDoc(
             "The environment variables that hold the keys of the subnet when its files are written. "
             "Left out: opensm's own, which protect nothing.",
             ({"m_key": "FABRIC_M_KEY"},),
         ),
-        "ufm": Key(
+        "ufm": KeyDoc(
             "Keys of UFM's gv.cfg by section, as they stand there. Left out: only what SHARP needs is written.",
             ({"Sharp": {"enable_sharp_allocation": "true"}},),
         ),
     },
     "SubnetKeys": {
-        key: Key(
+        key: KeyDoc(
             f"Environment variable that holds {what}. Left out: opensm's own.", (f"FABRIC_{key.upper()}",)
         )
         for key, what in (
@@ -173,68 +175,72 @@ INFINIBAND: dict[str, dict[str, Key]] = {
         )
     },
     "ManagerChoice": {
-        "on": Key(
+        "on": KeyDoc(
             "A host, one of its HCAs, or a managed switch that runs a subnet manager.",
             ("sm1", "sm1:mlx5_1", "leaf1"),
         ),
-        "priority": Key("Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0.", (14,)),
-        "standby": Key("Whether it is meant to wait until the master fails."),
+        "priority": KeyDoc("Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0.", (14,)),
+        "standby": KeyDoc("Whether it is meant to wait until the master fails."),
     },
     "SubnetRouting": {
-        "engine": Key(
+        "engine": KeyDoc(
             "Routing engine, or several that are tried in order: ftree and updn for fat trees, torus-2QoS for tori.",
             ("ftree", ["ftree", "updn"], "torus-2QoS"),
         ),
-        "fallback": Key("Whether opensm takes minhop where no engine can route; off, it gives up instead."),
-        "roots": Key(
+        "fallback": KeyDoc(
+            "Whether opensm takes minhop where no engine can route; off, it gives up instead."
+        ),
+        "roots": KeyDoc(
             "Switches that are written as roots: `top` is the top tier, or a list of names. Left out: no such file.",
             ("top", ["spine1", "spine2"]),
         ),
-        "compute_nodes": Key("Whether HCAs of compute hosts are written into a file for ftree."),
+        "compute_nodes": KeyDoc("Whether HCAs of compute hosts are written into a file for ftree."),
     },
     "SubnetQos": {
-        "vls": Key("How many data VLs ports use. Left out: opensm's own, as many as they have.", (4,)),
-        "levels": Key(
+        "vls": KeyDoc("How many data VLs ports use. Left out: opensm's own, as many as they have.", (4,)),
+        "levels": KeyDoc(
             "Levels of service by name.", ({"compute": {"sl": 0, "vl": 0, "high": 192, "low": 64}},)
         ),
-        "rest": Key(
+        "rest": KeyDoc(
             "The level whose VL is used by SLs that no level names. Left out: that of SL 0; without one they are "
             "dropped.",
             ("compute",),
         ),
-        "high_limit": Key(
+        "high_limit": KeyDoc(
             "How much of the high table is sent before the low one has its turn, 0 to 255; 255 is no limit. "
             "Left out: opensm's own.",
             (255,),
         ),
     },
     "QosLevel": {
-        "sl": Key("Service level of its packets, 0 to 15.", (1,)),
-        "vl": Key("Virtual lane that they use, 0 to 14.", (1,)),
-        "high": Key(
+        "sl": KeyDoc("Service level of its packets, 0 to 15.", (1,)),
+        "vl": KeyDoc("Virtual lane that they use, 0 to 14.", (1,)),
+        "high": KeyDoc(
             "Weight of the lane in the high table, in steps of 64 bytes. Left out: it is not in that table.",
             (64,),
         ),
-        "low": Key(
+        "low": KeyDoc(
             "Weight of the lane in the low table, in steps of 64 bytes. Left out: it is not in that table.",
             (64,),
         ),
     },
     "PartitionChoice": {
-        "pkey": Key("P_Key; opensm uses its low 15 bits. 0x7fff is the default partition.", (0x7FFF, 1)),
-        "members": Key("Who belongs to it, by membership.", ({"full": "@storage", "limited": "@compute"},)),
-        "ipoib": Key("Whether IP over InfiniBand has a broadcast group in it."),
-        "rate": Key("Rate of its multicast group. Left out: opensm's own.", ("HDR",)),
-        "mtu": Key("MTU of its multicast group, in bytes. Left out: opensm's own.", (4096,)),
-        "level": Key("Level of service of its traffic, by name. Left out: `sl`, else SL 0.", ("storage",)),
-        "sl": Key(
+        "pkey": KeyDoc("P_Key; opensm uses its low 15 bits. 0x7fff is the default partition.", (0x7FFF, 1)),
+        "members": KeyDoc(
+            "Who belongs to it, by membership.", ({"full": "@storage", "limited": "@compute"},)
+        ),
+        "ipoib": KeyDoc("Whether IP over InfiniBand has a broadcast group in it."),
+        "rate": KeyDoc("Rate of its multicast group. Left out: opensm's own.", ("HDR",)),
+        "mtu": KeyDoc("MTU of its multicast group, in bytes. Left out: opensm's own.", (4096,)),
+        "level": KeyDoc("Level of service of its traffic, by name. Left out: `sl`, else SL 0.", ("storage",)),
+        "sl": KeyDoc(
             "Service level of its traffic by number, 0 to 15. Left out: that of `level`, else 0.", (1,)
         ),
-        "index0": Key("Whether it takes place 0 of the tables of ports, which is the default one's."),
-        "default": Key("Membership of whoever states none."),
+        "index0": KeyDoc("Whether it takes place 0 of the tables of ports, which is the default one's."),
+        "default": KeyDoc("Membership of whoever states none."),
     },
     "PartitionMembers": {
-        membership: Key(
+        membership: KeyDoc(
             f"{what}: hosts, HCAs, `@` and a role, GUIDs, or opensm's words. Left out: none.",
             _MEMBERS,
         )
@@ -245,21 +251,25 @@ INFINIBAND: dict[str, dict[str, Key]] = {
         )
     },
     "SharpChoice": {
-        "manager": Key("The host or switch on which the aggregation manager runs.", ("sm1",)),
-        "trees": Key("How many trees are meant. Left out: nothing is said of them.", (8,)),
-        "jobs": Key("How many jobs are meant to use it at a time. Left out: nothing is said of them.", (4,)),
-        "hosts": Key("Hosts that take part. Left out: all compute hosts.", ("@compute",)),
-        "exclude": Key("Hosts that do not take part, storage for example. Left out: none.", ("@storage",)),
-        "needs": Key("Generation of SHARP that jobs need, 1 to 4. Left out: any will do.", (3,)),
-        "settings": Key(
+        "manager": KeyDoc("The host or switch on which the aggregation manager runs.", ("sm1",)),
+        "trees": KeyDoc("How many trees are meant. Left out: nothing is said of them.", (8,)),
+        "jobs": KeyDoc(
+            "How many jobs are meant to use it at a time. Left out: nothing is said of them.", (4,)
+        ),
+        "hosts": KeyDoc("Hosts that take part. Left out: all compute hosts.", ("@compute",)),
+        "exclude": KeyDoc("Hosts that do not take part, storage for example. Left out: none.", ("@storage",)),
+        "needs": KeyDoc("Generation of SHARP that jobs need, 1 to 4. Left out: any will do.", (3,)),
+        "settings": KeyDoc(
             "Keys of sharp_am.cfg, as they stand there. Left out: the aggregation manager's own defaults hold.",
             ({"max_trees_to_build": 126},),
         ),
     },
     "Jobs": {
-        "level": Key("Level of service that jobs use, by name. Left out: they are not told.", ("compute",)),
-        "partition": Key("Partition that jobs use, by name. Left out: they are not told.", ("compute",)),
-        "environment": Key(
+        "level": KeyDoc(
+            "Level of service that jobs use, by name. Left out: they are not told.", ("compute",)
+        ),
+        "partition": KeyDoc("Partition that jobs use, by name. Left out: they are not told.", ("compute",)),
+        "environment": KeyDoc(
             "Variables of their environment, as they stand there. Left out: only what follows from the rest.",
             ({"NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1"},),
         ),

@@ -2,91 +2,96 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.keys.table import Key
+from lossless.formats.intent.keys.key_doc import KeyDoc
 
 _SIZE = ("800 KiB", "150 kB")
 _REQUIRED = "Required, unless the preset gives it."
 _OR_PRESET = "Left out: as the preset has it, or only links of the speeds in `by_speed` are marked."
 _CURVE = {
-    "min": Key("Queue length in bytes from which on packets are marked (Kmin). Has a unit.", _SIZE),
-    "max": Key("Queue length in bytes at which `probability` is reached; beyond it all are marked. Has a unit.", _SIZE),
-    "probability": Key("Share of packets marked just below `max`, in whole percent (Pmax).", ("20%", "100%")),
-}  # fmt: skip
+    "min": KeyDoc("Queue length in bytes from which on packets are marked (Kmin). Has a unit.", _SIZE),
+    "max": KeyDoc(
+        "Queue length in bytes at which `probability` is reached; beyond it all are marked. Has a unit.",
+        _SIZE,
+    ),
+    "probability": KeyDoc(
+        "Share of packets marked just below `max`, in whole percent (Pmax).", ("20%", "100%")
+    ),
+}
 
-POLICY: dict[str, dict[str, Key]] = {
+POLICY: dict[str, dict[str, KeyDoc]] = {
     "Intent": {
-        "lossless": Key("Version of this format. Every intent begins with it."),
-        "fabric": Key(
+        "lossless": KeyDoc("Version of this format. Every intent begins with it."),
+        "fabric": KeyDoc(
             "Name of the fabric: at most 63 letters, digits, '.', '_' and '-'.", ("roce-256", "pod-7")
         ),
-        "transport": Key("How RDMA travels: RoCEv2, over UDP and IP."),
-        "preset": Key(
+        "transport": KeyDoc("How RDMA travels: RoCEv2, over UDP and IP."),
+        "preset": KeyDoc(
             "A vendor's starting point for classes, pfc and congestion_control; every key of it can be overridden by "
             "naming it. Left out: nothing is assumed."
         ),
-        "classes": Key(
+        "classes": KeyDoc(
             "Traffic classes by name, at most 24 characters each. Exactly one takes `dscp: rest`. "
             "Left out: those of the preset.",
             ({"rdma": {"dscp": 26, "priority": 3, "lossless": True, "bandwidth": "50%"}},),
         ),
-        "pfc": Key(
+        "pfc": KeyDoc(
             "Priority flow control: on for the lossless classes and for nothing else. `off` states that no class is "
             "lossless. Left out: no watchdog, unless the preset gives one."
         ),
-        "congestion_control": Key(
+        "congestion_control": KeyDoc(
             "How senders slow down: `dcqcn`, a mapping of its parameters, or `pfc-only` as a stated policy. "
             "Left out: that of the preset.",
             ("dcqcn", {"dcqcn": {"cnp_interval": "4us"}}),
         ),
-        "hardware": Key("Which product fills which role, by the names that `lossless profiles` lists."),
-        "topology": Key("A shape (`leaf_spine`), or `devices` and `links` by name."),
-        "hosts": Key(
+        "hardware": KeyDoc("Which product fills which role, by the names that `lossless profiles` lists."),
+        "topology": KeyDoc("A shape (`leaf_spine`), or `devices` and `links` by name."),
+        "hosts": KeyDoc(
             "What the NICs of every host are set to, and what jobs set themselves. Left out: the defaults below it."
         ),
-        "buffers": Key(
+        "buffers": KeyDoc(
             "Buffer policy. Left out: headroom is not oversubscribed, unless the vendor ships it so."
         ),
-        "mtu": Key(
+        "mtu": KeyDoc(
             "Largest IP packet in bytes that switches carry, without the Ethernet header: a number, or a size "
             "with its unit.",
             (9100,),
         ),
-        "networks": Key(
+        "networks": KeyDoc(
             "Other networks by name (storage, management), and whether they share the fabric. Left out: none are "
             "judged.",
             ({"storage": {"on": "separate"}},),
         ),
-        "telemetry": Key(
+        "telemetry": KeyDoc(
             "How pauses are watched; `off` states that nobody does. Left out: nothing is said of it."
         ),
     },
     "TrafficClass": {
-        "dscp": Key(
+        "dscp": KeyDoc(
             "The DSCPs of the class: a number from 0 to 63, a name (`AF31`), both (`{AF31: 26}`), a list of them, or "
             "`rest` for all that no other class names. Required, unless the preset gives it.",
             (26, "AF31", [26, 27], "rest"),
         ),
-        "priority": Key(
+        "priority": KeyDoc(
             "Priority from 0 to 7; also the traffic class and the queue. No two classes share one. Required, unless "
             "the preset gives it.",
             (3,),
         ),
-        "lossless": Key("Whether PFC keeps this class from losing packets."),
-        "pg": Key(
+        "lossless": KeyDoc("Whether PFC keeps this class from losing packets."),
+        "pg": KeyDoc(
             "Priority group from 0 to 7. Left out: that of the priority for a lossless class; for lossy ones group 0, "
             "or the first that no lossless class has.",
             (3,),
         ),
-        "scheduling": Key(
+        "scheduling": KeyDoc(
             "`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr "
             "where `bandwidth` is given."
         ),
-        "bandwidth": Key(
+        "bandwidth": KeyDoc(
             "DWRR share in whole percent; all classes share 100%. Not with `scheduling: strict`. Left out: no share "
             "is stated.",
             ("50%",),
         ),
-        "ecn": Key(
+        "ecn": KeyDoc(
             "The WRED curve that marks packets, with `by_speed` where links differ; `off` marks nothing. Left out: "
             "nothing is marked, unless the preset says so.",
             ({"min": "800 KiB", "max": "3200 KiB", "probability": "20%"},),
@@ -95,128 +100,128 @@ POLICY: dict[str, dict[str, Key]] = {
     "Ecn": _CURVE,
     "ecn": {
         **{name: key._replace(description=f"{key.description} {_OR_PRESET}") for name, key in _CURVE.items()},
-        "by_speed": Key(
+        "by_speed": KeyDoc(
             "Other curves for links of one speed, in bits per second. Left out: one curve for all.",
             ({"800G": {"min": "1600 KiB", "max": "6400 KiB", "probability": "20%"}},),
         ),
     },
     "Pfc": {
-        "watchdog": Key(
+        "watchdog": KeyDoc(
             "The PFC watchdog, which ends storms; `off` for none. Left out: none, unless the preset gives one.",
             ({"poll": "600ms", "detection": "1200ms", "restoration": "1200ms", "action": "drop"},),
         ),
     },
     "WatchdogPolicy": {
-        "poll": Key(
+        "poll": KeyDoc(
             "How often queues are looked at, in whole milliseconds, with its unit. " + _REQUIRED, ("600ms",)
         ),
-        "detection": Key(
+        "detection": KeyDoc(
             "How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its "
             "unit. " + _REQUIRED,
             ("1200ms",),
         ),
-        "restoration": Key(
+        "restoration": KeyDoc(
             "How long a stormed queue stays free of pauses until it is restored, in whole milliseconds, with its unit. "
             "Left out: it stays broken until an operator acts.",
             ("1200ms",),
         ),
-        "action": Key(
+        "action": KeyDoc(
             "What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody."
         ),
     },
     "Telemetry": {
-        "interval": Key(
+        "interval": KeyDoc(
             "How often counters are collected, with its unit. Left out: nothing is said of it.", ("5s",)
         ),
-        "alerts": Key(
+        "alerts": KeyDoc(
             "All that somebody is told of: `watchdog` (storms), `pauses`. Left out: nothing is said of it.",
             (["watchdog", "pauses"],),
         ),
     },
     "congestion_control": {
-        "dcqcn": Key(
+        "dcqcn": KeyDoc(
             "DCQCN parameters by the names of ConnectX firmware; what is not named comes from the NIC profile."
         ),
     },
     "Dcqcn": {
-        "priorities": Key(
+        "priorities": KeyDoc(
             "Priorities that DCQCN runs on (ROCE_CC_PRIO_MASK). Left out: those with PFC.", ([3],)
         ),
-        "cnp_dscp": Key(
+        "cnp_dscp": KeyDoc(
             "DSCP of congestion notifications, 0 to 63. Left out: that of the class `cnp`, else the NIC's own.",
             (48,),
         ),
-        "cnp_priority": Key(
+        "cnp_priority": KeyDoc(
             "Priority of congestion notifications, 0 to 7. Left out: that of the class their DSCP belongs to.",
             (6,),
         ),
-        "cnp_interval": Key(
+        "cnp_interval": KeyDoc(
             "Least time between two CNPs of a flow, in whole microseconds, with its unit (min_time_between_cnps). "
             "Left out: that of the NIC profile.",
             ("4us",),
         ),
-        "dce_tcp_g": Key(
+        "dce_tcp_g": KeyDoc(
             "Weight of a new sample of alpha, in 1/1024, from 0 to 1023. Left out: that of the NIC profile.",
             (1019,),
         ),
-        "dce_tcp_rtt": Key(
+        "dce_tcp_rtt": KeyDoc(
             "Period of alpha's decay, in whole microseconds, with its unit. Left out: that of the NIC profile.",
             ("1us",),
         ),
-        "initial_alpha_value": Key(
+        "initial_alpha_value": KeyDoc(
             "Alpha of a new flow, in 1/1024, from 1 to 1023. Left out: that of the NIC profile.", (1023,)
         ),
-        "rate_to_set_on_first_cnp": Key(
+        "rate_to_set_on_first_cnp": KeyDoc(
             "Rate a flow falls to on its first CNP, in whole Mb/s, with its unit; 0M leaves it. Left out: that of the "
             "NIC profile.",
             ("0M",),
         ),
-        "rpg_min_dec_fac": Key(
+        "rpg_min_dec_fac": KeyDoc(
             "Most that one CNP takes off a rate, in whole percent. Left out: that of the NIC profile.",
             ("50%",),
         ),
-        "rpg_min_rate": Key(
+        "rpg_min_rate": KeyDoc(
             "Least rate of a flow, in whole Mb/s, with its unit. Left out: that of the NIC profile.", ("1M",)
         ),
-        "rpg_gd": Key(
+        "rpg_gd": KeyDoc(
             "By how much alpha is divided when a rate is cut, as a power of two. Left out: that of the NIC profile.",
             (11,),
         ),
-        "rate_reduce_monitor_period": Key(
+        "rate_reduce_monitor_period": KeyDoc(
             "Least time between two cuts of a rate, in whole microseconds, with its unit. Left out: that of the NIC "
             "profile.",
             ("4us",),
         ),
-        "clamp_tgt_rate": Key(
+        "clamp_tgt_rate": KeyDoc(
             "Whether every CNP sets the target rate to the current one. Left out: as the NIC profile has it."
         ),
-        "clamp_tgt_rate_after_time_inc": Key(
+        "clamp_tgt_rate_after_time_inc": KeyDoc(
             "The same after the first increase by time alone. Left out: as the NIC profile has it."
         ),
-        "rpg_time_reset": Key(
+        "rpg_time_reset": KeyDoc(
             "Time between two increases of a rate, in whole microseconds, with its unit. Left out: that of the NIC "
             "profile.",
             ("300us",),
         ),
-        "rpg_byte_reset": Key(
+        "rpg_byte_reset": KeyDoc(
             "Bytes sent between two increases, as firmware counts them (sources disagree on the unit), 0 for off. "
             "Left out: that of the NIC profile.",
             (32767,),
         ),
-        "rpg_threshold": Key(
+        "rpg_threshold": KeyDoc(
             "Increases after which a flow recovers faster, from 1 to 31. Left out: that of the NIC profile.",
             (1,),
         ),
-        "rpg_max_rate": Key(
+        "rpg_max_rate": KeyDoc(
             "Most that a flow may send, in whole Mb/s, with its unit; 0M is line rate. Left out: that of the NIC "
             "profile.",
             ("0M",),
         ),
-        "rpg_ai_rate": Key(
+        "rpg_ai_rate": KeyDoc(
             "Step of additive increase, in whole Mb/s, with its unit. Left out: that of the NIC profile.",
             ("5M",),
         ),
-        "rpg_hai_rate": Key(
+        "rpg_hai_rate": KeyDoc(
             "Step of hyper-active increase, in whole Mb/s, with its unit. Left out: that of the NIC profile.",
             ("50M",),
         ),

@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.keys.table import Key
+from lossless.formats.intent.keys.key_doc import KeyDoc
 
 _LINKS = "how many, of which rate."
-_LAG = Key("Whether bundles between two switches are LAGs. Left out: off.", ("on",))
-_ACCEPTED = Key("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,))
-_HOST_M = Key("Length of the cables from hosts to their switches, in metres, with its unit.", ("3m",))
-_UPLINK_M = Key("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",))
-_GLOBAL_M = Key("Length of the cables between groups, in metres, with its unit.", ("100m",))
+_LAG = KeyDoc("Whether bundles between two switches are LAGs. Left out: off.", ("on",))
+_ACCEPTED = KeyDoc("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,))
+_HOST_M = KeyDoc("Length of the cables from hosts to their switches, in metres, with its unit.", ("3m",))
+_UPLINK_M = KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",))
+_GLOBAL_M = KeyDoc("Length of the cables between groups, in metres, with its unit.", ("100m",))
 _OTHER_FORM = "Left out: another form is given."
 
 
-def _room(*, example: dict[str, int]) -> Key:
-    return Key(
+def _room(*, example: dict[str, int]) -> KeyDoc:
+    return KeyDoc(
         "What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. "
         "Left out: no more than there is.",
         (example,),
     )
 
 
-def _most(what: str, number: int) -> Key:
-    return Key(f"The most {what} there may be. Left out: no more than there are.", (number,))
+def _most(what: str, number: int) -> KeyDoc:
+    return KeyDoc(f"The most {what} there may be. Left out: no more than there are.", (number,))
 
 
-SHAPES: dict[str, dict[str, Key]] = {
+SHAPES: dict[str, dict[str, KeyDoc]] = {
     "Hardware": {
-        "switch": Key(
+        "switch": KeyDoc(
             "Switch profile of every role that names none of its own, and of switches without a tier, as in a torus. "
             "Left out: each role names its own.",
             ("nvidia-sn5600",),
         ),
     },
     "Topology": {
-        "rail_optimised": Key(
+        "rail_optimised": KeyDoc(
             f"Scalable units with a leaf for each rail of the hosts, by their numbers. {_OTHER_FORM}"
         ),
-        "dragonfly": Key(f"A dragonfly by its numbers. {_OTHER_FORM}"),
-        "dragonfly_plus": Key(f"A dragonfly+ by its numbers. {_OTHER_FORM}"),
-        "torus": Key(f"A torus of two or three dimensions by its numbers. {_OTHER_FORM}"),
-        "names": Key(
+        "dragonfly": KeyDoc(f"A dragonfly by its numbers. {_OTHER_FORM}"),
+        "dragonfly_plus": KeyDoc(f"A dragonfly+ by its numbers. {_OTHER_FORM}"),
+        "torus": KeyDoc(f"A torus of two or three dimensions by its numbers. {_OTHER_FORM}"),
+        "names": KeyDoc(
             "Names of devices of a shape, by the names that are derived. Left out: the derived ones.",
             ({"leaf1": "rack7-tor"},),
         ),
-        "ports": Key(
+        "ports": KeyDoc(
             "Ports of links of a shape, by `DEVICE:NEIGHBOR`, in the order of its links; `any` is the next free one. "
             "Left out: derived ones.",
             ({"leaf1:spine1": ["Ethernet448", "Ethernet456"]},),
@@ -65,15 +65,15 @@ SHAPES: dict[str, dict[str, Key]] = {
         "hosts_per_leaf": _most("hosts at a leaf", 32),
     },
     "RailOptimised": {
-        "units": Key("How many scalable units.", (4,)),
-        "rails": Key("How many rails, which is how many leaves a unit has.", (8,)),
-        "spines": Key("How many spine switches join all units.", (8,)),
-        "hosts_per_unit": Key("How many hosts in every unit.", (32,)),
-        "host_links": Key(
+        "units": KeyDoc("How many scalable units.", (4,)),
+        "rails": KeyDoc("How many rails, which is how many leaves a unit has.", (8,)),
+        "spines": KeyDoc("How many spine switches join all units.", (8,)),
+        "hosts_per_unit": KeyDoc("How many hosts in every unit.", (32,)),
+        "host_links": KeyDoc(
             f"All links of a host, shared out among its rails, adapter by adapter: {_LINKS}", ("8 x 400G",)
         ),
-        "uplinks": Key(f"Links from each leaf to each spine: {_LINKS}", ("2 x 800G",)),
-        "cables": Key("Real cable lengths by tier.", ({"host": "5m", "uplink": "30m"},)),
+        "uplinks": KeyDoc(f"Links from each leaf to each spine: {_LINKS}", ("2 x 800G",)),
+        "cables": KeyDoc("Real cable lengths by tier.", ({"host": "5m", "uplink": "30m"},)),
         "oversubscription": _ACCEPTED,
         "lag": _LAG,
         "room": _room(example={"units": 8}),
@@ -84,22 +84,22 @@ SHAPES: dict[str, dict[str, Key]] = {
         "hosts_per_unit": _most("hosts in a unit", 32),
     },
     "Dragonfly": {
-        "groups": Key("How many groups.", (9,)),
-        "switches": Key("How many switches in every group.", (4,)),
-        "hosts_per_switch": Key("How many hosts at every switch.", (8,)),
-        "host_links": Key(f"Links from each host to its switch: {_LINKS}", ("1 x 400G",)),
-        "local_links": Key(f"Links between every two switches of a group: {_LINKS}", ("2 x 400G",)),
-        "global_links": Key(
+        "groups": KeyDoc("How many groups.", (9,)),
+        "switches": KeyDoc("How many switches in every group.", (4,)),
+        "hosts_per_switch": KeyDoc("How many hosts at every switch.", (8,)),
+        "host_links": KeyDoc(f"Links from each host to its switch: {_LINKS}", ("1 x 400G",)),
+        "local_links": KeyDoc(f"Links between every two switches of a group: {_LINKS}", ("2 x 400G",)),
+        "global_links": KeyDoc(
             f"Links between every two groups, shared out among their switches: {_LINKS}", ("4 x 400G",)
         ),
-        "cables": Key("Real cable lengths by tier.", ({"host": "3m", "local": "10m", "global": "100m"},)),
+        "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "local": "10m", "global": "100m"},)),
         "oversubscription": _ACCEPTED,
         "lag": _LAG,
         "room": _room(example={"groups": 17}),
     },
     "DragonflyCables": {
         "host": _HOST_M,
-        "local": Key("Length of the cables within a group, in metres, with its unit.", ("10m",)),
+        "local": KeyDoc("Length of the cables within a group, in metres, with its unit.", ("10m",)),
         "global": _GLOBAL_M,
     },
     "DragonflyRoom": {
@@ -107,16 +107,16 @@ SHAPES: dict[str, dict[str, Key]] = {
         "hosts_per_switch": _most("hosts at a switch", 16),
     },
     "DragonflyPlus": {
-        "groups": Key("How many groups.", (8,)),
-        "leaves": Key("How many leaf switches in every group.", (4,)),
-        "spines": Key("How many spine switches in every group.", (4,)),
-        "hosts_per_leaf": Key("How many hosts at every leaf.", (16,)),
-        "host_links": Key(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
-        "uplinks": Key(f"Links from each leaf to each spine of its group: {_LINKS}", ("4 x 800G",)),
-        "global_links": Key(
+        "groups": KeyDoc("How many groups.", (8,)),
+        "leaves": KeyDoc("How many leaf switches in every group.", (4,)),
+        "spines": KeyDoc("How many spine switches in every group.", (4,)),
+        "hosts_per_leaf": KeyDoc("How many hosts at every leaf.", (16,)),
+        "host_links": KeyDoc(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
+        "uplinks": KeyDoc(f"Links from each leaf to each spine of its group: {_LINKS}", ("4 x 800G",)),
+        "global_links": KeyDoc(
             f"Links between every two groups, shared out among their spines: {_LINKS}", ("4 x 800G",)
         ),
-        "cables": Key("Real cable lengths by tier.", ({"host": "3m", "uplink": "30m", "global": "100m"},)),
+        "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "uplink": "30m", "global": "100m"},)),
         "oversubscription": _ACCEPTED,
         "lag": _LAG,
         "room": _room(example={"groups": 16}),
@@ -128,18 +128,18 @@ SHAPES: dict[str, dict[str, Key]] = {
         "hosts_per_leaf": _most("hosts at a leaf", 32),
     },
     "Torus": {
-        "sides": Key("How many switches along each of two or three sides.", ([4, 4, 4],)),
-        "links": Key(f"Links between every two neighbours: {_LINKS}", ("2 x 400G",)),
-        "hosts_per_switch": Key("How many hosts at every switch.", (4,)),
-        "host_links": Key(f"Links from each host to its switch: {_LINKS}", ("1 x 400G",)),
-        "cables": Key("Real cable lengths by tier.", ({"host": "3m", "link": "10m"},)),
+        "sides": KeyDoc("How many switches along each of two or three sides.", ([4, 4, 4],)),
+        "links": KeyDoc(f"Links between every two neighbours: {_LINKS}", ("2 x 400G",)),
+        "hosts_per_switch": KeyDoc("How many hosts at every switch.", (4,)),
+        "host_links": KeyDoc(f"Links from each host to its switch: {_LINKS}", ("1 x 400G",)),
+        "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "link": "10m"},)),
         "oversubscription": _ACCEPTED,
         "lag": _LAG,
         "room": _room(example={"hosts_per_switch": 8}),
     },
     "TorusCables": {
         "host": _HOST_M,
-        "link": Key("Length of the cables between switches, in metres, with its unit.", ("10m",)),
+        "link": KeyDoc("Length of the cables between switches, in metres, with its unit.", ("10m",)),
     },
     "TorusRoom": {"hosts_per_switch": _most("hosts at a switch", 8)},
 }

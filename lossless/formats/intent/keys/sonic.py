@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.keys.table import Key
+from lossless.formats.intent.keys.key_doc import KeyDoc
 
 _ROLES = ("leaf", "spine", "super-spine", "switch")
 _LINKS = "how many, of which rate."
 
 
-def _by_role(what: str) -> dict[str, Key]:
-    return {role: Key(f"{what} of switches of this role. Left out: what holds for all.") for role in _ROLES}
+def _by_role(what: str) -> dict[str, KeyDoc]:
+    return {
+        role: KeyDoc(f"{what} of switches of this role. Left out: what holds for all.") for role in _ROLES
+    }
 
 
-SONIC: dict[str, dict[str, Key]] = {
+SONIC: dict[str, dict[str, KeyDoc]] = {
     "Intent": {
-        "sonic": Key(
+        "sonic": KeyDoc(
             "Which release of SONiC the switches run. Left out: what the base of a switch says, else 202411.",
             ({"release": "202405"},),
         ),
     },
     "Sonic": {
-        "release": Key(
+        "release": KeyDoc(
             "Release of SONiC, one for all or one for each role. Left out: what the base says, else 202411.",
             ("202405", {"leaf": "202405", "spine": "202411"}),
         ),
-        "devices": Key(
+        "devices": KeyDoc(
             "Switches by name that run another release. Left out: none does.", ({"leaf1": "202311"},)
         ),
     },
@@ -33,98 +35,100 @@ SONIC: dict[str, dict[str, Key]] = {
     "pools": _by_role("The form of the pools"),
     "unused_ports": _by_role("What becomes of unused ports"),
     "Buffers": {
-        "model": Key(
+        "model": KeyDoc(
             "Who computes headroom and pools: `traditional` takes the rows of the HWSKU, in the `dynamic` model the "
             "switch does (NVIDIA, Barefoot). One word, or one for each role. Left out: traditional.",
             ("dynamic", {"leaf": "dynamic", "spine": "traditional"}),
         ),
-        "lossless_mtu": Key(
+        "lossless_mtu": KeyDoc(
             "Largest frame of lossless traffic in the dynamic model, in bytes or with a unit. Left out: 1024.",
             (4096,),
         ),
-        "small_packets": Key(
+        "small_packets": KeyDoc(
             "Part of lossless packets that are small, in percent, in the dynamic model. Left out: 100%.",
             ("50%",),
         ),
-        "pools": Key(
+        "pools": KeyDoc(
             "`single` or `split` ingress pools, where the product ships both. Left out: those of the HWSKU.",
             ("single",),
         ),
-        "unused_ports": Key(
+        "unused_ports": KeyDoc(
             "`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep.",
             ("reclaim",),
         ),
     },
     "Pfc": {
-        "tiers": Key(
+        "tiers": KeyDoc(
             "Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`, `links` (of a torus), `local_links` "
             "and `global_links` (of groups). Left out: all.",
             (["hosts", "uplinks"],),
         ),
-        "asymmetric": Key(
+        "asymmetric": KeyDoc(
             "Whether ports obey pauses of all priorities and send their own. Left out: off.", ("on",)
         ),
     },
     "SwitchChoice": {
-        "breakout": Key(
+        "breakout": KeyDoc(
             "Cages and how they are split: how many ports, of which rate. Left out: as the links need it.",
             ({"Ethernet0": "4x200G"},),
         ),
-        "down": Key("Ports that are kept down. Left out: none.", (["Ethernet504"],)),
+        "down": KeyDoc("Ports that are kept down. Left out: none.", (["Ethernet504"],)),
     },
     "breakout": {},
     "Hardware": {
-        "super-spine": Key(
+        "super-spine": KeyDoc(
             "Switch profile of the super-spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)
         ),
     },
     "PodCables": {
-        "host": Key("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
-        "uplink": Key("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
-        "spine_uplink": Key(
+        "host": KeyDoc("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
+        "uplink": KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
+        "spine_uplink": KeyDoc(
             "Length of the cables from spines to super-spines, in metres, with its unit.", ("300m",)
         ),
     },
     "LeafSpine": {
-        "lag": Key("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
-        "dual_tor": Key(
+        "lag": KeyDoc("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
+        "dual_tor": KeyDoc(
             "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
         ),
     },
     "ThreeTier": {
-        "pods": Key("How many pods.", (4,)),
-        "leaves_per_pod": Key("How many leaf switches in every pod.", (4,)),
-        "spines_per_pod": Key("How many spine switches in every pod.", (4,)),
-        "super_spines": Key("How many super-spine switches.", (4,)),
-        "planes": Key("Planes that spines and super-spines are divided into.", (1,)),
-        "hosts_per_leaf": Key("How many hosts at every leaf.", (16,)),
-        "host_links": Key(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
-        "uplinks": Key(f"Links from each leaf to each spine of its pod: {_LINKS}", ("4 x 800G",)),
-        "spine_uplinks": Key(
+        "pods": KeyDoc("How many pods.", (4,)),
+        "leaves_per_pod": KeyDoc("How many leaf switches in every pod.", (4,)),
+        "spines_per_pod": KeyDoc("How many spine switches in every pod.", (4,)),
+        "super_spines": KeyDoc("How many super-spine switches.", (4,)),
+        "planes": KeyDoc("Planes that spines and super-spines are divided into.", (1,)),
+        "hosts_per_leaf": KeyDoc("How many hosts at every leaf.", (16,)),
+        "host_links": KeyDoc(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
+        "uplinks": KeyDoc(f"Links from each leaf to each spine of its pod: {_LINKS}", ("4 x 800G",)),
+        "spine_uplinks": KeyDoc(
             f"Links from each spine to each super-spine of its plane: {_LINKS}", ("2 x 800G",)
         ),
-        "cables": Key(
+        "cables": KeyDoc(
             "Real cable lengths by tier.", ({"host": "3m", "uplink": "30m", "spine_uplink": "300m"},)
         ),
-        "oversubscription": Key("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,)),
-        "lag": Key("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
-        "dual_tor": Key(
+        "oversubscription": KeyDoc("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,)),
+        "lag": KeyDoc("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
+        "dual_tor": KeyDoc(
             "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
         ),
     },
     "DeviceChoice": {
-        "dual_tor": Key(
+        "dual_tor": KeyDoc(
             "Whether this leaf shares its hosts with another and tunnels to it. Left out: off.", ("on",)
         ),
-        "outside": Key("Whether it is configured elsewhere: only links to it count. Left out: off.", ("on",)),
+        "outside": KeyDoc(
+            "Whether it is configured elsewhere: only links to it count. Left out: off.", ("on",)
+        ),
     },
     "LinkChoice": {
-        "lag": Key(
+        "lag": KeyDoc(
             "`true` makes a LAG of this bundle, a name joins bundles between the same two switches. Left out: none.",
             (True, "uplink1"),
         ),
     },
     "Topology": {
-        "three_tier": Key("A three-tier Clos of pods by its numbers. Left out: another form is given."),
+        "three_tier": KeyDoc("A three-tier Clos of pods by its numbers. Left out: another form is given."),
     },
 }

@@ -7,32 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.ground.basics.records import NamedTuple
+from lossless.formats.intent.keys.cluster import CLUSTER
+from lossless.formats.intent.keys.infiniband import INFINIBAND
+from lossless.formats.intent.keys.jobs import JOBS
+from lossless.formats.intent.keys.key_doc import KeyDoc
+from lossless.formats.intent.keys.policy import POLICY
+from lossless.formats.intent.keys.routing import ROUTING
+from lossless.formats.intent.keys.shapes import SHAPES
+from lossless.formats.intent.keys.sonic import SONIC
+from lossless.formats.intent.keys.wiring import WIRING
 
 
-class Key(NamedTuple):
-    """What a key means, with its unit, and what to write there; ``examples`` are values as YAML reads them."""
-
-    description: str
-    examples: tuple[Any, ...] = ()
-
-
-def known_keys() -> dict[str, dict[str, Key]]:
+def known_keys() -> dict[str, dict[str, KeyDoc]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
-    from lossless.formats.intent.keys.cluster import CLUSTER
-    from lossless.formats.intent.keys.infiniband import INFINIBAND
-    from lossless.formats.intent.keys.jobs import JOBS
-    from lossless.formats.intent.keys.policy import POLICY
-    from lossless.formats.intent.keys.routing import ROUTING
-    from lossless.formats.intent.keys.shapes import SHAPES
-    from lossless.formats.intent.keys.sonic import SONIC
-    from lossless.formats.intent.keys.wiring import WIRING
-
-    found: dict[str, dict[str, Key]] = {}
+    by_owner: dict[str, dict[str, KeyDoc]] = {}
     for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, ROUTING, JOBS, INFINIBAND):
         for owner, keys in table.items():
-            found.setdefault(owner, {}).update(keys)
-    return found
+            by_owner.setdefault(owner, {}).update(keys)
+    return by_owner
 
 
 def describe(schema: Any) -> None:
@@ -43,7 +35,7 @@ def describe(schema: Any) -> None:
     _walk(schema, known_keys(), "")
 
 
-def _walk(schema: Any, keys: dict[str, dict[str, Key]], owner: str) -> None:
+def _walk(schema: Any, keys: dict[str, dict[str, KeyDoc]], owner: str) -> None:
     if isinstance(schema, list):
         for part in schema:
             _walk(part, keys, owner)
@@ -61,7 +53,7 @@ def _walk(schema: Any, keys: dict[str, dict[str, Key]], owner: str) -> None:
             _walk(part, keys, owner)
 
 
-def _describe(part: dict[str, Any], key: Key | None) -> None:
+def _describe(part: dict[str, Any], key: KeyDoc | None) -> None:
     part.pop("title", None)
     if part.get("default") is None or isinstance(part["default"], dict | list):
         part.pop("default", None)

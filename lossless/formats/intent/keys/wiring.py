@@ -2,148 +2,154 @@
 
 from __future__ import annotations
 
-from lossless.formats.intent.keys.table import Key
+from lossless.formats.intent.keys.key_doc import KeyDoc
 
 _TOS = (106,)
 
-WIRING: dict[str, dict[str, Key]] = {
+WIRING: dict[str, dict[str, KeyDoc]] = {
     "Hardware": {
-        "leaf": Key(
+        "leaf": KeyDoc(
             "Switch profile of the leaves, or a mapping with its HWSKU; `lossless profiles` lists what is known. "
             "Left out: that of `switch`.",
             ("nvidia-sn5600", {"profile": "nvidia-sn5600", "hwsku": "Mellanox-SN5600-O128"}),
         ),
-        "spine": Key("Switch profile of the spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)),
-        "nic": Key("NIC profile of every host that names none of its own.", ("connectx-7",)),
+        "spine": KeyDoc(
+            "Switch profile of the spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)
+        ),
+        "nic": KeyDoc("NIC profile of every host that names none of its own.", ("connectx-7",)),
     },
     "SwitchChoice": {
-        "profile": Key("Name of a switch profile.", ("nvidia-sn5600",)),
-        "hwsku": Key("One of its HWSKUs. Left out: the first of the profile.", ("Mellanox-SN5600-O128",)),
+        "profile": KeyDoc("Name of a switch profile.", ("nvidia-sn5600",)),
+        "hwsku": KeyDoc("One of its HWSKUs. Left out: the first of the profile.", ("Mellanox-SN5600-O128",)),
     },
     "Topology": {
-        "leaf_spine": Key("A two-tier Clos by its numbers. Left out: another form is given."),
-        "devices": Key(
+        "leaf_spine": KeyDoc("A two-tier Clos by its numbers. Left out: another form is given."),
+        "devices": KeyDoc(
             "Devices by name, where the fabric has no plain shape. Left out: a shape makes them.",
             ({"leaf1": {"role": "leaf"}, "host1": {"role": "host"}},),
         ),
-        "links": Key(
+        "links": KeyDoc(
             "Bundles of links between the devices. Left out: a shape makes them.",
             ([{"a": "leaf1", "b": "host1", "links": "2 x 400G", "cable": "3m"}],),
         ),
-        "oversubscription": Key("Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)),
+        "oversubscription": KeyDoc(
+            "Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)
+        ),
     },
     "LeafSpine": {
-        "leaves": Key("How many leaf switches.", (4,)),
-        "spines": Key("How many spine switches.", (4,)),
-        "hosts_per_leaf": Key("How many hosts at every leaf.", (16,)),
-        "host_links": Key("Links from each host to its leaf: how many, of which rate.", ("2 x 400G",)),
-        "uplinks": Key("Links from each leaf to each spine: how many, of which rate.", ("8 x 800G",)),
-        "cables": Key("Real cable lengths by tier.", ({"host": "3m", "uplink": "30m"},)),
-        "oversubscription": Key("Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)),
+        "leaves": KeyDoc("How many leaf switches.", (4,)),
+        "spines": KeyDoc("How many spine switches.", (4,)),
+        "hosts_per_leaf": KeyDoc("How many hosts at every leaf.", (16,)),
+        "host_links": KeyDoc("Links from each host to its leaf: how many, of which rate.", ("2 x 400G",)),
+        "uplinks": KeyDoc("Links from each leaf to each spine: how many, of which rate.", ("8 x 800G",)),
+        "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "uplink": "30m"},)),
+        "oversubscription": KeyDoc(
+            "Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)
+        ),
     },
     "Cables": {
-        "host": Key("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
-        "uplink": Key("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
+        "host": KeyDoc("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
+        "uplink": KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
     },
     "DeviceChoice": {
-        "role": Key("What the device is."),
-        "hardware": Key(
+        "role": KeyDoc("What the device is."),
+        "hardware": KeyDoc(
             "Switch profile of this switch. Left out: that of its role under `hardware`.", ("nvidia-sn4700",)
         ),
-        "nic": Key("NIC profile of this host. Left out: `hardware.nic`.", ("connectx-8",)),
+        "nic": KeyDoc("NIC profile of this host. Left out: `hardware.nic`.", ("connectx-8",)),
     },
     "LinkChoice": {
-        "a": Key(
+        "a": KeyDoc(
             "One end: a device, or DEVICE:PORT. A port that is not named is placed by the front panel.",
             ("leaf1",),
         ),
-        "b": Key("The other end: a device, or DEVICE:PORT.", ("host1", "spine1:Ethernet0")),
-        "links": Key("How many links, of which rate.", ("4 x 400G",)),
-        "cable": Key("Real length of the cables, in metres, with its unit.", ("30m",)),
+        "b": KeyDoc("The other end: a device, or DEVICE:PORT.", ("host1", "spine1:Ethernet0")),
+        "links": KeyDoc("How many links, of which rate.", ("4 x 400G",)),
+        "cable": KeyDoc("Real length of the cables, in metres, with its unit.", ("30m",)),
     },
     "NetworkChoice": {
-        "on": Key("`separate`: on switches of its own; `fabric`: shares the fabric, in a class."),
-        "prefixes": Key(
+        "on": KeyDoc("`separate`: on switches of its own; `fabric`: shares the fabric, in a class."),
+        "prefixes": KeyDoc(
             "IP prefixes of the network. Left out: none are known.", (["10.20.0.0/16", "2001:db8::/48"],)
         ),
-        "class": Key("Traffic class it uses on the fabric. Left out: none is named.", ("default",)),
+        "class": KeyDoc("Traffic class it uses on the fabric. Left out: none is named.", ("default",)),
     },
     "Buffers": {
-        "headroom_oversubscription": Key(
+        "headroom_oversubscription": KeyDoc(
             "How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. "
             "Left out: 1, or what the vendor ships where 1 took over half of the chip.",
             (1.5,),
         ),
     },
     "Hosts": {
-        "mtu": Key(
+        "mtu": KeyDoc(
             "MTU of the hosts in bytes, without the Ethernet header; at most that of the switches.", (9000,)
         ),
-        "traffic_class": Key(
+        "traffic_class": KeyDoc(
             "ToS byte of all RDMA traffic, 0 to 255 (DSCP x 4, plus 2 for ECN). `derived`: from the lossless class; "
             "`unset`: jobs set it themselves.",
             _TOS,
         ),
-        "trust": Key("What a NIC sorts packets by: `dscp`, or the VLAN tag (`pcp`)."),
-        "pfc": Key("Priorities with PFC on the NICs. Left out: those of the lossless classes.", ([3],)),
-        "pfc_prevention": Key(
+        "trust": KeyDoc("What a NIC sorts packets by: `dscp`, or the VLAN tag (`pcp`)."),
+        "pfc": KeyDoc("Priorities with PFC on the NICs. Left out: those of the lossless classes.", ([3],)),
+        "pfc_prevention": KeyDoc(
             "When a NIC with a stuck receiver stops pausing its switch, in whole milliseconds, with its unit. `auto`: "
             "as the NIC profile says; `off`: never.",
             ("100ms",),
         ),
-        "dcbx": Key("Who speaks DCBX: the operating system (`os`) or the NIC's `firmware`."),
-        "global_pause": Key("Whether IEEE 802.3x global pause is on beside PFC."),
-        "applied_by": Key(
+        "dcbx": KeyDoc("Who speaks DCBX: the operating system (`os`) or the NIC's `firmware`."),
+        "global_pause": KeyDoc("Whether IEEE 802.3x global pause is on beside PFC."),
+        "applied_by": KeyDoc(
             "Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."
         ),
-        "tool": Key(
+        "tool": KeyDoc(
             "What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` "
             "for any NIC. `auto`: mlnx_qos for NVIDIA, else dcb."
         ),
-        "interfaces": Key(
+        "interfaces": KeyDoc(
             "Network interfaces that carry RDMA. Left out: every Ethernet port of such a NIC.",
             (["eth0", "eth1"],),
         ),
-        "rdma_devices": Key(
+        "rdma_devices": KeyDoc(
             "Their RDMA devices. Left out: those that belong to the interfaces.", (["mlx5_0"],)
         ),
-        "nccl": Key("What the job environment tells NCCL. Left out: NCCL's own defaults."),
-        "ucx": Key(
+        "nccl": KeyDoc("What the job environment tells NCCL. Left out: NCCL's own defaults."),
+        "ucx": KeyDoc(
             "Given where jobs use UCX; `{}` where it is told nothing. Left out: they do not.",
             ({"traffic_class": 106},),
         ),
-        "mori": Key(
+        "mori": KeyDoc(
             "Given where jobs use MORI; `{}` where it is told nothing. Left out: they do not.",
             ({"traffic_class": 104},),
         ),
-        "job_timeout": Key(
+        "job_timeout": KeyDoc(
             "After how long a job that hangs ends itself, with its unit. Left out: nothing is said.",
             ("600s",),
         ),
-        "loopback_rdma": Key("Whether processes of one host talk over its NIC."),
+        "loopback_rdma": KeyDoc("Whether processes of one host talk over its NIC."),
     },
     "Nccl": {
-        "ib_tc": Key("ToS byte of its traffic, 0 to 255 (NCCL_IB_TC). Left out: the hosts' own.", _TOS),
-        "ib_fifo_tc": Key(
+        "ib_tc": KeyDoc("ToS byte of its traffic, 0 to 255 (NCCL_IB_TC). Left out: the hosts' own.", _TOS),
+        "ib_fifo_tc": KeyDoc(
             "ToS byte of its control messages, 0 to 255 (NCCL_IB_FIFO_TC). Left out: that of the traffic.",
             (192,),
         ),
-        "ib_timeout": Key(
+        "ib_timeout": KeyDoc(
             "Transport timeout, as a power of two times 4.096 us, 0 to 31 (NCCL_IB_TIMEOUT).", (20,)
         ),
-        "ib_retry_count": Key("How often the transport tries again, 0 to 7 (NCCL_IB_RETRY_CNT).", (7,)),
-        "ib_qps_per_connection": Key(
+        "ib_retry_count": KeyDoc("How often the transport tries again, 0 to 7 (NCCL_IB_RETRY_CNT).", (7,)),
+        "ib_qps_per_connection": KeyDoc(
             "Queue pairs of a connection, 1 to 128 (NCCL_IB_QPS_PER_CONNECTION). Left out: nothing is said.",
             (4,),
         ),
-        "gin": Key(
+        "gin": KeyDoc(
             "Whether jobs use GPU-initiated networking, which the hosts' `traffic_class` does not reach."
         ),
-        "gin_ib_tc": Key(
+        "gin_ib_tc": KeyDoc(
             "ToS byte of GPU-initiated networking, 0 to 255 (NCCL_GIN_IB_TC). Left out: `ib_tc`.", _TOS
         ),
     },
     "Library": {
-        "traffic_class": Key("ToS byte the library is told, 0 to 255. Left out: it is told none.", _TOS),
+        "traffic_class": KeyDoc("ToS byte the library is told, 0 to 255. Left out: it is told none.", _TOS),
     },
 }
