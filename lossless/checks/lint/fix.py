@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.managers import edited_document, is_managers
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
-from lossless.ground.documents.edits import Change, edited
+from lossless.ground.documents.changes import Change
+from lossless.ground.documents.edits import edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from lossless.formats.infiniband.read.subnet import Deployed, SubnetFile
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.edits import Change
 
 SUFFIXES = (".conf", ".cfg")
 """Names that such files have; one that is named may have any."""
@@ -78,7 +78,7 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
 def edited_document(document: Document, changes: Sequence[Change]) -> Document | None:
     """Return a file with some changes, read again; None where it would not say just that."""
     from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of
-    from lossless.ground.documents.edits import changed, spliced
+    from lossless.ground.documents.changes import changed, spliced
     from lossless.ground.documents.line_edits import replacements
 
     kind, expected = kind_of(document.text, document.file), changed(document.data, changes)

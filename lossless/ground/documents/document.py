@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path, Span
-    from lossless.ground.documents.layout import PartOf
+    from lossless.ground.documents.layout import Layout, Remark
 
 MAX_DEPTH = 100
 """Deepest nesting accepted, in levels: CONFIG_DB uses 4, and recursion stays far from Python's limit."""
@@ -41,6 +41,21 @@ class Locator(Protocol):
 
     def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
         """Return, for each path, the place of its deepest prefix that exists."""
+
+
+class PartOf(NamedTuple):
+    """What makes a document a part of its file.
+
+    ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
+    of, None where its own data says that. ``remarks`` are what was normalised to make it.
+    """
+
+    whole: Document
+    name: str
+    shown: str
+    layout: Layout
+    device: str | None = None
+    remarks: tuple[Remark, ...] = ()
 
 
 class Document:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Place
 
 _NOWHERE: Mapping[Any, Any] = {}
 
@@ -55,46 +53,6 @@ class Remark(NamedTuple):
     kind: str
     places: int
     paths: tuple[Path, ...]
-
-
-class PartOf(NamedTuple):
-    """What makes a document a part of its file.
-
-    ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
-    of, None where its own data says that. ``remarks`` are what was normalised to make it.
-    """
-
-    whole: Document
-    name: str
-    shown: str
-    layout: Layout
-    device: str | None = None
-    remarks: tuple[Remark, ...] = ()
-
-
-def part(data: dict[Any, Any], of: PartOf) -> Document:
-    """Return a part of a file as a document with its own data."""
-    whole = of.whole
-    document = Document(whole.file, whole.text, data, _Locator(whole, of.layout))
-    document.part = of
-    document.marked = whole.marked
-    return document
-
-
-class _Locator:
-    """Finds places of a part in its file."""
-
-    __slots__ = ("_layout", "_whole")
-
-    def __init__(self, whole: Document, layout: Layout) -> None:
-        self._whole = whole
-        self._layout = layout
-
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
-        """Return, for each path, the place of its deepest prefix that exists."""
-        written = {path: self._layout.written(path) for path in paths}
-        found = self._whole.places(written.values())
-        return {path: found[place] for path, place in written.items()}
 
 
 def as_written(value: Any, layouts: Mapping[str, Layout]) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.edits import Replacement
+from lossless.ground.documents.changes import Replacement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.edits import Change
 
 
 def replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:

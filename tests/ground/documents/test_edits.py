@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from lossless.ground.documents import load_text
-from lossless.ground.documents.edits import Change, changed, edited
+from lossless.ground.documents.changes import Change, changed
+from lossless.ground.documents.edits import edited
 
 CONFIG = """\
 {

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.layout import Layout, PartOf, Remark, part
+from lossless.ground.documents.document import PartOf
+from lossless.ground.documents.layout import Layout, Remark
+from lossless.ground.documents.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

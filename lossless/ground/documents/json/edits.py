@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.edits import Replacement, by_container, without
+from lossless.ground.documents.changes import Replacement, by_container, without
 from lossless.ground.documents.json.document import JsonLocator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Json
+    from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document, Place
-    from lossless.ground.documents.edits import Change
 
     Member = tuple[str | int, Place]
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.edits import Replacement, by_container, without
+from lossless.ground.documents.changes import Replacement, by_container, without
 from lossless.ground.documents.yaml.document import YamlLocator
 from lossless.ground.documents.yaml.scalars import ScalarError, plain
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Json
+    from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.edits import Change
     from lossless.ground.documents.yaml.compose import Node
 
     Member = tuple[Node, Node]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.load import read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,11 +160,7 @@ def _within(found: Option, number: int, loss: Loss) -> Taken:
 
 @cache
 def _table() -> tuple[dict[str, Option], dict[str, tuple[str, ...]]]:
-    import tomllib
-
-    from lossless.ground.documents.text import read_text
-
-    data = tomllib.loads(read_text(f"{data_dir('profiles')}/opensm/options.toml"))
+    data = read_profile(f"{data_dir('profiles')}/opensm/options.toml")
     rows = {key: _option(key, row) for key, row in data["options"].items()}
     return rows, {flavour: tuple(words) for flavour, words in data["engines"].items()}
 

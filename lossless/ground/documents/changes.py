@@ -1,0 +1,134 @@
+"""Changes of single values in plain data, and the replacements of text that make them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.ground.basics.findings import Action, Json, Path
+
+
+class Change(NamedTuple):
+    """One change of the value at a path; the actions are those of :class:`lossless.ground.basics.findings.Edit`."""
+
+    path: Path
+    action: Action
+    value: Json = None
+
+
+class Replacement(NamedTuple):
+    """A part of a text, by offsets, the end exclusive, and what stands there afterwards."""
+
+    start: int
+    end: int
+    text: str
+
+
+def changed(data: dict[Any, Any], changes: Iterable[Change]) -> dict[Any, Any] | None:
+    """Return plain data with some changes, None where one has no meaning in it."""
+    from copy import deepcopy
+
+    found = deepcopy(data)
+    return found if all(_apply(found, change) for change in changes) else None
+
+
+def _apply(data: Any, change: Change) -> bool:
+    *way, last = change.path
+    for key in way:
+        if isinstance(data, dict) and key not in data and change.action == "add":
+            data[key] = {}
+        if not _has(data, key):
+            return False
+        data = data[key]
+    if not _has(data, last) and not (change.action in ("set", "add") and isinstance(data, dict)):
+        return False
+    if change.action in ("set", "add"):
+        data[last] = change.value
+    elif change.action == "remove":
+        del data[last]
+    elif isinstance(data, dict) and change.value not in data:
+        data[change.value] = data.pop(last)
+    else:
+        return False
+    return True
+
+
+def _has(data: Any, key: Any) -> bool:
+    if isinstance(data, dict):
+        return key in data
+    return isinstance(data, list) and isinstance(key, int) and 0 <= key < len(data)
+
+
+def spliced(text: str, replacements: Iterable[Replacement]) -> str | None:
+    """Return a text with parts of it replaced, None where two of them overlap."""
+    pieces, at = [], 0
+    for start, end, new in sorted(set(replacements)):
+        if start < at:
+            return None
+        pieces += [text[at:start], new]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def by_container(data: Any, changes: Sequence[Change]) -> dict[Path, list[Change]]:
+    """Return changes by the container they are made in; what is added below something missing is added whole."""
+    found: dict[Path, list[Change]] = {}
+    added: dict[Path, Any] = {}
+    for change in changes:
+        at = _existing(data, change.path)
+        if change.action in ("remove", "rename"):
+            found.setdefault(change.path[:-1], []).append(change)
+        elif at == len(change.path):
+            found.setdefault(change.path[:-1], []).append(change._replace(action="set"))
+        else:
+            _nest(added, change, at)
+    for path, value in added.items():
+        found.setdefault(path[:-1], []).append(Change(path, "set", value))
+    return found
+
+
+def _existing(data: Any, path: Path) -> int:
+    """Return how many keys of a path exist."""
+    for at, key in enumerate(path):
+        if not _has(data, key):
+            return at
+        data = data[key]
+    return len(path)
+
+
+def _nest(added: dict[Path, Any], change: Change, at: int) -> None:
+    """Put a value below the first missing key of its path."""
+    top, below = change.path[: at + 1], change.path[at + 1 :]
+    if not below:
+        added[top] = change.value
+        return
+    value = added.setdefault(top, {})
+    for key in below[:-1]:
+        value = value.setdefault(key, {})
+    value[below[-1]] = change.value
+
+
+def without(
+    members: Sequence[tuple[int, int]], gone: Sequence[bool], inner: tuple[int, int]
+) -> list[Replacement]:
+    """Return what takes members out of a list in which commas part them.
+
+    ``members`` are their offsets in order, ``gone`` says which are taken out, ``inner`` is what stands between the
+    brackets.
+    """
+    if all(gone):
+        return [Replacement(*inner, "")]
+    found = []
+    for at, (start, _) in enumerate(members):
+        if not gone[at] or (at and gone[at - 1]):
+            continue
+        following = next((other for other in range(at, len(members)) if not gone[other]), None)
+        if following is not None:
+            found.append(Replacement(start, members[following][0], ""))
+        else:
+            found.append(Replacement(members[at - 1][1], members[-1][1], ""))
+    return found

@@ -1,0 +1,39 @@
+"""Parts of a file as documents: what one file says of several things, or says in another form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.documents.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import PartOf, Place
+    from lossless.ground.documents.layout import Layout
+
+
+def part(data: dict[Any, Any], of: PartOf) -> Document:
+    """Return a part of a file as a document with its own data."""
+    whole = of.whole
+    document = Document(whole.file, whole.text, data, _PartLocator(whole, of.layout))
+    document.part = of
+    document.marked = whole.marked
+    return document
+
+
+class _PartLocator:
+    """Finds places of a part in its file."""
+
+    __slots__ = ("_layout", "_whole")
+
+    def __init__(self, whole: Document, layout: Layout) -> None:
+        self._whole = whole
+        self._layout = layout
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+        """Return, for each path, the place of its deepest prefix that exists."""
+        written = {path: self._layout.written(path) for path in paths}
+        found = self._whole.places(written.values())
+        return {path: found[place] for path, place in written.items()}
