@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.workloads.collectives import Algorithm, Demand
-    from lossless.analysis.workloads.placement import Placement
+    from lossless.analysis.workloads.placement import GpuPlacement
     from lossless.analysis.workloads.workload import Workload
 
 
-def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: Placement) -> Iterator[str]:
+def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:
     """Yield what is assumed of the fabric, of the traffic, and of the computation."""
     yield "every link carries its line rate; packet headers, acknowledgements and pauses take nothing"
     yield "traffic is spread perfectly over parallel links"
@@ -26,7 +26,7 @@ def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: Pla
         yield "nothing of the communication hides behind the computation (--overlap)"
 
 
-def _of_domains(asked: Workload, algorithm: Algorithm, moved: Demand, where: Placement) -> Iterator[str]:
+def _of_domains(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:
     if moved.inside_bytes and where.inside_bps:
         yield "what goes on inside a domain overlaps with what goes over the fabric"
     if where.stated and where.domain == 1 and where.per_host > 1:

@@ -102,8 +102,8 @@ def demand(
     if gpus < 1 or domain < 1 or gpus % domain:
         raise QuantityError(f"{gpus} GPUs are no whole number of domains of {domain}")
     if algorithm not in ALGORITHMS[collective]:
-        known = ", ".join(ALGORITHMS[collective])
-        raise QuantityError(f"{collective} has no algorithm {algorithm!r}; it has {known}")
+        algorithms = ", ".join(ALGORITHMS[collective])
+        raise QuantityError(f"{collective} has no algorithm {algorithm!r}; it has {algorithms}")
     k, domains = Fraction(size_bytes), gpus // domain
     if collective == "all-to-all":
         return (_with_pxn if algorithm == "pxn" else _all_to_all)(k, gpus, domain)
@@ -153,7 +153,7 @@ def _tree(k: Fraction, domain: int, domains: int) -> Demand:
     busiest = max(ends.values()) * part / 2
     # What goes up and what comes down are under way at once, so all neighbours in both trees may send.
     neighbours = {pair for child, parent in edges for pair in ((child, parent), (parent, child))}
-    fan_in = max(Counter(one for one, _ in neighbours).values())
+    fan_in = max(Counter(sender for sender, _ in neighbours).values())
     return Demand(inside, out, busiest, steps, "tree", fan_in, busiest / fan_in)
 
 
@@ -195,15 +195,15 @@ def _all_to_all(k: Fraction, gpus: int, domain: int) -> Demand:
 
 def _with_pxn(k: Fraction, gpus: int, domain: int) -> Demand:
     """Return what an all-to-all moves that hands on inside domains: a message is for a whole domain there."""
-    found = _all_to_all(k, gpus, domain)
-    handed_on = found.fabric_bytes * (domain - 1) / domain
+    direct = _all_to_all(k, gpus, domain)
+    handed_on = direct.fabric_bytes * (domain - 1) / domain
     others = gpus // domain - 1
-    return found._replace(
-        inside_bytes=found.inside_bytes + handed_on,
+    return direct._replace(
+        inside_bytes=direct.inside_bytes + handed_on,
         steps=domain - 1 + others,
         peers="rank" if others else "none",
         fan_in=others,
-        message_bytes=found.fabric_bytes / others if others else found.message_bytes,
+        message_bytes=direct.fabric_bytes / others if others else direct.message_bytes,
     )
 
 

@@ -14,8 +14,8 @@ from lossless.analysis.workloads.collectives import (
     bus_factor,
     demand,
 )
-from lossless.analysis.workloads.crossing import leaving
-from lossless.analysis.workloads.placement import Placement, placement
+from lossless.analysis.workloads.group_egress import egress_bytes
+from lossless.analysis.workloads.placement import GpuPlacement, placement
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 
-class Part(NamedTuple):
-    """One part of the way: the bytes that the busiest of it moves, its rate, and the time that takes."""
+class EstimatePart(NamedTuple):
+    """One part of the path: the bytes that its busiest link or group moves, its rate, and the time that takes."""
 
     name: str
     size_bytes: int
@@ -54,9 +54,9 @@ class Estimate(NamedTuple):
 
     workload: Workload
     algorithm: Algorithm
-    placement: Placement
+    placement: GpuPlacement
     demand: Demand
-    parts: tuple[Part, ...]
+    parts: tuple[EstimatePart, ...]
     limit: str
     time_ns: float
     apart_ns: float
@@ -127,7 +127,7 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
     )  # fmt: skip
     parts = tuple(_parts(algorithm, moved, where))
     besides_ns = moved.steps * asked.step_ns
-    slowest = max(parts, key=lambda part: part.time_ns, default=Part("nothing", 0, 0, 0))
+    slowest = max(parts, key=lambda part: part.time_ns, default=EstimatePart("nothing", 0, 0, 0))
     inside_ns = sum(part.time_ns for part in parts if part.name == "domain")
     outside_ns = max((part.time_ns for part in parts if part.name != "domain"), default=0.0)
     time_ns = slowest.time_ns + besides_ns
@@ -147,34 +147,34 @@ def _require_storage(fabric: Fabric, asked: Workload) -> None:
         )
 
 
-def _usual(collective: Collective, where: Placement) -> Algorithm:
+def _usual(collective: Collective, where: GpuPlacement) -> Algorithm:
     algorithms = ALGORITHMS[collective]
     return "hierarchical" if where.domain > 1 and "hierarchical" in algorithms else algorithms[0]
 
 
-def _parts(algorithm: Algorithm, moved: Demand, where: Placement) -> list[Part]:
-    found = []
+def _parts(algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> list[EstimatePart]:
+    parts = []
     if moved.inside_bytes and where.inside_bps:
-        found.append(_part("domain", moved.inside_bytes, where.inside_bps))
+        parts.append(_part("domain", moved.inside_bytes, where.inside_bps))
     if moved.busiest_bytes:
-        found.append(_part("host links", moved.busiest_bytes, where.rate_bps))
+        parts.append(_part("host links", moved.busiest_bytes, where.rate_bps))
     for tier in where.tiers:
         left: dict[int, Fraction] = {}
         for lane in tier.lanes:
-            for group, size in leaving(moved, lane, where.domain).items():
+            for group, size in egress_bytes(moved, lane, where.domain).items():
                 left[group] = left.get(group, Fraction(0)) + size / len(tier.lanes)
         if not all(tier.out_bps[group] for group in left):
             raise ScenarioError(_no_way(algorithm, moved, where))
-        parts = [_part(tier.name, size, tier.out_bps[group]) for group, size in left.items()]
-        found += [max(parts, key=lambda part: part.time_ns)] if parts else []
-    return found
+        group_parts = [_part(tier.name, size, tier.out_bps[group]) for group, size in left.items()]
+        parts += [max(group_parts, key=lambda part: part.time_ns)] if group_parts else []
+    return parts
 
 
-def _part(name: str, size_bytes: Fraction, rate_bps: float) -> Part:
-    return Part(name, round(size_bytes), rate_bps, float(size_bytes) * 8e9 / rate_bps)
+def _part(name: str, size_bytes: Fraction, rate_bps: float) -> EstimatePart:
+    return EstimatePart(name, round(size_bytes), rate_bps, float(size_bytes) * 8e9 / rate_bps)
 
 
-def _no_way(algorithm: Algorithm, moved: Demand, where: Placement) -> str:
+def _no_way(algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> str:
     told = "no links lead from some of these GPUs to others that they send to"
     if moved.peers == "all" and where.domain > 1 and algorithm != "pxn":
         return f"{told}; on rails without spines --algorithm pxn hands on inside domains first"
@@ -188,7 +188,7 @@ def _step(asked: Workload, time_ns: float) -> float | None:
     return asked.compute_ns + time_ns - min(asked.overlap * time_ns, asked.compute_ns)
 
 
-def _incast(asked: Workload, moved: Demand, where: Placement) -> Incast | None:
+def _incast(asked: Workload, moved: Demand, where: GpuPlacement) -> Incast | None:
     """Return what meets at one NIC port, None where nothing does."""
     # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
     shared = 1.0 if asked.collective == "storage-read" else min(1.0, where.nic_ports)

@@ -1,4 +1,4 @@
-"""Which GPUs hang where: on which leaf, in which pod and which half of the fabric, and what leads out of there."""
+"""Where the GPUs are: on which leaf, in which pod and half of the fabric, and what bandwidth leads out of each."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_GPUS = 1 << 20
 """GPUs that are placed one by one: 65,536 hosts with sixteen each."""
 
 
-class Tier(NamedTuple):
-    """A way to part the fabric: the group of each GPU, by number, and what leads out of each group, one way.
+class FabricCut(NamedTuple):
+    """A cut of the fabric into groups: the group of each GPU, by number, and the bandwidth out of each, one direction.
 
     There are several ``lanes`` where a GPU has NICs in several groups: each NIC sends an equal part of what the GPU
     does, to the same NIC of others, and each lane has the group of one NIC of each GPU.
@@ -33,7 +33,7 @@ class Tier(NamedTuple):
     out_bps: Sequence[int]
 
 
-class Placement(NamedTuple):
+class GpuPlacement(NamedTuple):
     """GPUs in the order of hosts. ``rate_bps`` is what the slowest has on the fabric, one way.
 
     ``nic_ports`` is how many NIC ports each has; below 1 where several share one. ``stated``: the intent says how many
@@ -48,12 +48,12 @@ class Placement(NamedTuple):
     nic_ports: float
     domain: int
     inside_bps: int | None
-    tiers: tuple[Tier, ...]
+    tiers: tuple[FabricCut, ...]
     assumed: tuple[str, ...]
     stated: bool = True
 
 
-def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
+def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
     """Return where the first ``gpus`` of a fabric are, in the order of its hosts; all where no number is given.
 
     Raises:
@@ -83,7 +83,7 @@ def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
         )
     elif not same_leaf:
         assumed += ("a GPU with NICs on several leaves counts on the first of them",)
-    return Placement(
+    return GpuPlacement(
         gpus=count,
         per_host=per_host,
         hosts=-(-count // per_host),
@@ -99,11 +99,11 @@ def placement(fabric: Fabric, gpus: int | None = None) -> Placement:
 
 
 def _host_links(fabric: Fabric) -> dict[str, list[Link]]:
-    found: dict[str, list[Link]] = {}
+    by_host: dict[str, list[Link]] = {}
     for link in fabric.links:
         if link.to_host:
-            found.setdefault(link.b, []).append(link)
-    return found
+            by_host.setdefault(link.b, []).append(link)
+    return by_host
 
 
 def _domain(fabric: Fabric, gpus: int) -> tuple[int, int | None]:
@@ -120,12 +120,12 @@ def _leaves(
 
     Where not, and all have as many ports of one rate, it is the switch of each first port, of each second, and so on.
     """
-    found = list(islice(_ports(links, per_host), gpus))
-    if all(len({link.a for link in own}) == 1 for own in found):
-        return ([own[0].a for own in found],), True
-    if len({len(own) for own in found}) > 1 or len({link.speed_bps for own in found for link in own}) > 1:
-        return ([own[0].a for own in found],), False
-    return tuple([own[lane].a for own in found] for lane in range(len(found[0]))), False
+    links_of_gpu = list(islice(_ports(links, per_host), gpus))
+    if all(len({link.a for link in own}) == 1 for own in links_of_gpu):
+        return ([own[0].a for own in links_of_gpu],), True
+    if len({len(own) for own in links_of_gpu}) > 1 or len({link.speed_bps for own in links_of_gpu for link in own}) > 1:
+        return ([own[0].a for own in links_of_gpu],), False
+    return tuple([own[lane].a for own in links_of_gpu] for lane in range(len(links_of_gpu[0]))), False
 
 
 def _ports(links: Mapping[str, Sequence[Link]], per_host: int) -> Iterator[Sequence[Link]]:
@@ -136,7 +136,7 @@ def _ports(links: Mapping[str, Sequence[Link]], per_host: int) -> Iterator[Seque
             yield own[first : max(first + 1, end)]
 
 
-def nic_ports(fabric: Fabric, where: Placement) -> list[tuple[str, ...]]:
+def nic_ports(fabric: Fabric, where: GpuPlacement) -> list[tuple[str, ...]]:
     """Return the NIC ports of each GPU that takes part, each as ``host1:port1``."""
     owned = islice(_ports(_host_links(fabric), where.per_host), where.gpus)
     return [tuple(f"{link.b}:{link.b_port}" for link in own) for own in owned]
@@ -144,17 +144,17 @@ def nic_ports(fabric: Fabric, where: Placement) -> list[tuple[str, ...]]:
 
 def _tiers(
     fabric: Fabric, lanes: Sequence[Sequence[str]], hosts: Iterable[str], per_host: int
-) -> tuple[Tier, ...]:
+) -> tuple[FabricCut, ...]:
     ranks = {switch.name: _RANKS.get(switch.role or "", 0) for switch in fabric.switches}
     between = [link for link in fabric.links if not link.to_host]
-    found = [_below(between, ranks, lanes, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
+    cuts = [_below(between, ranks, lanes, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
     halves = _halves(fabric, hosts, per_host, len(lanes[0]))
-    return (*(tier for tier in found if tier is not None), *halves)
+    return (*(tier for tier in cuts if tier is not None), *halves)
 
 
 def _below(
     between: Sequence[Link], ranks: Mapping[str, int], lanes: Sequence[Sequence[str]], rank: int, name: str
-) -> Tier | None:
+) -> FabricCut | None:
     """Return what is joined by switches up to a rank, and what leads up from there; None where all is joined."""
     joined = {switch: switch for switch in ranks}
 
@@ -176,12 +176,12 @@ def _below(
     if len(numbers) < 2:
         return None
     number_of = {leaf: numbers[root(leaf)] for leaf in leaves}
-    return Tier(name, [[number_of[leaf] for leaf in lane] for lane in lanes], [out[g] for g in numbers])
+    return FabricCut(name, [[number_of[leaf] for leaf in lane] for lane in lanes], [out[g] for g in numbers])
 
 
-def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> tuple[Tier, ...]:
+def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> tuple[FabricCut, ...]:
     across = bisection(fabric.links)
     if across is None:
         return ()
     half_of = (int(host not in across.near) for host in hosts for _ in range(per_host))
-    return (Tier("half", [list(islice(half_of, gpus))], [across.bps, across.bps]),)
+    return (FabricCut("half", [list(islice(half_of, gpus))], [across.bps, across.bps]),)

@@ -8,7 +8,7 @@ from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Verdict, 
 from lossless.analysis.simulation.question.request import Move, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports
-from lossless.analysis.workloads.sending import scaled, sent
+from lossless.analysis.workloads.port_traffic import scaled, port_traffic
 from lossless.ground.basics.errors import TooLargeError
 from lossless.ground.basics.records import NamedTuple
 
@@ -120,7 +120,7 @@ def _as_sent(view: View, found: Estimate) -> Iterator[tuple[Question | str, floa
     if many > (MOST_PORTS_TO_ALL if to_all else MOST_PORTS) or (to_all and where.gpus > MOST_GPUS):
         yield f"{_called(found)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
         return
-    sizes, part = scaled(sent(moved, ports, where.domain), MOST_BYTES)
+    sizes, part = scaled(port_traffic(moved, ports, where.domain), MOST_BYTES)
     moves = tuple(Move(*pair, size) for pair, size in sizes.items())
     if moves:
         most_bytes = min(_most(moves), MOST_BYTES)

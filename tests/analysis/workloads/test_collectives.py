@@ -17,8 +17,8 @@ from lossless.analysis.workloads.collectives import (
     demand,
     two_trees,
 )
-from lossless.analysis.workloads.crossing import leaving
-from lossless.analysis.workloads.sending import scaled, sent
+from lossless.analysis.workloads.group_egress import egress_bytes
+from lossless.analysis.workloads.port_traffic import scaled, port_traffic
 from lossless.ground.basics.errors import QuantityError
 
 GB = 10**9
@@ -140,7 +140,7 @@ def test_all_that_is_sent_over_the_fabric_leaves_where_every_gpu_has_a_leaf_of_i
 ) -> None:
     gpus = domains * domain
     found = demand(collective, algorithm, size, gpus, domain)
-    assert sum(leaving(found, range(gpus), domain).values()) == gpus * found.fabric_bytes
+    assert sum(egress_bytes(found, range(gpus), domain).values()) == gpus * found.fabric_bytes
 
 
 @given(SIZES, st.integers(2, 12), st.integers(1, 4), st.data())
@@ -150,7 +150,7 @@ def test_what_leaves_two_halves_is_as_much_to_one_as_from_the_other(
     gpus = domains * domain
     groups = data.draw(st.lists(st.integers(0, 1), min_size=gpus, max_size=gpus))
     for collective, algorithm in ALL:
-        found = leaving(demand(collective, algorithm, size, gpus, domain), groups, domain)
+        found = egress_bytes(demand(collective, algorithm, size, gpus, domain), groups, domain)
         assert found.get(0, 0) == found.get(1, 0) or algorithm == "sharp"
 
 
@@ -166,7 +166,7 @@ def test_an_all_to_all_is_counted_pair_by_pair(size: int, domain: int, data: st.
         if a // domain != b // domain and groups[a] != groups[b]
     ]
     counted = Counter(groups[a] for a, _ in pairs)
-    found = leaving(demand("all-to-all", "direct", size, gpus, domain), groups, domain)
+    found = egress_bytes(demand("all-to-all", "direct", size, gpus, domain), groups, domain)
     assert found == {group: number * Fraction(size, gpus) for group, number in counted.items()}
 
 
@@ -182,11 +182,11 @@ def test_what_port_sends_to_port_adds_up_to_what_leaves_each_group(
     for collective, algorithm in BETWEEN_GPUS:
         found = demand(collective, algorithm, size, gpus, domain)
         counted: dict[int, Fraction] = {}
-        for (source, target), part in sent(found, ports, domain).items():
+        for (source, target), part in port_traffic(found, ports, domain).items():
             assert source[-1] == target[-1]
             if group_of[source] != group_of[target]:
                 counted[group_of[source]] = counted.get(group_of[source], Fraction(0)) + part
-        assert counted == leaving(found, groups, domain)
+        assert counted == egress_bytes(found, groups, domain)
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.data())
@@ -201,7 +201,7 @@ def test_switches_that_reduce_send_one_part_of_each_rank_on(
         of_rank = groups[rank::domain]
         reduced |= {(group, rank) for group in of_rank if len(set(of_rank)) > 1}
     counted = Counter(group for group, _ in reduced)
-    assert leaving(found, groups, domain) == {
+    assert egress_bytes(found, groups, domain) == {
         group: many * Fraction(5040, domain) for group, many in counted.items()
     }
 
@@ -209,7 +209,7 @@ def test_switches_that_reduce_send_one_part_of_each_rank_on(
 @given(SIZES, st.integers(1, 9), st.integers(1, 9))
 def test_no_port_sends_more_than_is_run_and_shares_stay_as_they_are(size: int, gpus: int, most: int) -> None:
     ports = [(f"gpu{number}",) for number in range(gpus)]
-    whole = sent(demand("all-to-all", "direct", size, gpus), ports, 1)
+    whole = port_traffic(demand("all-to-all", "direct", size, gpus), ports, 1)
     sizes, part = scaled(whole, most << 20)
     assert sizes.keys() == whole.keys()
     assert 0 < part <= 1

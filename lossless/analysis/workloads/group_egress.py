@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.analysis.workloads.collectives import Demand
 
 
-def leaving(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
+def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
     """Return what leaves each group, in bytes; groups that nothing leaves are left out."""
     if demand.peers == "all":
         return _to_all(demand, group_of, domain)
@@ -24,16 +24,16 @@ def leaving(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, F
         return _to_switches(demand, group_of, domain)
     if demand.peers not in ("next", "chain", "tree"):
         return {}
-    found: dict[int, Fraction] = {}
-    for source, target, part in edges(demand, len(group_of) // domain):
+    by_group: dict[int, Fraction] = {}
+    for source, target, part in domain_edges(demand, len(group_of) // domain):
         for rank in range(domain):
             here, there = group_of[source * domain + rank], group_of[target * domain + rank]
             if here != there:
-                found[here] = found.get(here, Fraction(0)) + part
-    return found
+                by_group[here] = by_group.get(here, Fraction(0)) + part
+    return by_group
 
 
-def edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
+def domain_edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
     """Yield from which domain to which, and what each rank of it sends."""
     if demand.peers == "next":
         for number in range(domains):
@@ -57,31 +57,31 @@ def _to_all(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, F
     together = Counter((group, number // domain) for number, group in enumerate(group_of))
     gpus = len(group_of)
     each = demand.fabric_bytes / (gpus - domain)
-    found: dict[int, Fraction] = {}
+    by_group: dict[int, Fraction] = {}
     for (group, _), own in together.items():
         outside = gpus - sizes[group] - (domain - own)
         if outside:
-            found[group] = found.get(group, Fraction(0)) + own * outside * each
-    return found
+            by_group[group] = by_group.get(group, Fraction(0)) + own * outside * each
+    return by_group
 
 
 def _to_ranks(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
     domains = len(group_of) // domain
     each = demand.fabric_bytes / (domains - 1)
-    found: dict[int, Fraction] = {}
+    by_group: dict[int, Fraction] = {}
     together = Counter((group, number % domain) for number, group in enumerate(group_of))
     for (group, _), own in together.items():
         if own < domains:
-            found[group] = found.get(group, Fraction(0)) + own * (domains - own) * each
-    return found
+            by_group[group] = by_group.get(group, Fraction(0)) + own * (domains - own) * each
+    return by_group
 
 
 def _to_switches(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
     """Switches reduce what comes from below: of each rank one part leaves a group, where others have that rank too."""
     ranks = {(group, number % domain) for number, group in enumerate(group_of)}
     shared = Counter(rank for _, rank in ranks)
-    found: dict[int, Fraction] = {}
+    by_group: dict[int, Fraction] = {}
     for group, rank in ranks:
         if shared[rank] > 1:
-            found[group] = found.get(group, Fraction(0)) + demand.fabric_bytes
-    return found
+            by_group[group] = by_group.get(group, Fraction(0)) + demand.fabric_bytes
+    return by_group

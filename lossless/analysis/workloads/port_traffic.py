@@ -5,41 +5,41 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from lossless.analysis.workloads.crossing import edges
+from lossless.analysis.workloads.group_egress import domain_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.workloads.collectives import Demand
 
-Sent = dict[tuple[str, str], Fraction]
+PortTraffic = dict[tuple[str, str], Fraction]
 """Bytes from each NIC port to each other."""
 
 
-def sent(demand: Demand, ports: Sequence[Sequence[str]], domain: int) -> Sent:
+def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) -> PortTraffic:
     """Return what NIC ports send to each other; ``ports`` are those of each GPU.
 
     A GPU sends over each of its ports alike, to the port of the other in the same place. What two GPUs that share a
     port send each other stays off the wire. Nothing is returned of what comes from outside, or is for a switch.
     """
-    found: Sent = {}
+    traffic: PortTraffic = {}
     for source, target, size in _pairs(demand, len(ports), domain):
         near, far = ports[source], ports[target]
         for at, port in enumerate(near):
             pair = port, far[at % len(far)]
-            found[pair] = found.get(pair, Fraction(0)) + size / len(near)
-    return {pair: size for pair, size in found.items() if pair[0] != pair[1]}
+            traffic[pair] = traffic.get(pair, Fraction(0)) + size / len(near)
+    return {pair: size for pair, size in traffic.items() if pair[0] != pair[1]}
 
 
 def scaled(
-    found: Mapping[tuple[str, str], Fraction], most_bytes: int
+    traffic: Mapping[tuple[str, str], Fraction], most_bytes: int
 ) -> tuple[dict[tuple[str, str], int], float]:
     """Return whole bytes of which no port sends more than about ``most_bytes``, and what part of all they are."""
     by_port: dict[str, Fraction] = {}
-    for (source, _), size in found.items():
+    for (source, _), size in traffic.items():
         by_port[source] = by_port.get(source, Fraction(0)) + size
     part = min(Fraction(1), Fraction(most_bytes) / max(by_port.values(), default=Fraction(1)))
-    return {pair: max(1, round(size * part)) for pair, size in found.items()}, float(part)
+    return {pair: max(1, round(size * part)) for pair, size in traffic.items()}, float(part)
 
 
 def _pairs(demand: Demand, gpus: int, domain: int) -> Iterator[tuple[int, int, Fraction]]:
@@ -59,7 +59,7 @@ def _by_domain(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fractio
         each = demand.fabric_bytes / (domains - 1)
         yield from ((a, b, each) for a, b in _everyone(domains))
     elif demand.peers in ("next", "chain", "tree"):
-        yield from edges(demand, domains)
+        yield from domain_edges(demand, domains)
 
 
 def _everyone(many: int) -> Iterator[tuple[int, int]]:
