@@ -123,7 +123,10 @@ def _leaves(
     links_of_gpu = list(islice(_ports(links, per_host), gpus))
     if all(len({link.a for link in own}) == 1 for own in links_of_gpu):
         return ([own[0].a for own in links_of_gpu],), True
-    if len({len(own) for own in links_of_gpu}) > 1 or len({link.speed_bps for own in links_of_gpu for link in own}) > 1:
+    if (
+        len({len(own) for own in links_of_gpu}) > 1
+        or len({link.speed_bps for own in links_of_gpu for link in own}) > 1
+    ):
         return ([own[0].a for own in links_of_gpu],), False
     return tuple([own[lane].a for own in links_of_gpu] for lane in range(len(links_of_gpu[0]))), False
 

@@ -8,7 +8,7 @@ from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Verdict, 
 from lossless.analysis.simulation.question.request import Move, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports
-from lossless.analysis.workloads.port_traffic import scaled, port_traffic
+from lossless.analysis.workloads.port_traffic import port_traffic, scaled
 from lossless.ground.basics.errors import TooLargeError
 from lossless.ground.basics.records import NamedTuple
 

@@ -18,7 +18,7 @@ from lossless.analysis.workloads.collectives import (
     two_trees,
 )
 from lossless.analysis.workloads.group_egress import egress_bytes
-from lossless.analysis.workloads.port_traffic import scaled, port_traffic
+from lossless.analysis.workloads.port_traffic import port_traffic, scaled
 from lossless.ground.basics.errors import QuantityError
 
 GB = 10**9
