@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 Protection = Literal["running", "missing", "mask empty", "counters off"]
-POLL_MS = 100
-"""The watchdog's poll where none is configured: sonic-swss orchagent/orchdaemon.cpp, as carried by
-:mod:`lossless.model.fabric.model`."""
 _BACK_FILLED_BEFORE = (3, 0, 5)
 """Before this database version a missing mask is filled in on upgrade: sonic-utilities
 scripts/db_migrator.py @691b1bb."""

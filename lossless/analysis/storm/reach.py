@@ -8,7 +8,7 @@ from lossless.analysis.buffers.computed import computed
 from lossless.analysis.buffers.headroom import PFC_FRAME_BYTES, pause_response_bytes
 from lossless.analysis.buffers.marking import Trigger, trigger
 from lossless.analysis.buffers.port import Missing, lossless_profile
-from lossless.analysis.buffers.storms import POLL_MS, protection
+from lossless.analysis.buffers.storms import protection
 from lossless.analysis.storm.channels import Net, net
 from lossless.analysis.storm.cycle import circle
 from lossless.analysis.storm.distance import Groups, Near
@@ -21,6 +21,7 @@ from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
+from lossless.model.fabric.qos import DEFAULT_POLL_MS
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -345,4 +346,4 @@ def _cuts_in_ns(ports: PortSet, priority: int) -> float | None:
         return None
     if found.action == "alert":
         return None
-    return (found.detection_ms + (ports.switch.qos.poll.poll_ms or POLL_MS)) * 1e6
+    return (found.detection_ms + (ports.switch.qos.poll.poll_ms or DEFAULT_POLL_MS)) * 1e6

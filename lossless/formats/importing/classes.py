@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.devices import second_priorities
 from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve, End
 from lossless.formats.importing.votes import most, said
-from lossless.formats.sonic.to_model.devices import DEFAULT_POLL_MS
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
+from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

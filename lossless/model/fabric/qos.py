@@ -71,6 +71,15 @@ class Watchdog(NamedTuple):
     origin: Origin
 
 
+DEFAULT_POLL_MS = 100
+"""Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
+POLL_RANGE_MS = range(100, 1000 + 1)
+"""What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
+DETECTION_RANGE_MS = range(100, 5000 + 1)
+RESTORATION_RANGE_MS = range(100, 60000 + 1)
+"""What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
+
+
 class Scheduler(NamedTuple):
     """How a queue is served. ``weight`` counts in DWRR and WRR only.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
 from lossless.analysis.buffers.port import Missing, given_headroom, is_nvidia, link_need, lossless_profile
-from lossless.analysis.buffers.storms import POLL_MS, protection
+from lossless.analysis.buffers.storms import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
@@ -19,7 +19,7 @@ from lossless.analysis.simulation.engine.network import (
     Wred,
 )
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE
 from lossless.model.fabric.view import PortSet
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> Watchdog | N
         return None
     watched = range(8) if mask is None else mask.priorities
     return Watchdog(
-        poll_ms=switch.qos.poll.poll_ms or POLL_MS,
+        poll_ms=switch.qos.poll.poll_ms or DEFAULT_POLL_MS,
         detection_ms=detection_ms,
         restoration_ms=found.restoration_ms,
         action=ACTIONS[found.action],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.mend import key, port_rows
 from lossless.checks.rules.places import below, elements, places
-from lossless.formats.sonic.to_model.devices import DEFAULT_POLL_MS
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import Watchdog
     from lossless.model.fabric.view import PortSet, View
 
-DETECTION_MS = range(100, 5000 + 1)
-RESTORATION_MS = range(100, 60000 + 1)
-"""What orchagent accepts; else it drops the port's row (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b)."""
-POLL_MS = range(100, 1000 + 1)
-"""What the model of POLL_INTERVAL accepts (sonic-pfcwd.yang @086b03b)."""
 _STEP_MS = 200
 _STEP_PORTS = 32
 _INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
@@ -45,13 +40,13 @@ class Rows(NamedTuple):
     def accepted(self) -> bool:
         """Whether orchagent accepts the row; what it drops is no watchdog, and its timers mean nothing."""
         detection_ms, restoration_ms = self.watchdog.detection_ms, self.watchdog.restoration_ms
-        restored = restoration_ms is None or restoration_ms in RESTORATION_MS
-        return detection_ms in DETECTION_MS and restored
+        restored = restoration_ms is None or restoration_ms in RESTORATION_RANGE_MS
+        return detection_ms in DETECTION_RANGE_MS and restored
 
     @property
     def polled_in_range(self) -> bool:
         """Whether the poll interval is one that the switch's model accepts."""
-        return self.poll_ms in POLL_MS
+        return self.poll_ms in POLL_RANGE_MS
 
     def at(self, field: str) -> Origin:
         """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
@@ -88,8 +83,8 @@ def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
     Detection and one poll, and with action drop restoration: action forward delivers again after detection.
     """
     detection_ms, restoration_ms = watchdog.detection_ms, watchdog.restoration_ms
-    restored = restoration_ms is None or restoration_ms in RESTORATION_MS
-    if detection_ms not in DETECTION_MS or not restored or watchdog.action == "alert":
+    restored = restoration_ms is None or restoration_ms in RESTORATION_RANGE_MS
+    if detection_ms not in DETECTION_RANGE_MS or not restored or watchdog.action == "alert":
         return None
     dropping_ms = (restoration_ms or 0) if watchdog.action == "drop" else 0
     return (detection_ms or 0) + (DEFAULT_POLL_MS if poll_ms is None else poll_ms) + dropping_ms
@@ -114,7 +109,7 @@ def default_poll_ms(ports: int) -> int:
     200 ms x max(1, (ports - 1) // 32 + 1), 1,000 ms at most. Ports are all of a switch in older releases
     (sonic-utilities pfcwd/main.py @691b1bb), in later ones those with PFC that are in use (@015521a).
     """
-    return min(POLL_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
+    return min(POLL_RANGE_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
 
 
 def by_switch(found: Iterable[Rows]) -> list[list[Rows]]:

@@ -68,7 +68,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.watchdog.rows import DETECTION_MS, POLL_MS, RESTORATION_MS, watched
+from lossless.checks.rules.watchdog.rows import watched
+from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,10 +108,10 @@ def _timers(rows: Rows) -> Iterator[Hit]:
     detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
     if detection_ms is None:
         yield _without_detection(rows)
-    elif detection_ms not in DETECTION_MS:
-        yield _timer(rows, "detection_time", detection_ms, DETECTION_MS)
-    if restoration_ms is not None and restoration_ms not in RESTORATION_MS:
-        yield _timer(rows, "restoration_time", restoration_ms, RESTORATION_MS)
+    elif detection_ms not in DETECTION_RANGE_MS:
+        yield _timer(rows, "detection_time", detection_ms, DETECTION_RANGE_MS)
+    if restoration_ms is not None and restoration_ms not in RESTORATION_RANGE_MS:
+        yield _timer(rows, "restoration_time", restoration_ms, RESTORATION_RANGE_MS)
 
 
 def _without_detection(rows: Rows) -> Hit:
@@ -143,13 +144,13 @@ def _poll(found: Sequence[Rows]) -> Hit:
     unsure = not declared and poll_ms in _DELL_POLL_MS and not above
     return Hit(
         origin=found[0].poll_origin,
-        message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_MS)}",
+        message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
         note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
         + ("; detection is shorter than the poll interval" if above else ""),
-        help=f"set it to {min(max(poll_ms, POLL_MS[0]), POLL_MS[-1])} ms, the nearest that is accepted",
+        help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
         elements=tuple(name for rows in found for name in rows.elements),
         places=sum(rows.places for rows in found),
-        data={"poll_ms": poll_ms, "minimum_ms": POLL_MS[0], "maximum_ms": POLL_MS[-1]},
+        data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
         severity="warning" if unsure else None,
         confidence="medium" if unsure else None,
     )

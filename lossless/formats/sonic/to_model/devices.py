@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MTU = 9100
 """MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR)."""
-DEFAULT_POLL_MS = 100
-"""Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
 
 
 def read_fabric(
