@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
-from lossless.checks.lint.collect import collect
 from lossless.checks.lint.devices import finder
 from lossless.formats.importing.compare import Cell, compare
 from lossless.formats.importing.devices import devices_of
 from lossless.formats.importing.explain import KINDS, UNEXPLAINED, Difference, Figures, figures, total
+from lossless.formats.inputs.collect import collect
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.collect import is_json, load_configuration, read
 from lossless.checks.lint.devices import finder
-from lossless.checks.lint.managers import manager_files
 from lossless.checks.lint.repository import FEWEST_FOR_WORKERS, Others, completed, joined
 from lossless.checks.lint.workers import judge_file, judge_in_processes, usable
+from lossless.formats.inputs.collect import is_json, load_configuration, read
+from lossless.formats.inputs.subnet_manager import manager_files
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.collect import Candidate
     from lossless.checks.lint.devices import Outcome, Settings
     from lossless.checks.lint.repository import Declare, Intents, Judged, Tell
     from lossless.checks.rules.selectors import Codes
     from lossless.formats.hosts.read.text import Facts
+    from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
 

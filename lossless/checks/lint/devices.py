@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.collect import located
 from lossless.checks.lint.run import Verdicts, run
+from lossless.formats.inputs.collect import located
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.ground.basics.findings import NotJudged, Origin
 from lossless.ground.basics.records import NamedTuple

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.managers import edited_document, is_managers
+from lossless.formats.inputs.subnet_manager import edited_document, is_managers
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import Change

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.collect import load_configuration, read
 from lossless.checks.lint.comments import has_marker
 from lossless.checks.lint.repository import Judged, of_all_subnets, of_intents, of_subnets
 from lossless.checks.lint.run import Verdicts, together
 from lossless.checks.lint.workers import in_processes
+from lossless.formats.inputs.collect import load_configuration, read
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts, Places, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.lint.collect import Candidate
     from lossless.checks.lint.devices import Settings
     from lossless.checks.lint.repository import Declare
+    from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document

@@ -9,13 +9,13 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.baseline import Account, read_baseline
-from lossless.checks.lint.collect import is_json
 from lossless.checks.lint.extent import Extent
 from lossless.checks.lint.governing import shown_path
 from lossless.checks.lint.run import in_order, run
 from lossless.checks.lint.suppressions import Ledger, of_configuration
 from lossless.checks.rules.kept import Kept
 from lossless.checks.rules.selectors import most_precise
+from lossless.formats.inputs.collect import is_json
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.document import Document

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.checks.lint.collect import devices_in, is_json, read, split
 from lossless.checks.lint.devices import Settings, compare, finder, judge_document
-from lossless.checks.lint.managers import ManagerFiles, is_managers, manager_files
 from lossless.checks.lint.run import Verdicts, run, together
+from lossless.formats.inputs.collect import devices_in, is_json, read, split
+from lossless.formats.inputs.subnet_manager import ManagerFiles, is_managers, manager_files
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.lint.collect import Candidate
     from lossless.checks.lint.devices import Outcome
     from lossless.formats.hosts.read.text import Facts
+    from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import Shown

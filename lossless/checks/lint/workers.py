@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lossless.checks.lint.collect import load_configuration, read
 from lossless.checks.lint.devices import Outcome, finder, judge_document
+from lossless.formats.inputs.collect import load_configuration, read
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts, Places, places
@@ -15,8 +15,8 @@ from lossless.ground.documents.excerpts import Excerpts, Places, places
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.checks.lint.collect import Candidate
     from lossless.checks.lint.devices import FindHardware, Settings
+    from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
 

@@ -73,7 +73,7 @@ def lint_since(
     """
     import os
 
-    from lossless.checks.lint.since import revision_of, texts_at
+    from lossless.formats.inputs.revision import revision_of, texts_at
 
     named = [os.fspath(path) for path in paths]
     found = revision_of(revision, named)
@@ -93,7 +93,7 @@ def lint_since(
 
 def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
     """Return what was to be said of files as they were."""
-    from lossless.checks.lint.collect import Candidate, read
+    from lossless.formats.inputs.collect import Candidate, read
     from lossless.ground.documents import load_text
     from lossless.ground.documents.text import decode
 
@@ -158,7 +158,7 @@ def _is_graver(now: Finding, then: Finding) -> bool:
 
 def _margins(then: _Then, paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Margin, ...]:
     """Return what runs show before and after, part by part."""
-    from lossless.checks.lint.collect import collect
+    from lossless.formats.inputs.collect import collect
 
     before = dict(_runs(then.documents, options))
     after = dict(_runs(collect(paths, lenient=options.each)[0], options))

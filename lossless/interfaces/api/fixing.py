@@ -30,7 +30,7 @@ class Fixed(NamedTuple):
     @property
     def shown(self) -> dict[str, tuple[str, str]]:
         """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
-        from lossless.checks.lint.managers import is_managers
+        from lossless.formats.inputs.subnet_manager import is_managers
 
         return {file: _masked(texts) if is_managers(file) else texts for file, texts in self.changed.items()}
 
@@ -56,8 +56,8 @@ def fix(
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.
     """
-    from lossless.checks.lint.collect import gather
     from lossless.checks.lint.fix import mended
+    from lossless.formats.inputs.collect import gather
     from lossless.ground.documents.rewrite import rewrite
 
     every, errors, facts = gather(paths, lenient=options.each)

@@ -69,8 +69,8 @@ def import_configs(
     Raises:
         InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
     """
-    from lossless.checks.lint.collect import collect
-    from lossless.checks.lint.managers import is_managers
+    from lossless.formats.inputs.collect import collect
+    from lossless.formats.inputs.subnet_manager import is_managers
 
     documents, problems = collect(paths)
     documents = [document for document in documents if not is_managers(document.file)]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.collect import Candidate
     from lossless.checks.lint.devices import Settings
     from lossless.checks.lint.governing import Governing
     from lossless.checks.lint.keeping import Settled
     from lossless.checks.lint.repository import Declare, Intents, Judged, Tell
     from lossless.formats.hosts.read.text import Facts
+    from lossless.formats.inputs.collect import Candidate
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import Shown
     from lossless.interfaces.api.changing import Change
@@ -81,14 +81,14 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: Jud
     """Judge what lies at some paths, and keep nothing back yet; ``judge`` may know some of it from before."""
     import os
 
-    from lossless.checks.lint.collect import search
     from lossless.checks.lint.repository import judge_files
+    from lossless.formats.inputs.collect import search
 
     candidates, errors = search(paths, lenient=options.each)
     governing = _governing(options, [candidate.file for candidate in candidates])
     judged = (judge or judge_files)(candidates, _declaring(options), _settings(options, governing))
     if options.simulate:
-        from lossless.checks.lint.collect import collect
+        from lossless.formats.inputs.collect import collect
 
         judged = _with_runs(judged, collect(paths, lenient=options.each)[0], options, governing)
     # What compares files did not run where each is judged by itself: no folder was judged whole.
@@ -98,8 +98,8 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: Jud
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Judge a text that stands for ``file``, whose suffix says what it is."""
-    from lossless.checks.lint.collect import foreign
-    from lossless.checks.lint.managers import documents_in, is_managers
+    from lossless.formats.inputs.collect import foreign
+    from lossless.formats.inputs.subnet_manager import documents_in, is_managers
     from lossless.ground.documents import load_bytes
     from lossless.ground.documents.text import decode
 

@@ -63,8 +63,8 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     fabrics = [fabric for document in intents if (fabric := intent_fabric(document, options, errors))]
     deployed = [document for document in documents if document.file.lower().endswith(".json")]
     if deployed:
-        from lossless.checks.lint.collect import split
         from lossless.checks.lint.devices import deployed_fabric
+        from lossless.formats.inputs.collect import split
 
         try:
             fabrics.append(deployed_fabric(split(deployed), settings_of(options), errors))
@@ -218,7 +218,7 @@ def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Proble
     """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
     import os
 
-    from lossless.checks.lint.collect import collect
+    from lossless.formats.inputs.collect import collect
 
     inside = os.path.join(path, "fabric.yaml")
     return collect([inside if os.path.isfile(inside) else path])

@@ -101,7 +101,7 @@ def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
     """
     import os
 
-    from lossless.checks.lint.collect import located
+    from lossless.formats.inputs.collect import located
     from lossless.output.render.infiniband import subnet_files
 
     made = subnet_files(subnet, os.environ)

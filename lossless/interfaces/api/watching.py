@@ -45,7 +45,7 @@ class Watch:
     def changed(self) -> bool:
         """Return whether anything is not as it was when this was asked last."""
         from lossless.checks.lint.again import mark_of
-        from lossless.checks.lint.collect import search
+        from lossless.formats.inputs.collect import search
 
         candidates, _ = search(self._paths, lenient=self._options.each)
         names = [candidate.file for candidate in candidates]

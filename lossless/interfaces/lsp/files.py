@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.api import Report, lint_documents
-from lossless.checks.lint.collect import Candidate, Read, foreign, read, search
+from lossless.formats.inputs.collect import Candidate, Read, foreign, read, search
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple

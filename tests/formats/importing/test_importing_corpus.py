@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.checks.lint.collect import collect
 from lossless.formats.importing.explain import KINDS
+from lossless.formats.inputs.collect import collect
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.importing import import_documents

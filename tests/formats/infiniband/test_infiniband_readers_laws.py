@@ -107,7 +107,7 @@ def test_every_origin_of_a_subnet_is_in_one_of_its_documents(conf: str, beside: 
 
 @given(st.lists(st.sampled_from(["lmc 1", "qos", "# c", "", "lmc 3 # d", "foo\tbar"]), min_size=1), st.data())
 def test_an_edit_changes_its_value_and_no_other(lines: list[str], data: st.DataObject) -> None:
-    from lossless.checks.lint.managers import edited_document
+    from lossless.formats.inputs.subnet_manager import edited_document
     from lossless.ground.documents.changes import Change
 
     text = "\n".join([*lines, "sm_priority 1", *["daemon TRUE"] * len(lines), ""])

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, Watch, lint
-from lossless.checks.lint.collect import Candidate
 from lossless.checks.lint.workers import JudgedFile, judge_file
+from lossless.formats.inputs.collect import Candidate
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import write
 from tests.paths import ROOT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, lint_documents, render
-from lossless.checks.lint.collect import devices_in
+from lossless.formats.inputs.collect import devices_in
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.layout import MONITORED

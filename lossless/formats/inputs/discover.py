@@ -10,7 +10,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.managers import SUFFIXES as MANAGERS_SUFFIXES
+from lossless.formats.inputs.subnet_manager import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.documents.text import MAX_BYTES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.discover import fits, git
+from lossless.formats.inputs.discover import fits, git
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 

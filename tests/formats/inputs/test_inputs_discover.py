@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lossless.checks.lint.collect import collect
-from lossless.checks.lint.discover import known_to_git
+from lossless.formats.inputs.collect import collect
+from lossless.formats.inputs.discover import known_to_git
 from tests.interfaces.cli.repositories import git, repository, write
 
 INTENT = "lossless: v1\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lossless.checks.lint.collect import collect
+from lossless.formats.inputs.collect import collect
 
 INTENT = "lossless: v1\n"
 DEVICE = '{"PORT": {}}'

@@ -1,0 +1,1 @@
+"""Files of any kind to documents, and documents to fabrics, subnets and hosts."""
