@@ -116,7 +116,7 @@ def first_pfc_ns(
 def peak_egress_bytes(threshold_bytes: float, headroom_bytes: float, fan_in: int) -> float:
     """Return the egress peak of a synchronous N:1 incast that only PFC holds back: N (T + h (N - 1) / N).
 
-    h is the headroom need of one group (see :func:`lossless.analysis.buffers.headroom.floor_headroom`), or its
+    h is the headroom need of one group (see :func:`lossless.analysis.buffers.headroom.formulas.floor_headroom`), or its
     configured headroom where that is smaller. Packet-level simulation agrees within 1 % where the headroom is
     enough, within 5 % where it is not.
 

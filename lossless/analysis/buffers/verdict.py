@@ -12,24 +12,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.headroom import Method
-from lossless.analysis.buffers.marking import Marking, by_switch, marking
-from lossless.analysis.buffers.port import LinkNeed, Missing, given_headroom, link_need, lossless_profile
-from lossless.analysis.buffers.storms import Protection, protection
-from lossless.analysis.buffers.sums import HeadroomSum, headroom_sums
+from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
+from lossless.analysis.buffers.headroom.formulas import Method
+from lossless.analysis.buffers.headroom.port import (
+    LinkNeed,
+    MissingInput,
+    given_headroom,
+    link_need,
+    lossless_profile,
+)
+from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
+from lossless.analysis.buffers.storm_protection import Protection, protection
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 
-Verdict = Literal["unsafe", "on the edge", "safe", "not judged"]
-VERDICTS: tuple[Verdict, ...] = ("unsafe", "on the edge", "safe", "not judged")
+BufferVerdict = Literal["unsafe", "on the edge", "safe", "not judged"]
+BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not judged")
 """Worst first; what is not judged outweighs nothing that is."""
 
 HEADROOM_EDGE_FRAMES = 1
@@ -49,7 +55,7 @@ class HeadroomCheck(NamedTuple):
     """Headroom against need, in bytes.
 
     ``stated_bytes`` is ``xoff``; ``given_bytes`` is less where nothing backs it
-    (:func:`lossless.analysis.buffers.port.given_headroom`). ``method`` says where the need comes from.
+    (:func:`lossless.analysis.buffers.headroom.port.given_headroom`). ``method`` says where the need comes from.
     ``margin_bytes`` is what is left over the closed-form floor where that is all that is known, else over the
     cable and one frame: a vendor's row has its own reserve.
     """
@@ -84,10 +90,10 @@ class FanOut(NamedTuple):
     kmax_margin_bytes: int
 
 
-class Line(NamedTuple):
+class PortVerdict(NamedTuple):
     """One kind of lossless port, one priority: its verdict, the numbers behind it, what is not known."""
 
-    verdict: Verdict
+    verdict: BufferVerdict
     switch: str
     switches: int
     ports: int
@@ -103,13 +109,13 @@ class Line(NamedTuple):
     not_judged: tuple[str, ...]
 
 
-class PoolLine(NamedTuple):
+class PoolVerdict(NamedTuple):
     """The headroom of all lossless groups of a kind of switch against its pool.
 
     ``ratio`` is None where no headroom is shared.
     """
 
-    verdict: Verdict
+    verdict: BufferVerdict
     switch: str
     switches: int
     pool: str
@@ -125,9 +131,9 @@ class PoolLine(NamedTuple):
 class FabricVerdict(NamedTuple):
     """The worst of what is known of a fabric, why, and what was not judged."""
 
-    overall: Verdict
-    lines: tuple[Line, ...]
-    pools: tuple[PoolLine, ...]
+    overall: BufferVerdict
+    lines: tuple[PortVerdict, ...]
+    pools: tuple[PoolVerdict, ...]
     reasons: tuple[str, ...]
     not_judged: tuple[str, ...]
 
@@ -137,28 +143,28 @@ class FabricVerdict(NamedTuple):
 
 
 class _Part(NamedTuple):
-    verdict: Verdict
+    verdict: BufferVerdict
     reason: str
 
 
-def judge_fabric(view: View) -> FabricVerdict:
+def fabric_verdict(view: View) -> FabricVerdict:
     """Return the verdict over every lossless port set and priority of a fabric.
 
     A fabric without a port that has PFC is not judged: there is nothing lossless in it.
     """
-    lines: list[Line] = []
-    pools: list[PoolLine] = []
+    lines: list[PortVerdict] = []
+    pools: list[PoolVerdict] = []
     missing: list[str] = []
     for sets in by_switch(view):
         lines += (_line(sets, ports, p) for ports in sets for p in ports.qos.pfc.priorities)
         sums = headroom_sums(sets)
-        if isinstance(sums, Missing):
+        if isinstance(sums, MissingInput):
             missing.append(f"headroom sum: {sums.reason}")
         else:
             pools += map(_pool_line, sums)
     if not lines:
         missing.append("no port in service has PFC on")
-    judged: tuple[Line | PoolLine, ...] = (*lines, *pools)
+    judged: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
         overall=_overall(lines, pools),
         lines=tuple(lines),
@@ -168,11 +174,11 @@ def judge_fabric(view: View) -> FabricVerdict:
     )
 
 
-def _worst(verdicts: Iterable[Verdict]) -> Verdict:
-    return min(verdicts, key=VERDICTS.index, default="not judged")
+def _worst(verdicts: Iterable[BufferVerdict]) -> BufferVerdict:
+    return min(verdicts, key=BUFFER_VERDICTS.index, default="not judged")
 
 
-def _overall(lines: Sequence[Line], pools: Sequence[PoolLine]) -> Verdict:
+def _overall(lines: Sequence[PortVerdict], pools: Sequence[PoolVerdict]) -> BufferVerdict:
     """A pool that fits does not make ports safe of which nothing is known."""
     of_lines = _worst(line.verdict for line in lines)
     of_pools = _worst(pool.verdict for pool in pools)
@@ -183,18 +189,18 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> Line:
+def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict:
     missing: list[str] = []
     check, headroom = _headroom(ports, priority)
-    marks = marking(sets, ports, priority)
-    if isinstance(headroom, Missing):
+    marks = ecn_marking(sets, ports, priority)
+    if isinstance(headroom, MissingInput):
         missing.append(f"headroom: {headroom.reason}")
-    if isinstance(marks, Missing):
+    if isinstance(marks, MissingInput):
         missing.append(f"XOFF against ECN: {marks.reason}")
     watchdog = protection(ports)
     parts = [part for part in (headroom, _storm(watchdog)) if isinstance(part, _Part)]
-    known = marks if isinstance(marks, Marking) else None
-    return Line(
+    known = marks if isinstance(marks, EcnMarking) else None
+    return PortVerdict(
         # A missing headroom weighs more than a watchdog that runs: half a verdict is none.
         verdict=_combined(parts, complete=isinstance(headroom, _Part)),
         switch=ports.switch.name,
@@ -213,7 +219,7 @@ def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> Line:
     )
 
 
-def _combined(parts: Sequence[_Part], *, complete: bool) -> Verdict:
+def _combined(parts: Sequence[_Part], *, complete: bool) -> BufferVerdict:
     worst = _worst(part.verdict for part in parts)
     return worst if complete or worst in ("unsafe", "on the edge") else "not judged"
 
@@ -224,18 +230,18 @@ def _storm(watchdog: Protection) -> _Part:
     return _Part("unsafe", f"nothing ends a pause storm: watchdog {watchdog}")
 
 
-def _headroom(ports: PortSet, priority: int) -> tuple[HeadroomCheck | None, _Part | Missing]:
+def _headroom(ports: PortSet, priority: int) -> tuple[HeadroomCheck | None, _Part | MissingInput]:
     profile = lossless_profile(ports, priority)
-    if isinstance(profile, Missing):
+    if isinstance(profile, MissingInput):
         return None, profile
     where = _where(ports)
     if profile is None:
         return None, _Part("unsafe", f"PFC priority {priority} at {where} has no headroom")
     link = link_need(ports)
-    if isinstance(link, Missing):
+    if isinstance(link, MissingInput):
         return None, link
     if link.need is None:
-        return None, Missing(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}")
+        return None, MissingInput(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}")
     check = _check(given_headroom(ports.switch, profile), profile, link, link.need)
     return check, _headroom_part(check, where)
 
@@ -273,12 +279,12 @@ def _headroom_part(check: HeadroomCheck, where: str) -> _Part:
     return _Part("safe", f"headroom at {where}: floor only" if check.method == "floor" else "")
 
 
-def _fan_ins(found: Marking) -> tuple[FanIn, ...]:
+def _fan_ins(found: EcnMarking) -> tuple[FanIn, ...]:
     numbers = sorted({n for n in (*FAN_INS, found.fan_in) if 2 <= n <= found.fan_in})
     return tuple(_fan_in(found, senders) for senders in numbers)
 
 
-def _fan_in(found: Marking, senders: int) -> FanIn:
+def _fan_in(found: EcnMarking, senders: int) -> FanIn:
     egress = int(found.trigger.egress_bytes(senders))
     return FanIn(
         senders=senders,
@@ -289,7 +295,7 @@ def _fan_in(found: Marking, senders: int) -> FanIn:
     )
 
 
-def _fan_outs(found: Marking) -> tuple[FanOut, ...]:
+def _fan_outs(found: EcnMarking) -> tuple[FanOut, ...]:
     numbers = sorted({n for n in (1, 2, found.fan_out) if n <= found.fan_out})
     reach = int(found.trigger.threshold_bytes(1))
     return tuple(
@@ -297,9 +303,9 @@ def _fan_outs(found: Marking) -> tuple[FanOut, ...]:
     )
 
 
-def _pool_line(found: HeadroomSum) -> PoolLine:
+def _pool_line(found: HeadroomSum) -> PoolVerdict:
     part = _pool_part(found)
-    return PoolLine(
+    return PoolVerdict(
         verdict=part.verdict,
         switch=found.switch.name,
         switches=len(found.switches),

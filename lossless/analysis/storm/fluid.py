@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.buffers.marking import Trigger
+    from lossless.analysis.buffers.ecn_marking import Trigger
 
 _NEVER = float("inf")
 _LITTLE_NS = 1e-6

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from lossless.analysis.buffers.computed import computed
-from lossless.analysis.buffers.headroom import PFC_FRAME_BYTES, pause_response_bytes
-from lossless.analysis.buffers.marking import Trigger, trigger
-from lossless.analysis.buffers.port import Missing, lossless_profile
-from lossless.analysis.buffers.storms import protection
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+from lossless.analysis.buffers.ecn_marking import Trigger, trigger
+from lossless.analysis.buffers.headroom.formulas import PFC_FRAME_BYTES, pause_response_bytes
+from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profile
+from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.storm.channels import Net, net
 from lossless.analysis.storm.cycle import circle
 from lossless.analysis.storm.distance import Groups, Near
@@ -113,7 +113,7 @@ def reach(view: View, stuck: Stuck, groups: Groups | None = None) -> Reach:
     Raises:
         ScenarioError: no such host, port or class; a fabric whose buffers or ways are not known.
     """
-    return _Reach(View(computed(view.fabric)), stuck, groups).answer()
+    return _Reach(View(with_computed_buffers(view.fabric)), stuck, groups).answer()
 
 
 class _Reach:
@@ -190,8 +190,8 @@ class _Reach:
             profile = lossless_profile(ports, self.priority)
             if profile is None:
                 return None
-            found = profile if isinstance(profile, Missing) else trigger(ports.switch, profile)
-            if isinstance(found, Missing):
+            found = profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
+            if isinstance(found, MissingInput):
                 raise ScenarioError(f"the spread cannot be computed: {found.reason} ({ports.switch.name})")
             self._triggers[id(ports)] = found
         return self._triggers[id(ports)]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.runs import Run
+    from lossless.analysis.buffers.simulation_facts import SimulationFacts
     from lossless.ground.basics.findings import Finding
 
 
 class Ran(NamedTuple):
     """What a run showed, and what other rules have found in the same files: one cause is one finding."""
 
-    run: Run
+    run: SimulationFacts
     said: tuple[Finding, ...] = ()

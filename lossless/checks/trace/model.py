@@ -14,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.buffers.headroom import Method
+    from lossless.analysis.buffers.headroom.formulas import Method
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.excerpts import Shown
 

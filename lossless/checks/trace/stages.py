@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing, given_headroom, link_need, lossless_profile
-from lossless.analysis.buffers.storms import protection
+from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.storm_protection import protection
 from lossless.checks.trace.model import (
     Classification,
     Direction,
@@ -131,10 +131,10 @@ def _group(way: Way, traffic_class: int | None) -> Group:
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
     ports = _alone(way.switch, way.ingress, qos)
     profile = lossless_profile(ports, lookup.target)
-    if isinstance(profile, Missing):
+    if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
     need = link_need(ports) if profile else None
-    known = None if need is None or isinstance(need, Missing) else need.need
+    known = None if need is None or isinstance(need, MissingInput) else need.need
     named = profile or (row.buffer if row else None)
     return Group(
         lookup=lookup,
@@ -146,7 +146,7 @@ def _group(way: Way, traffic_class: int | None) -> Group:
         need_bytes=known.headroom_bytes if known else None,
         need_method=known.method if known else None,
         reserved_bytes=named.reserved_bytes if named else None,
-        unknown=need.reason if isinstance(need, Missing) else None,
+        unknown=need.reason if isinstance(need, MissingInput) else None,
     )
 
 

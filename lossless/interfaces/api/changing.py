@@ -185,14 +185,14 @@ def _runs(documents: Sequence[Document], options: Options) -> Iterator[tuple[tup
 
 def _verdict(part: View) -> RunVerdict | None:
     """Return what runs show of one part, None where it cannot be run: lint counts that as not judged."""
-    from lossless.analysis.buffers.port import Missing
+    from lossless.analysis.buffers.headroom.port import MissingInput
     from lossless.analysis.simulation.question.request import Ask
     from lossless.analysis.simulation.study.answer import followed, posed
     from lossless.analysis.simulation.study.verdict import judge
 
     try:
         found = posed(part, Ask().question)
-        if isinstance(found, Missing):
+        if isinstance(found, MissingInput):
             return None
         seen, patient = followed(part, found, Ask())
     except LosslessError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Verdict, judge_fabric
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
 from lossless.analysis.simulation.question.request import Move, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports
@@ -45,14 +45,14 @@ class Judged(NamedTuple):
     run_part: float
 
     @property
-    def overall(self) -> Verdict:
+    def overall(self) -> BufferVerdict:
         """The worst of what is known; closed forms alone make nothing safe that was to be run."""
         closed = (
             self.closed.overall
             if self.closed and (self.runs or self.closed.overall != "safe")
             else "not judged"
         )
-        return min((closed, *(run.verdict for run in self.runs)), key=VERDICTS.index)
+        return min((closed, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data."""
@@ -87,7 +87,7 @@ def judged(view: View, found: Estimate, ask: Ask) -> Judged:
         runs += one.runs
         reasons += [one.not_run] if one.not_run else []
         parts.append(part)
-    closed = None if _lossy_storage(view, found) else judge_fabric(view)
+    closed = None if _lossy_storage(view, found) else fabric_verdict(view)
     return Judged(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
 
 

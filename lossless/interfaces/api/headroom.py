@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.inputs import HeadroomInputs as HeadroomInputs
+from lossless.analysis.buffers.headroom.inputs import HeadroomInputs as HeadroomInputs
 from lossless.ground.basics.errors import InputError, LosslessError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, documents_at, load_fabrics
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from lossless.analysis.buffers.cases import Traffic
-    from lossless.analysis.buffers.comparison import Comparison
+    from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+    from lossless.analysis.buffers.headroom.comparison import HeadroomComparison
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.view import PortSet, View
@@ -30,11 +30,11 @@ NOTHING_STATED = HeadroomInputs()
 class Headrooms(NamedTuple):
     """Kinds of link: what is configured on each, and what each method says, with its terms and sources."""
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[HeadroomComparison, ...]
 
     def to_data(self) -> dict[str, Json]:
         """Return them as plain data; kinds that are alike on several devices are one."""
-        from lossless.analysis.buffers.comparison_data import headroom_data
+        from lossless.analysis.buffers.headroom.data import headroom_data
 
         return headroom_data(self.comparisons)
 
@@ -55,7 +55,7 @@ def headroom_of_link(
     Raises:
         ProfileError: no such profile or HWSKU, or a switch that knows no such speed.
     """
-    from lossless.analysis.buffers.comparison import of_link
+    from lossless.analysis.buffers.headroom.comparison import of_link
     from lossless.model.hardware.load import load_switch
 
     switch = load_switch(profile, options.profile_dirs)
@@ -80,7 +80,7 @@ def headroom_of_ports(
         InputError: the intent or a configuration cannot be read, or there is none.
         LosslessError: no such switch or port, or one without QoS.
     """
-    from lossless.analysis.buffers.comparison import of_ports
+    from lossless.analysis.buffers.headroom.comparison import of_ports
     from lossless.model.fabric.view import View
 
     views = [View(fabric) for fabric in _fabrics(path, options)]
@@ -91,17 +91,17 @@ def headroom_of_ports(
     return Headrooms(tuple(one for found in sets for one in of_ports(found, stated, assumed)))
 
 
-def _assumed() -> Traffic:
+def _assumed() -> SourcedTraffic:
     """Return what the formula takes for given where nothing better is known."""
-    from lossless.analysis.buffers.cases import Traffic
-    from lossless.analysis.buffers.methods import Given
+    from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+    from lossless.analysis.buffers.headroom.methods import SourcedValue
     from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
     from lossless.formats.sonic.to_model.devices import DEFAULT_MTU
 
-    return Traffic(
-        Given(DEFAULT_MTU, "SONiC's default"),
-        Given(LOSSLESS_MTU_BYTES, "SONiC's default"),
-        Given(SMALL_PACKET_PERCENT, "SONiC's default until 2024-10"),
+    return SourcedTraffic(
+        SourcedValue(DEFAULT_MTU, "SONiC's default"),
+        SourcedValue(LOSSLESS_MTU_BYTES, "SONiC's default"),
+        SourcedValue(SMALL_PACKET_PERCENT, "SONiC's default until 2024-10"),
     )
 
 

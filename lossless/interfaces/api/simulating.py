@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
-    from lossless.analysis.buffers.verdict import FabricVerdict, Verdict
+    from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
     from lossless.analysis.simulation.engine.recording import Recording
     from lossless.analysis.simulation.question.request import Ask
     from lossless.analysis.simulation.study.grid import Grid
@@ -33,11 +33,11 @@ class Simulated(NamedTuple):
     recordings: tuple[Recording, ...] = ()
 
     @property
-    def overall(self) -> Verdict:
+    def overall(self) -> BufferVerdict:
         """The worst of what is known."""
-        from lossless.analysis.buffers.verdict import VERDICTS
+        from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 
-        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=VERDICTS.index)
+        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data: that of the closed forms, and below ``packet_level`` that of the runs."""
@@ -57,11 +57,11 @@ def simulate(
         InputError: the intent or configuration cannot be read.
         ScenarioError: what is asked cannot be, or would take too long.
     """
-    from lossless.analysis.buffers.verdict import judge_fabric
+    from lossless.analysis.buffers.verdict import fabric_verdict
     from lossless.model.fabric.view import View
 
     views = [View(fabric) for fabric in fabrics_at(path, options)]
-    closed = [judge_fabric(view) for view in views]
+    closed = [fabric_verdict(view) for view in views]
     if ask is None:
         return tuple(Simulated(verdict) for verdict in closed)
     from lossless.analysis.simulation.study.answer import answer

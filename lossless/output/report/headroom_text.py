@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     Data = Mapping[str, Any]
-    """Comparisons as plain data, by the names of :mod:`lossless.analysis.buffers.comparison_data`."""
+    """Comparisons as plain data, by the names of :mod:`lossless.analysis.buffers.headroom.data`."""
 
 COLUMNS = 100
 """What is shown fits these, whatever the terminal has: it is meant for tickets too."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from lossless.analysis.buffers.headroom import floor_headroom
+from lossless.analysis.buffers.headroom.formulas import floor_headroom
 from lossless.analysis.buffers.thresholds import first_pfc_ns, group_threshold_bytes, peak_egress_bytes
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 

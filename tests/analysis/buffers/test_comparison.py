@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.buffers.cases import Traffic
-from lossless.analysis.buffers.comparison import Absent, Comparison, Configured, of_ports
-from lossless.analysis.buffers.comparison_data import headroom_data
-from lossless.analysis.buffers.inputs import HeadroomInputs
-from lossless.analysis.buffers.methods import Given
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+from lossless.analysis.buffers.headroom.comparison import (
+    ConfiguredHeadroom,
+    HeadroomComparison,
+    NoHeadroom,
+    of_ports,
+)
+from lossless.analysis.buffers.headroom.data import headroom_data
+from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
+from lossless.analysis.buffers.headroom.methods import SourcedValue
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.findings import Origin
@@ -23,7 +28,9 @@ from lossless.model.hardware.load import load_switch
 from tests.checks.rules.snippets import BASES
 
 SN5600 = load_switch("nvidia-sn5600")
-ASSUMED = Traffic(Given(9100, "default"), Given(1024, "default"), Given(100, "default"))
+ASSUMED = SourcedTraffic(
+    SourcedValue(9100, "default"), SourcedValue(1024, "default"), SourcedValue(100, "default")
+)
 NOTHING = HeadroomInputs()
 PATTERN = {"AZURE": {"mtu": "1024", "small_packet_percentage": "50"}}
 
@@ -52,12 +59,12 @@ def dynamic(**tables: Any) -> PortSet:
     return leaf(**given | tables)
 
 
-def only(ports: PortSet, stated: HeadroomInputs = NOTHING) -> Comparison:
+def only(ports: PortSet, stated: HeadroomInputs = NOTHING) -> HeadroomComparison:
     (found,) = of_ports(ports, stated, ASSUMED)
     return found
 
 
-def margins(found: Comparison) -> dict[str, int | None]:
+def margins(found: HeadroomComparison) -> dict[str, int | None]:
     return {answer.key: found.margin_bytes(answer) for answer in found.answers}
 
 
@@ -67,7 +74,7 @@ def over(ports: PortSet, real_m: int | None, configured_m: int | None) -> PortSe
 
 def test_a_written_profile_is_held_against_all_three_methods() -> None:
     found = only(over(leaf(), 3, 5))
-    assert found.configured == Configured(
+    assert found.configured == ConfiguredHeadroom(
         "pg_lossless_400000_5m_profile", "file", 231_424, 231_424, 19_456, 250_880
     )
     # The row of 5 m serves 3 m; 2 m less of the formula are 3 KiB; the floor counts frames of 9100.
@@ -82,12 +89,12 @@ def test_a_cable_longer_than_configured_shows_in_every_margin() -> None:
 
 def test_in_the_dynamic_model_the_switch_computes_from_the_configured_length() -> None:
     found = only(over(dynamic(), 40, 5))
-    assert isinstance(found.configured, Configured)
+    assert isinstance(found.configured, ConfiguredHeadroom)
     assert (found.configured.by, found.configured.name) == ("switch", "")
     formula = found.answers[1]
     assert formula.need is not None
     assert found.case is not None
-    assert found.case.small_packet_percent == Given(50, "LOSSLESS_TRAFFIC_PATTERN")
+    assert found.case.small_packet_percent == SourcedValue(50, "LOSSLESS_TRAFFIC_PATTERN")
     # What is asked is asked for the real length, 35 m of cable more.
     assert margins(found)["formula"] == found.configured.given_bytes - formula.need.headroom_bytes < 0
     assert margins(only(over(dynamic(), 5, 5)))["formula"] == 0
@@ -101,7 +108,7 @@ def test_what_is_stated_changes_what_is_asked_and_never_what_is_configured() -> 
 
 def test_a_pattern_that_is_not_in_the_file_leaves_it_unknown() -> None:
     found = only(dynamic(LOSSLESS_TRAFFIC_PATTERN=None))
-    assert found.configured == Missing(
+    assert found.configured == MissingInput(
         "in the dynamic buffer model the switch computes headroom itself, from a LOSSLESS_TRAFFIC_PATTERN that is "
         "not in the file"
     )
@@ -121,14 +128,14 @@ def test_no_group_is_absent_and_not_unknown(configured_m: int) -> None:
     ports = over(leaf(), None, configured_m)
     groups = tuple(None for _ in ports.qos.groups)
     found = only(ports._replace(qos=ports.qos._replace(groups=groups)))
-    assert isinstance(found.configured, Absent)
+    assert isinstance(found.configured, NoHeadroom)
     assert ("0 m" in found.configured.reason) == (configured_m == 0)
 
 
 def test_pfc_that_is_off_leaves_what_would_be_needed() -> None:
     ports = leaf()
     found = only(ports._replace(qos=ports.qos._replace(pfc=ports.qos.pfc._replace(priorities=()))))
-    assert found.configured == Absent("PFC is off: there is no lossless group")
+    assert found.configured == NoHeadroom("PFC is off: there is no lossless group")
     assert all(answer.need for answer in found.answers)
 
 
@@ -154,7 +161,7 @@ def test_a_stranger_has_a_floor_and_nothing_else() -> None:
     assert floor.need is not None
 
 
-def kinds(*found: Comparison) -> list[dict[str, Any]]:
+def kinds(*found: HeadroomComparison) -> list[dict[str, Any]]:
     data: Any = headroom_data(found)
     return list(data["kinds"])
 

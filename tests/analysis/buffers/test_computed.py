@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.buffers.computed import computed
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import declared, judged
 
@@ -18,7 +18,7 @@ DYNAMIC: dict[str, Any] = {"buffers": {"model": "dynamic"}}
 
 
 def leaf(patch: dict[str, Any]) -> Switch:
-    return computed(declared(patch).fabric).switches[0]
+    return with_computed_buffers(declared(patch).fabric).switches[0]
 
 
 def lossless_pool(switch: Switch) -> Pool:
@@ -38,7 +38,7 @@ def profiles(switch: Switch) -> dict[int, BufferProfile]:
 
 def test_a_fabric_without_the_dynamic_model_stays_what_it_is() -> None:
     fabric = declared().fabric
-    assert computed(fabric) is fabric
+    assert with_computed_buffers(fabric) is fabric
 
 
 def test_pools_are_those_that_are_rendered_but_for_the_headroom_computed_for_the_real_length() -> None:
@@ -74,11 +74,11 @@ def test_barefoot_pools_have_the_sizes_that_sonic_fixes() -> None:
 def test_what_the_switch_is_not_told_is_not_guessed() -> None:
     fabric = declared(DYNAMIC).fabric
     untold = tuple(switch._replace(qos=switch.qos._replace(dynamic=None)) for switch in fabric.switches)
-    assert computed(fabric._replace(switches=untold)).switches == untold
+    assert with_computed_buffers(fabric._replace(switches=untold)).switches == untold
 
 
 def test_switches_that_are_alike_still_share_their_ports() -> None:
-    found = computed(declared(DYNAMIC).fabric)
+    found = with_computed_buffers(declared(DYNAMIC).fabric)
     assert len(View(found).alike) == len(View(declared(DYNAMIC).fabric).alike)
 
 

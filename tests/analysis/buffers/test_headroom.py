@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.headroom import (
+from lossless.analysis.buffers.headroom.formulas import (
     PAUSE_QUANTA,
     AsicInputs,
     HeadroomNeed,

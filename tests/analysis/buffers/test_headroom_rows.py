@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.analysis.buffers.headroom import (
+from lossless.analysis.buffers.headroom.formulas import (
     AsicInputs,
     HeadroomNeed,
     LinkInputs,
     barefoot_headroom,
     mellanox_headroom,
 )
+from lossless.analysis.buffers.headroom.port import ROW_PATTERNS, TrafficPattern, row_pattern
 from lossless.analysis.buffers.pools import PortLoad, plan_pools
-from lossless.analysis.buffers.port import ROW_PATTERNS, Pattern, row_pattern
 from lossless.ground.basics.findings import Origin
 from lossless.model.hardware.load import load_switch
 from lossless.model.hardware.model import HeadroomRow, Hwsku
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 JUMBO_ALL_SMALL, JUMBO_HALF_SMALL = ROW_PATTERNS
-SHORT_FRAMES = Pattern(1024, 4096, 50)
+SHORT_FRAMES = TrafficPattern(1024, 4096, 50)
 """What the rows of long cables stand on in four HWSKUs of Spectrum-4: no frame above 1024 bytes on the port."""
 TILED = {"MELLANOX-SPECTRUM-4", "MELLANOX-SPECTRUM-5"}
 
@@ -68,7 +68,7 @@ def cable_m(row: Row) -> int:
     return int(row["cable"].removesuffix("m"))
 
 
-def computed(asic: AsicInputs, row: Row, pattern: Pattern, *, shared: bool) -> HeadroomNeed:
+def computed(asic: AsicInputs, row: Row, pattern: TrafficPattern, *, shared: bool) -> HeadroomNeed:
     """Return what the equations give for a row; on 800G, 8 lanes."""
     lanes = 8 if row["speed_mbps"] == 800_000 else 4
     link = LinkInputs(row["speed_mbps"] * 10**6, cable_m(row), lanes, *pattern)
@@ -138,7 +138,7 @@ def test_rows_of_long_cables_may_count_on_short_frames(
     data = facts(reference)
     found = chip(data, hwsku.split("/")[1])
     assert found is not None
-    by_pattern: dict[Pattern, set[int]] = {JUMBO_HALF_SMALL: set(), SHORT_FRAMES: set()}
+    by_pattern: dict[TrafficPattern, set[int]] = {JUMBO_HALF_SMALL: set(), SHORT_FRAMES: set()}
     for row in rows_of(data, hwsku):
         pattern = JUMBO_HALF_SMALL if cable_m(row) in jumbo_m else SHORT_FRAMES
         need = computed(found[1], row, pattern, shared=True)
@@ -147,7 +147,12 @@ def test_rows_of_long_cables_may_count_on_short_frames(
     assert by_pattern == {JUMBO_HALF_SMALL: jumbo_m, SHORT_FRAMES: short_m}
 
 
-PATTERNS = (JUMBO_ALL_SMALL, JUMBO_HALF_SMALL, Pattern(9216, 1024, 50), Pattern(9100, 1024, 100))
+PATTERNS = (
+    JUMBO_ALL_SMALL,
+    JUMBO_HALF_SMALL,
+    TrafficPattern(9216, 1024, 50),
+    TrafficPattern(9100, 1024, 100),
+)
 
 
 class Fit(NamedTuple):
@@ -173,7 +178,7 @@ def fits(data: dict[str, Any]) -> Iterator[tuple[str, Fit]]:
             yield "/".join(entry["file"].split("/")[2:-1]), fit
 
 
-def _off(name: str, asic: AsicInputs, rows: list[Row], pattern: Pattern) -> Iterator[int]:
+def _off(name: str, asic: AsicInputs, rows: list[Row], pattern: TrafficPattern) -> Iterator[int]:
     for row in rows:
         if name.startswith("BAREFOOT"):
             need = barefoot_headroom(asic, LinkInputs(row["speed_mbps"] * 10**6, cable_m(row), 8, *pattern))

@@ -6,15 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.cases import Traffic, link_case
-from lossless.analysis.buffers.headroom import PAUSE_QUANTA, floor_headroom
-from lossless.analysis.buffers.inputs import HeadroomInputs
-from lossless.analysis.buffers.methods import Answer, Case, Given, answers, response_bytes
+from lossless.analysis.buffers.headroom.cases import SourcedTraffic, link_case
+from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom
+from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
+from lossless.analysis.buffers.headroom.methods import (
+    HeadroomCase,
+    MethodResult,
+    SourcedValue,
+    answers,
+    response_bytes,
+)
 from lossless.model.hardware.load import load_switch
 from lossless.model.hardware.model import Asic, SwitchProfile
 
 GIGABIT = 10**9
-ASSUMED = Traffic(Given(9100, "default"), Given(1024, "default"), Given(100, "default"))
+ASSUMED = SourcedTraffic(
+    SourcedValue(9100, "default"), SourcedValue(1024, "default"), SourcedValue(100, "default")
+)
 NOTHING = HeadroomInputs()
 
 
@@ -24,14 +32,14 @@ def case(
     cable_m: int,
     hwsku: str | None = None,
     stated: HeadroomInputs = NOTHING,
-) -> Case:
+) -> HeadroomCase:
     switch = load_switch(profile) if isinstance(profile, str) else profile
     found = switch.hwsku(hwsku or switch.default_hwsku)
     assert found is not None
     return link_case(switch, found, rate_gbps * GIGABIT, cable_m, stated, ASSUMED)
 
 
-def answer(key: str, of: Case) -> Answer:
+def answer(key: str, of: HeadroomCase) -> MethodResult:
     (found,) = (one for one in answers(of) if one.key == key)
     return found
 
@@ -120,7 +128,7 @@ def test_what_the_formula_lacks_is_named(missing: dict[str, object], why: str) -
 
 def test_rows_that_are_the_formulas_say_what_it_is_asked() -> None:
     found = case("nvidia-sn5600", 400, 40)
-    assert found.port_mtu_bytes == Given(9216, "as in the rows of ACS-SN5600")
+    assert found.port_mtu_bytes == SourcedValue(9216, "as in the rows of ACS-SN5600")
     row, formula, _ = answers(found)
     assert row.need is not None
     assert formula.need is not None
@@ -167,7 +175,7 @@ def test_what_is_stated_goes_first() -> None:
 def test_lanes_are_those_of_the_hwsku_or_of_the_split_made_for_the_speed(
     profile: str, hwsku: str | None, rate_gbps: int, lanes: int, source: str
 ) -> None:
-    assert case(profile, rate_gbps, 5, hwsku).lanes == Given(lanes, source)
+    assert case(profile, rate_gbps, 5, hwsku).lanes == SourcedValue(lanes, source)
 
 
 def test_a_speed_without_pause_quanta_makes_a_formula_that_is_far_too_small() -> None:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.marking import Trigger, chip_bytes, shared_pool_bytes
-from lossless.analysis.buffers.port import (
+from lossless.analysis.buffers.ecn_marking import Trigger, chip_bytes, shared_pool_bytes
+from lossless.analysis.buffers.headroom.port import (
     ROW_PATTERNS,
     LinkNeed,
-    Missing,
-    Pattern,
+    MissingInput,
+    TrafficPattern,
     computes_as_before,
     dynamic_headroom,
     link_need,
@@ -106,7 +106,7 @@ def test_a_rate_without_pause_quanta_has_no_floor() -> None:
     ],
 )
 def test_what_is_missing_is_named(found: PortSet, reason: str) -> None:
-    assert link_need(found) == Missing(reason)
+    assert link_need(found) == MissingInput(reason)
 
 
 @given(st.integers(min_value=1, max_value=3000), st.integers(min_value=0, max_value=500))
@@ -126,7 +126,7 @@ def test_one_pattern_gives_the_rows_of_two_hwskus_of_spectrum_4_and_no_others() 
         if (pattern := row_pattern(profile.asic, hwsku))
     }
     # Those of SN5640 (Spectrum-5) follow from the second pattern; see test_headroom_rows.py.
-    assert (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50)) == ROW_PATTERNS
+    assert (TrafficPattern(9216, 1024, 100), TrafficPattern(9216, 4096, 50)) == ROW_PATTERNS
     assert found == dict.fromkeys(["ACS-SN5600", "Mellanox-SN5600-O128"], ROW_PATTERNS[0])
 
 
@@ -185,11 +185,11 @@ def test_shared_pool() -> None:
     assert shared_pool_bytes(switch, pool(78_000_000, None)) == 78_000_000
     assert shared_pool_bytes(switch, pool(78_000_000, 10_000_000)) == 78_000_000
     assert shared_pool_bytes(switch, pool(158_229_504, 10_000_000)) == 148_229_504
-    assert shared_pool_bytes(switch, pool(None, None)) == Missing(
+    assert shared_pool_bytes(switch, pool(None, None)) == MissingInput(
         "the size of ingress_lossless_pool is unknown"
     )
     stranger = switch._replace(profile=None, qos=switch.qos._replace(pools=()))
-    assert isinstance(shared_pool_bytes(stranger, pool(78_000_000, 10_000_000)), Missing)
+    assert isinstance(shared_pool_bytes(stranger, pool(78_000_000, 10_000_000)), MissingInput)
 
 
 POOLS = st.integers(min_value=1_000_000, max_value=200_000_000)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.buffers.verdict import VERDICTS, FabricVerdict, Line, judge_fabric
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, FabricVerdict, PortVerdict, fabric_verdict
 from lossless.api import load_fabrics
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.view import View
@@ -21,14 +21,14 @@ def judged(base: str, patch: dict[str, Any] | None = None) -> FabricVerdict:
     document = load_text(json.dumps(merge(data, patch or {})), base)
     fabrics, errors = load_fabrics([document])
     assert errors == ()
-    return judge_fabric(View(fabrics[0]))
+    return fabric_verdict(View(fabrics[0]))
 
 
 def leaf(**tables: Any) -> FabricVerdict:
     return judged("leaf.json", tables)
 
 
-def line(verdict: FabricVerdict, speed_gbps: int) -> Line:
+def line(verdict: FabricVerdict, speed_gbps: int) -> PortVerdict:
     return next(found for found in verdict.lines if found.speed_bps == speed_gbps * 10**9)
 
 
@@ -54,7 +54,7 @@ def test_sound_bases_are_safe_and_wholly_judged(base: str) -> None:
 
 def test_the_example_fabric_is_safe_line_by_line() -> None:
     path = ROOT / "examples" / "roce-256" / "fabric.yaml"
-    verdict = judge_fabric(View(load_fabrics([load(str(path))]).fabrics[0]))
+    verdict = fabric_verdict(View(load_fabrics([load(str(path))]).fabrics[0]))
     assert verdict.overall == "safe"
     found = [(f.switch, f.switches, f.ports, f.priority, f.speed_bps, f.cable_m) for f in verdict.lines]
     assert found == [
@@ -258,6 +258,6 @@ def test_the_corpus_is_judged_without_a_crash(reference: Path) -> None:
         if path.parent.name == "rejected" or path.name == "index.json":
             continue
         for fabric in load_fabrics([load(str(path))]).fabrics:
-            verdict = judge_fabric(View(fabric))
-            assert verdict.overall in VERDICTS
+            verdict = fabric_verdict(View(fabric))
+            assert verdict.overall in BUFFER_VERDICTS
             json.dumps(verdict.to_data())

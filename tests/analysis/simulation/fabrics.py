@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import Ask, Limits, Question
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.answer import answer
@@ -62,14 +62,14 @@ def of_every_port(row: Patch | None, ports: tuple[str, ...] = PORTS) -> Patch:
 def put(view: View, **question: Any) -> Scenario:
     """Return a question that can be put to a fabric."""
     found = scenario(view, Question(**question))
-    assert not isinstance(found, Missing), found.reason
+    assert not isinstance(found, MissingInput), found.reason
     return found
 
 
 def missing(view: View, **question: Any) -> str:
     """Return why a question cannot be answered."""
     found = scenario(view, Question(**question))
-    assert isinstance(found, Missing)
+    assert isinstance(found, MissingInput)
     return found.reason
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.buffers.verdict import judge_fabric
+from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import stage
 from lossless.analysis.simulation.question.request import Ask, Limits, Question
@@ -60,7 +60,7 @@ def test_a_vendors_own_headroom_under_slow_peers_is_on_the_edge_and_says_how_qui
         r"IEEE 802.3 allows; none are within 579 ns: the headroom is the vendor's own",
         verdict.reasons[0],
     )
-    assert judge_fabric(view).overall == "safe"
+    assert fabric_verdict(view).overall == "safe"
 
 
 def test_the_reaction_time_that_is_called_safe_is_and_a_sixteenth_more_is_not() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.headroom import PAUSE_QUANTA, floor_headroom, pause_response_bytes
+from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom, pause_response_bytes
 from lossless.analysis.simulation.engine.network import (
     End,
     Flow,

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.headroom import floor_headroom
+from lossless.analysis.buffers.headroom.formulas import floor_headroom
 from lossless.analysis.simulation.engine.network import (
     Cable,
     End,

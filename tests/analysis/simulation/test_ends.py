@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.network import Action, End, Group, Queue, Switch, Watchdog, Wred
 from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
 from lossless.analysis.simulation.question.request import Question
@@ -128,7 +128,7 @@ def curve_of(port: Port, priority: int) -> Wred | None:
 @given(intents(renderable=True))
 def test_every_group_and_queue_of_an_intent_is_as_its_ports_have_it(data: dict[str, Any]) -> None:
     found = scenario(View(fabric_of(data)), Question())
-    if isinstance(found, Missing):
+    if isinstance(found, MissingInput):
         assert found.reason == "fewer than two ports with PFC lead to a NIC: there is nobody to send to"
         return
     priority = found.classes[0].priority
@@ -260,9 +260,9 @@ def test_ends_and_memory_name_what_they_lack() -> None:
     """Class 5 is counted in group 5, which has no row."""
     (switch,) = deployed({"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"5": "5"}}}).fabric.switches
     lossless, other = SimClass("priority 3", 3, lossless=True), SimClass("other", 5, lossless=False)
-    none = Missing("leaf1 has no buffer pool for the classes that are simulated")
+    none = MissingInput("leaf1 has no buffer pool for the classes that are simulated")
     assert switch_of(switch, [other]) == none
-    assert end_of(switch, switch.ports[0], [lossless, other]) == Missing(
+    assert end_of(switch, switch.ports[0], [lossless, other]) == MissingInput(
         "leaf1:Ethernet0 has no buffer profile for class other"
     )
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.headroom import (
+from lossless.analysis.buffers.headroom.formulas import (
     PAUSE_QUANTA,
     AsicInputs,
     LinkInputs,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import Hold, SlowHost
 from lossless.analysis.simulation.engine.run import Simulation
@@ -203,7 +203,7 @@ def test_what_is_stated_to_move_moves_and_nothing_else() -> None:
 
 def test_a_move_to_nowhere_is_told() -> None:
     found = scenario(declared(), Question(moves=(Move("host1:port1", "host99:port1", 1),)))
-    assert found == Missing("no link of host99:port1 has a port with PFC on a switch")
+    assert found == MissingInput("no link of host99:port1 has a port with PFC on a switch")
 
 
 def test_of_each_kind_of_port_it_is_told_how_many_feed_one() -> None:

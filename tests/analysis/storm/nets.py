@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.computed import computed
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.storm.channels import net
 from lossless.analysis.storm.distance import Near
 from lossless.analysis.storm.tiers import Tiers
@@ -87,7 +87,7 @@ def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simul
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.question.instance import stage
 
-    view = View(computed(view.fabric))
+    view = View(with_computed_buffers(view.fabric))
     found = put(view, pattern=traffic, size_bytes=1 << 30, dead_nic=True, target=end, nics=64)
     staged = stage(found, 1)
     simulation = Simulation(staged.network, 1)

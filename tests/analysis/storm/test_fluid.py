@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.marking import Trigger
+from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.storm.fluid import Group, stops
 
 POOL = 64_000_000

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.marking import Trigger
+from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.storm.channels import net
 from lossless.analysis.storm.fluid import Group, stops
 from lossless.analysis.storm.paths import Ways

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from lossless import api
-from lossless.analysis.buffers.runs import Cause, Kind, Pause, Run, Spot
+from lossless.analysis.buffers.simulation_facts import (
+    CauseKind,
+    LongestPause,
+    PortRef,
+    SimulationCause,
+    SimulationFacts,
+)
 from lossless.analysis.simulation.question.request import MISSING_NUMBA, Ask, Limits
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
@@ -294,7 +300,7 @@ def test_a_ring_of_three_leaves_has_no_path_to_wait_for_another() -> None:
 
 def hits(view: View, **fields: Any) -> list[Hit]:
     """Return what both rules say of a run that is made up."""
-    ran = Ran(Run(view, "made up", priority=3, seeds=2, **fields))
+    ran = Ran(SimulationFacts(view, "made up", priority=3, seeds=2, **fields))
     checks = sim001_simulated_unsafe.check, sim002_simulated_edge.check
     found = [hit for check in checks for hit in check(ran)]
     assert all(isinstance(hit, Hit) for hit in found)
@@ -303,8 +309,8 @@ def hits(view: View, **fields: Any) -> list[Hit]:
 
 def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
     """Ports that are configured alike share the row of the first."""
-    storm = (Cause("storm", "unsafe", "the watchdog acts", 1),)
-    stopped = (Spot("leaf1", "Ethernet4"), Spot("leaf1", "Ethernet12"))
+    storm = (SimulationCause("storm", "unsafe", "the watchdog acts", 1),)
+    stopped = (PortRef("leaf1", "Ethernet4"), PortRef("leaf1", "Ethernet12"))
     unlike = deployed({"PFC_WD": {"Ethernet12": {"detection_time": "900"}}})
     rows = {hit.elements: hit.origin.path for hit in hits(unlike, causes=storm, stopped=stopped)}
     assert rows == {
@@ -318,14 +324,14 @@ def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
 
 def test_a_long_pause_is_blamed_on_the_quickest_watchdog() -> None:
     quick = deployed({"PFC_WD": {"Ethernet8": {"detection_time": "600"}}})
-    cause = (Cause("pause", "on the edge", "a pause lasted", 1),)
-    (hit,) = hits(quick, causes=cause, pause=Pause(350.0, 600.0))
+    cause = (SimulationCause("pause", "on the edge", "a pause lasted", 1),)
+    (hit,) = hits(quick, causes=cause, pause=LongestPause(350.0, 600.0))
     assert hit.origin.path == ("PFC_WD", "Ethernet8", "detection_time")
     assert hit.data["longest_pause_ms"] == 350.0
 
 
 def test_every_kind_of_cause_has_a_finding() -> None:
-    assert set(outcome._MAKERS) == set(get_args(Kind))
+    assert set(outcome._MAKERS) == set(get_args(CauseKind))
 
 
 CASES: dict[str, Patch] = {

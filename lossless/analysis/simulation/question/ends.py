@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
-from lossless.analysis.buffers.port import Missing, given_headroom, is_nvidia, link_need, lossless_profile
-from lossless.analysis.buffers.storms import protection
+from lossless.analysis.buffers.ecn_marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
+from lossless.analysis.buffers.headroom.port import (
+    MissingInput,
+    given_headroom,
+    is_nvidia,
+    link_need,
+    lossless_profile,
+)
+from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
@@ -25,7 +31,7 @@ from lossless.model.fabric.view import PortSet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric import model, qos
 
 ACTIONS: dict[str, Action] = {"drop": "drop", "forward": "forward", "alert": "alert"}
@@ -47,10 +53,10 @@ class _Known(NamedTuple):
     sizes: tuple[int, ...]
 
 
-def switch_of(switch: model.Switch, classes: Sequence[SimClass]) -> Switch | Missing:
+def switch_of(switch: model.Switch, classes: Sequence[SimClass]) -> Switch | MissingInput:
     """Return the memory of a switch, or what of it is not known."""
     known = _pools(switch, classes)
-    if isinstance(known, Missing):
+    if isinstance(known, MissingInput):
         return known
     chip = chip_bytes(switch)
     shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == known.pools[0]), None)
@@ -65,39 +71,39 @@ def switch_of(switch: model.Switch, classes: Sequence[SimClass]) -> Switch | Mis
     )
 
 
-def end_of(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> End | Missing:
+def end_of(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> End | MissingInput:
     """Return what one port does for the classes, or what of it is not known."""
     known = _pools(switch, classes)
-    if isinstance(known, Missing):
+    if isinstance(known, MissingInput):
         return known
     queues, groups = [], []
     for one in classes:
         queue, group = _queue(port, one), _group(switch, port, one, known)
-        if isinstance(queue, Missing):
+        if isinstance(queue, MissingInput):
             return queue
-        if isinstance(group, Missing):
+        if isinstance(group, MissingInput):
             return group
         queues.append(queue)
         groups.append(group)
     return End(tuple(queues), tuple(groups))
 
 
-def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | Missing:
+def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | MissingInput:
     """Return the pools that the classes draw on, the lossless one first."""
     found: dict[str, qos.Pool] = {}
     for one in sorted(classes, key=lambda one: not one.lossless):
         # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.
         for port in sorted(switch.ports, key=lambda port: not _pauses(port, one)):
             profile = profile_of(switch, port, one) if port.qos is not None else None
-            if isinstance(profile, Missing):
+            if isinstance(profile, MissingInput):
                 return profile
             if profile is not None and profile.pool is not None:
                 found.setdefault(profile.pool.name, profile.pool)
     if not found:
-        return Missing(f"{switch.name} has no buffer pool for the classes that are simulated")
+        return MissingInput(f"{switch.name} has no buffer pool for the classes that are simulated")
     sizes = [shared_pool_bytes(switch, pool) for pool in found.values()]
-    missing = next((size for size in sizes if isinstance(size, Missing)), None)
-    known = tuple(size for size in sizes if not isinstance(size, Missing))
+    missing = next((size for size in sizes if isinstance(size, MissingInput)), None)
+    known = tuple(size for size in sizes if not isinstance(size, MissingInput))
     return missing if missing is not None else _Known(tuple(found), known)
 
 
@@ -105,13 +111,15 @@ def _pauses(port: model.Port, one: SimClass) -> bool:
     return port.qos is not None and one.priority in port.qos.pfc.priorities
 
 
-def profile_of(switch: model.Switch, port: model.Port, one: SimClass) -> qos.BufferProfile | Missing | None:
+def profile_of(
+    switch: model.Switch, port: model.Port, one: SimClass
+) -> qos.BufferProfile | MissingInput | None:
     """Return the profile of the group that a class is counted in."""
     if port.qos is None:
         return None
     number = port.qos.group_of(one.priority)
     if number == UNREADABLE:
-        return Missing(f"the priority group of class {one.name} cannot be read")
+        return MissingInput(f"the priority group of class {one.name} cannot be read")
     group = port.qos.groups[number]
     if one.lossless and one.priority in port.qos.pfc.priorities:
         ports = _alone(switch, port)
@@ -121,14 +129,14 @@ def profile_of(switch: model.Switch, port: model.Port, one: SimClass) -> qos.Buf
     return group.buffer if group is not None else None
 
 
-def _group(switch: model.Switch, port: model.Port, one: SimClass, known: _Known) -> Group | Missing:
+def _group(switch: model.Switch, port: model.Port, one: SimClass, known: _Known) -> Group | MissingInput:
     profile = profile_of(switch, port, one)
-    if isinstance(profile, Missing):
+    if isinstance(profile, MissingInput):
         return profile
     if profile is None or profile.pool is None:
-        return Missing(f"{switch.name}:{port.name} has no buffer profile for class {one.name}")
+        return MissingInput(f"{switch.name}:{port.name} has no buffer profile for class {one.name}")
     if profile.dynamic_th is None and profile.static_th_bytes is None:
-        return Missing(f"{profile.name} has no threshold")
+        return MissingInput(f"{profile.name} has no threshold")
     dynamic = profile.dynamic_th is not None
     # What groups reserve is left out, as in the closed forms: kilobytes against megabytes, on the careful side.
     pauses = port.qos is not None and one.priority in port.qos.pfc.priorities and profile.lossless
@@ -149,17 +157,17 @@ def queue_buffer(port: model.Port, one: SimClass) -> qos.BufferProfile | None:
     return queue.buffer if queue is not None else None
 
 
-def _queue(port: model.Port, one: SimClass) -> Queue | Missing:
+def _queue(port: model.Port, one: SimClass) -> Queue | MissingInput:
     number = port.qos.queue_of(one.priority) if port.qos else UNREADABLE
     if port.qos is None or number == UNREADABLE:
-        return Missing(f"the queue of class {one.name} on {port.name} cannot be read")
+        return MissingInput(f"the queue of class {one.name} on {port.name} cannot be read")
     queue = port.qos.queues[number]
     if queue is None:
         return Queue()
     limit = queue_limit_bytes(queue.buffer) if queue.buffer is not None else None
     strict = queue.scheduler is not None and queue.scheduler.kind == "STRICT"
     weight = queue.scheduler.weight if queue.scheduler and queue.scheduler.weight else 1
-    bounded = UNBOUNDED if limit is None or isinstance(limit, Missing) else int(limit)
+    bounded = UNBOUNDED if limit is None or isinstance(limit, MissingInput) else int(limit)
     return Queue(_wred(queue.wred), strict, weight, bounded)
 
 
@@ -167,7 +175,7 @@ def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
     """Return the headroom that a port needs by closed form, None where that is not known."""
     ports = _alone(switch, port)
     link = link_need(ports) if ports is not None and port.speed_bps is not None else None
-    return None if link is None or isinstance(link, Missing) else link.need
+    return None if link is None or isinstance(link, MissingInput) else link.need
 
 
 def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom import PAUSE_QUANTA, pause_response_bytes
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, pause_response_bytes
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 
@@ -59,7 +59,7 @@ class Plant(NamedTuple):
         return tuple(self.host_of)
 
 
-def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant | Missing:
+def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant | MissingInput:
     """Return a fabric as nodes and links, without what is out of service and links with an end in ``failed``.
 
     ``failed`` are switch and port by name.
@@ -86,7 +86,7 @@ def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant
     )
 
 
-def _add_nics(found: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> Missing | None:
+def _add_nics(found: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
     """Give every open port a NIC; one of which too little is known is left out, and the first reason returned."""
     first = None
     for switch in view.fabric.switches:
@@ -110,7 +110,7 @@ class _Builder:
         self.left_out = 0
         self._numbers: dict[str, int] = {}
 
-    def add(self, a: str, a_port: str, b: str, b_port: str, *, to_host: bool) -> Missing | None:
+    def add(self, a: str, a_port: str, b: str, b_port: str, *, to_host: bool) -> MissingInput | None:
         """Add a link, or say what of it is not known."""
         near = self.view.port(a, a_port)
         far = None if to_host else self.view.port(b, b_port)
@@ -122,10 +122,10 @@ class _Builder:
         if any(port is not None and port.admin_up is False for port in (near, far)):
             return None
         if near.speed_bps is None:
-            return Missing(f"the speed of {a}:{a_port} is unknown")
+            return MissingInput(f"the speed of {a}:{a_port} is unknown")
         cable_m = near.cable.known_m or (far.cable.known_m if far else None)
         if not cable_m:
-            return Missing(f"the length of the cable at {a}:{a_port} is unknown")
+            return MissingInput(f"the length of the cable at {a}:{a_port} is unknown")
         ends = self._switch(a), self._nic(b, b_port) if to_host else self._switch(b)
         self.wires.append(Wire(*ends, near, far, near.speed_bps, cable_m))
         for end in ends:
@@ -177,7 +177,7 @@ def reaction_ns(rate_bps: int) -> float:
     """Return how long a transmitter may take to obey PFC: the pause quanta of its rate.
 
     At a rate without an entry, those of the fastest rate that has one. Source:
-    :data:`lossless.analysis.buffers.headroom.PAUSE_QUANTA`.
+    :data:`lossless.analysis.buffers.headroom.formulas.PAUSE_QUANTA`.
     """
     known = pause_response_bytes(rate_bps)
     bits = known * 8 if known is not None else PAUSE_QUANTA[max(PAUSE_QUANTA)] * _QUANTUM_BITS

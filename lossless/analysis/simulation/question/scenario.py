@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
@@ -83,7 +83,7 @@ def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
     return id(switch.ports), id(port.qos)
 
 
-def scenario(view: View, question: Question) -> Scenario | Missing:
+def scenario(view: View, question: Question) -> Scenario | MissingInput:
     """Return a question put to a fabric, or what of the fabric is not known.
 
     Raises:
@@ -91,23 +91,23 @@ def scenario(view: View, question: Question) -> Scenario | Missing:
     """
     _check(question)
     built = plant(view, _failed(view, question.failed))
-    if isinstance(built, Missing):
+    if isinstance(built, MissingInput):
         return built
     classes = _classes(view, question)
-    if isinstance(classes, Missing):
+    if isinstance(classes, MissingInput):
         return classes
     if len(built.nics) < 2:
-        return Missing("fewer than two ports with PFC lead to a NIC: there is nobody to send to")
+        return MissingInput("fewer than two ports with PFC lead to a NIC: there is nobody to send to")
     target = _target(built, question)
     routes = Routes(built)
     nics = _nics(built, routes, question, target)
-    if isinstance(nics, Missing):
+    if isinstance(nics, MissingInput):
         return nics
     ends = _ends(built, classes)
     switches = _switches(built, classes)
-    if isinstance(ends, Missing):
+    if isinstance(ends, MissingInput):
         return ends
-    if isinstance(switches, Missing):
+    if isinstance(switches, MissingInput):
         return switches
     dcqcn_of, said = _dcqcn(built, question, nics)
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
@@ -146,10 +146,10 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def _classes(view: View, question: Question) -> tuple[SimClass, ...] | Missing:
+def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
     known = list(_lossless(view))
     if not known:
-        return Missing("no port in service has PFC on")
+        return MissingInput("no port in service has PFC on")
     wanted = question.traffic_class
     chosen = [one for one in known if wanted is None or wanted in (one.name, str(one.priority))]
     if not chosen:
@@ -217,7 +217,7 @@ def _called(name: str, alone: str | None) -> tuple[str, ...]:
     return name, name.split(":")[0], port, *([] if alone is None else [port.removeprefix(f"{alone}:")])
 
 
-def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | Missing:
+def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | MissingInput:
     """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
 
     Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
@@ -234,44 +234,44 @@ def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tupl
         elif built.declared:
             no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
             if built.left_out:
-                return Missing(f"{no_path}: {built.left_out} links have no port on a switch")
+                return MissingInput(f"{no_path}: {built.left_out} links have no port on a switch")
             raise ScenarioError(no_path)
     if not by_switch:
-        return Missing(f"no other NIC reaches {built.names[target]}")
+        return MissingInput(f"no other NIC reaches {built.names[target]}")
     turns = max(map(len, by_switch.values()))
     in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
     return tuple(sorted((target, *in_turn[: most - 1])))
 
 
-def _moving(built: Plant, question: Question) -> tuple[int, ...] | Missing:
+def _moving(built: Plant, question: Question) -> tuple[int, ...] | MissingInput:
     """Return the NIC ports that the moves of a question name."""
     number_of = {built.names[nic]: nic for nic in built.nics}
     named = dict.fromkeys(name for one in question.moves for name in (one.source, one.target))
     absent = next((name for name in named if name not in number_of), None)
     if absent is not None:
-        return Missing(f"no link of {absent} has a port with PFC on a switch")
+        return MissingInput(f"no link of {absent} has a port with PFC on a switch")
     return tuple(sorted(number_of[name] for name in named))
 
 
-def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | Missing:
+def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | MissingInput:
     found: dict[tuple[int, int], End] = {}
     for wire in built.wires:
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
             if port is None or end_key(built.switch_of[node], port) in found:
                 continue
             end = end_of(built.switch_of[node], port, classes)
-            if isinstance(end, Missing):
+            if isinstance(end, MissingInput):
                 return end
             found[end_key(built.switch_of[node], port)] = end
     return found
 
 
-def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] | Missing:
+def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] | MissingInput:
     found: dict[int, Switch] = {}
     for switch in built.switch_of.values():
         if id(switch.ports) not in found:
             memory = switch_of(switch, classes)
-            if isinstance(memory, Missing):
+            if isinstance(memory, MissingInput):
                 return memory
             found[id(switch.ports)] = memory
     return found

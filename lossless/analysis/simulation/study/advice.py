@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import holds_half_of_its_pool
-from lossless.analysis.buffers.port import Missing, is_nvidia
+from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
+from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.question.ends import need_of, profile_of
 from lossless.analysis.simulation.study.study import study
@@ -170,4 +170,4 @@ def _profile(view: View, scenario: Scenario, place: Place | None) -> BufferProfi
     if place is None or port is None:
         return None
     found = profile_of(view.switch_by_name[place.switch], port, scenario.classes[0])
-    return None if isinstance(found, Missing) else found
+    return None if isinstance(found, MissingInput) else found

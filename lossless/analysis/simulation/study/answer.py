@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.computed import computed
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import INTERPRETED, MISSING_NUMBA
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.records import NamedTuple
@@ -56,12 +56,12 @@ def answer(view: View, ask: Ask) -> Answer:
     from lossless.analysis.simulation.study.advice import advice
     from lossless.analysis.simulation.study.verdict import judge
 
-    view = View(computed(view.fabric))
+    view = View(with_computed_buffers(view.fabric))
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []
     for part, found in asked(view, ask.question):
-        if isinstance(found, Missing):
+        if isinstance(found, MissingInput):
             reasons.append(found.reason)
             continue
         seen, patient = followed(part, found, ask)
@@ -70,7 +70,7 @@ def answer(view: View, ask: Ask) -> Answer:
     return Answer(tuple(verdicts), "; ".join(dict.fromkeys(reasons)) or None, tuple(recordings))
 
 
-def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | Missing]]:
+def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
     """Yield each part of a fabric with the question put to it, or why it cannot be asked there.
 
     A port that is named has to be in one of the parts; the others are not run, and it is said.
@@ -86,15 +86,15 @@ def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | Mis
         except NotHereError as error:
             elsewhere.append((part, error))
             continue
-        here += not isinstance(found, Missing)
+        here += not isinstance(found, MissingInput)
         yield part, found
     if elsewhere and not here:
         raise elsewhere[0][1]
     for part, reason in elsewhere:
-        yield part, Missing(f"{part.fabric.switches[0].name} is not run: {reason}")
+        yield part, MissingInput(f"{part.fabric.switches[0].name} is not run: {reason}")
 
 
-def posed(view: View, question: Question) -> Scenario | Missing:
+def posed(view: View, question: Question) -> Scenario | MissingInput:
     """Return a question put to one part of a fabric, or what of it the model cannot follow.
 
     Raises:
@@ -105,13 +105,13 @@ def posed(view: View, question: Question) -> Scenario | Missing:
     from lossless.analysis.simulation.question.scenario import scenario
 
     found = scenario(view, question)
-    if isinstance(found, Missing):
+    if isinstance(found, MissingInput):
         return found
     try:
         staged = stage(found, 1)
         check(staged.network, {node: staged.names[node] for node in range(staged.network.nodes)})
     except ScenarioError as error:
-        return Missing(f"the model cannot follow this fabric: {error}")
+        return MissingInput(f"the model cannot follow this fabric: {error}")
     return found
 
 

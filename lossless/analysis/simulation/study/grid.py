@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from operator import index
 
-from lossless.analysis.buffers.marking import DYNAMIC_TH, LARGEST_THRESHOLD
+from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH, LARGEST_THRESHOLD
 from lossless.ground.basics.errors import QuantityError, ScenarioError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_percent, parse_size

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import given_headroom
+from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.analysis.simulation.question.ends import need_of
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.study.study import study

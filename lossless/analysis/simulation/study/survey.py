@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing
-from lossless.analysis.buffers.runs import Headroom, Obeyed, Pause, Refusal, Run, Spot
+from lossless.analysis.buffers.headroom.port import MissingInput
+from lossless.analysis.buffers.simulation_facts import (
+    EgressRefusal,
+    HeadroomUse,
+    LongestPause,
+    PeerResponse,
+    PortRef,
+    SimulationFacts,
+)
 from lossless.analysis.simulation.question.request import Ask
 from lossless.analysis.simulation.study.answer import followed, parts, posed, why_not
 from lossless.ground.basics.errors import LosslessError
@@ -23,14 +30,14 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.view import View
 
-    Uses = dict[Spot, list[tuple[int, GroupUse]]]
+    Uses = dict[PortRef, list[tuple[int, GroupUse]]]
     """Headroom used by port, each with the seed."""
 
 
-def survey(views: Iterable[View], ask: Ask) -> Iterator[Run]:
+def survey(views: Iterable[View], ask: Ask) -> Iterator[SimulationFacts]:
     """Yield what runs show of fabrics in which something is lossless; once, where nothing can be run here at all."""
     if (reason := why_not()) is not None:
-        yield Run(not_run=reason)
+        yield SimulationFacts(not_run=reason)
         return
     for view in views:
         for part in parts(view):
@@ -38,19 +45,19 @@ def survey(views: Iterable[View], ask: Ask) -> Iterator[Run]:
                 yield from _asked(part, ask)
 
 
-def _asked(view: View, ask: Ask) -> Iterator[Run]:
+def _asked(view: View, ask: Ask) -> Iterator[SimulationFacts]:
     """Yield what one part of a fabric shows; what is refused ends nothing else."""
     try:
         found = posed(view, ask.question)
-        if isinstance(found, Missing):
-            yield Run(view, not_run=found.reason)
+        if isinstance(found, MissingInput):
+            yield SimulationFacts(view, not_run=found.reason)
             return
         yield _run(view, found, ask)
         around = _around(view, found, ask)
         if around is not None:
             yield _run(view, around, ask)
     except LosslessError as error:
-        yield Run(view, not_run=_reason(error))
+        yield SimulationFacts(view, not_run=_reason(error))
 
 
 def _around(view: View, found: Scenario, ask: Ask) -> Scenario | None:
@@ -60,7 +67,7 @@ def _around(view: View, found: Scenario, ask: Ask) -> Scenario | None:
     if ask.question.pattern != "incast" or is_two_tier(found.plant):
         return None
     around = posed(view, ask.question._replace(pattern="all-to-all"))
-    if isinstance(around, Missing) or not may_circle(around.plant, around.nics):
+    if isinstance(around, MissingInput) or not may_circle(around.plant, around.nics):
         return None
     return around
 
@@ -70,14 +77,14 @@ def _reason(error: LosslessError) -> str:
     return f"{text} (options of lossless simulate)" if " --" in text else text
 
 
-def _run(view: View, found: Scenario, ask: Ask) -> Run:
+def _run(view: View, found: Scenario, ask: Ask) -> SimulationFacts:
     from lossless.analysis.simulation.study.verdict import judge
 
     seen, patient = followed(view, found, ask)
     verdict = judge(seen, (), patient)
     if not verdict.causes:
-        return Run(view, verdict.scenario, found.classes[0].priority, verdict.seeds)
-    return Run(
+        return SimulationFacts(view, verdict.scenario, found.classes[0].priority, verdict.seeds)
+    return SimulationFacts(
         view=view,
         scenario=verdict.scenario,
         priority=found.classes[0].priority,
@@ -93,11 +100,11 @@ def _run(view: View, found: Scenario, ask: Ask) -> Run:
     )
 
 
-def _obeyed(patient: Patience) -> Obeyed:
-    return Obeyed(patient.allowed_ns, patient.safe_ns)
+def _obeyed(patient: Patience) -> PeerResponse:
+    return PeerResponse(patient.allowed_ns, patient.safe_ns)
 
 
-def _short(found: Study, ask: Ask) -> Iterator[Headroom]:
+def _short(found: Study, ask: Ask) -> Iterator[HeadroomUse]:
     """Yield the groups that dropped or had less than a frame left; what they need is measured where none runs out."""
     frame_bytes = found.scenario.frame_bytes
     tight = {
@@ -110,7 +117,7 @@ def _short(found: Study, ask: Ask) -> Iterator[Headroom]:
     needed = _needed(found, ask)
     for spot, uses in tight.items():
         used = max(use.used_bytes for _, use in uses)
-        yield Headroom(
+        yield HeadroomUse(
             spot=spot,
             given_bytes=uses[0][1].headroom_bytes,
             used_bytes=used,
@@ -120,7 +127,7 @@ def _short(found: Study, ask: Ask) -> Iterator[Headroom]:
         )
 
 
-def _needed(found: Study, ask: Ask) -> dict[Spot, int]:
+def _needed(found: Study, ask: Ask) -> dict[PortRef, int]:
     """Return what each port used of headroom in the same seeds where no headroom can run out."""
     from lossless.analysis.simulation.study.advice import unbounded
     from lossless.analysis.simulation.study.study import study
@@ -145,26 +152,26 @@ def _pools(found: Study) -> Iterator[tuple[str, int]]:
     yield from ((name, left) for name, left in least.items() if left < found.scenario.frame_bytes)
 
 
-def _refusing(seen: Sequence[Seen]) -> Iterator[Refusal]:
-    found: dict[Spot, set[int]] = {}
+def _refusing(seen: Sequence[Seen]) -> Iterator[EgressRefusal]:
+    found: dict[PortRef, set[int]] = {}
     for one in seen:
         for spot in _spots(one.refusing):
             found.setdefault(spot, set()).add(one.seed)
-    yield from (Refusal(spot, frozenset(seeds)) for spot, seeds in found.items())
+    yield from (EgressRefusal(spot, frozenset(seeds)) for spot, seeds in found.items())
 
 
-def _pause(found: Study) -> Pause:
+def _pause(found: Study) -> LongestPause:
     from lossless.analysis.simulation.study.verdict import detection_ns
 
     longest_ns, allowed_ns = max(one.longest_watched_ns for one in found.seen), detection_ns(found)
-    return Pause(longest_ns / 1e6, None if allowed_ns is None else allowed_ns / 1e6)
+    return LongestPause(longest_ns / 1e6, None if allowed_ns is None else allowed_ns / 1e6)
 
 
-def _spots(places: Iterable[Place]) -> Iterator[Spot]:
+def _spots(places: Iterable[Place]) -> Iterator[PortRef]:
     """Yield places that are ports of switches."""
-    yield from (Spot(place.switch, place.port) for place in places if place.port is not None)
+    yield from (PortRef(place.switch, place.port) for place in places if place.port is not None)
 
 
-def _spot_of(name: str) -> Spot:
+def _spot_of(name: str) -> PortRef:
     switch, _, port = name.rpartition(":")
-    return Spot(switch, port)
+    return PortRef(switch, port)

@@ -10,7 +10,7 @@ import uuid
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, stage
 from lossless.analysis.simulation.study.grid import Grid, Setting, checked, settings
 from lossless.analysis.simulation.study.study import Study, is_random, require_events
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     """
 
     setting: Setting
-    verdict: Verdict
+    verdict: BufferVerdict
     drops: int
     pauses: int
     pfc_seeds: int
@@ -277,7 +277,7 @@ class _Judge(NamedTuple):
         ends = any(dog is not None and dog.action != "alert" for dog in dogs)
         return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic, ends)
 
-    def verdict(self, seeds: Sequence[Trial]) -> Verdict:
+    def verdict(self, seeds: Sequence[Trial]) -> BufferVerdict:
         """Return the verdict over all seeds."""
         if any(trial.drops or trial.circle or self._stormy(trial) for trial in seeds):
             return "unsafe"
@@ -313,5 +313,5 @@ def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
 
 def _badness(row: Row) -> tuple[float, ...]:
     """Return what sorts rows the best first: :data:`ORDER`."""
-    rank = -VERDICTS.index(row.verdict)
+    rank = -BUFFER_VERDICTS.index(row.verdict)
     return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps

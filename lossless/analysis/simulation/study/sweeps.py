@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import Ask, Limits
 from lossless.analysis.simulation.study.answer import parts, posed, why_not
 from lossless.ground.basics.errors import ScenarioError
@@ -46,6 +46,6 @@ def sweep_fabrics(
 
 def _scenario(view: View, ask: Ask) -> Scenario:
     found = posed(view, ask.question)
-    if isinstance(found, Missing):
+    if isinstance(found, MissingInput):
         raise ScenarioError(f"nothing to sweep: {found.reason}")
     return found

@@ -14,9 +14,9 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import holds_half_of_its_pool
-from lossless.analysis.buffers.runs import Cause
-from lossless.analysis.buffers.verdict import HEADROOM_EDGE_FRAMES, VERDICTS, Verdict, plain
+from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
+from lossless.analysis.buffers.simulation_facts import SimulationCause
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
 from lossless.analysis.simulation.question.ends import queue_buffer
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 from lossless.analysis.simulation.study.crowding import Crowd, worst
@@ -68,7 +68,7 @@ class RunVerdict(NamedTuple):
     its queue was and how many were paused, at most of all seeds.
     """
 
-    verdict: Verdict
+    verdict: BufferVerdict
     scenario: str
     cut: bool
     reasons: tuple[str, ...]
@@ -101,7 +101,7 @@ class RunVerdict(NamedTuple):
     stopped_queues: int
     stopped_frames: int
     assumed: tuple[str, ...]
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[SimulationCause, ...] = ()
     ports: tuple[Crowd, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
@@ -115,8 +115,10 @@ def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = 
 
     ``patient`` says how quick peers must be where that decides whether frames are dropped.
     """
-    parts = sorted([*_unsafe(found, patient), *_edges(found)], key=lambda part: VERDICTS.index(part.verdict))
-    verdict: Verdict = parts[0].verdict if parts else "safe"
+    parts = sorted(
+        [*_unsafe(found, patient), *_edges(found)], key=lambda part: BUFFER_VERDICTS.index(part.verdict)
+    )
+    verdict: BufferVerdict = parts[0].verdict if parts else "safe"
     seen = found.seen
     tight = min(
         (one.tightest for one in seen if one.tightest), key=lambda use: use.margin_bytes, default=None
@@ -193,7 +195,7 @@ def _mib(size_bytes: int) -> str:
     return f"{size_bytes / 2**20:.4g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 
-def _unsafe(found: Study, patient: Patience | None) -> Iterable[Cause]:
+def _unsafe(found: Study, patient: Patience | None) -> Iterable[SimulationCause]:
     seen = found.seen
     yield from _drops(found, patient)
     if found.scenario.question.dead_nic:
@@ -202,14 +204,14 @@ def _unsafe(found: Study, patient: Patience | None) -> Iterable[Cause]:
         stormy = [one for one in seen if one.outcome.storms]
         if stormy:
             text = f"the watchdog acts on congestion in {_of(stormy, seen)}"
-            yield Cause("storm", "unsafe", text, len(stormy))
+            yield SimulationCause("storm", "unsafe", text, len(stormy))
     circles = [one for one in seen if one.cycle]
     if circles:
         text = f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
-        yield Cause("circle", "unsafe", text, len(circles))
+        yield SimulationCause("circle", "unsafe", text, len(circles))
 
 
-def _drops(found: Study, patient: Patience | None) -> Iterable[Cause]:
+def _drops(found: Study, patient: Patience | None) -> Iterable[SimulationCause]:
     seen = found.seen
     dropping = [one for one in seen if one.drops or one.refused]
     if not dropping:
@@ -218,11 +220,11 @@ def _drops(found: Study, patient: Patience | None) -> Iterable[Cause]:
     first = worst.first_drop_at or next(iter(worst.refusing), None)
     sure = f"lossless frames are dropped{f' at {first}' if first else ''} in {_of(dropping, seen)}"
     if not any(one.drops for one in seen) and _only_halves_refuse(found):
-        yield Cause("drop", "not judged", f"{sure}, {_HALVES}", len(dropping))
+        yield SimulationCause("drop", "not judged", f"{sure}, {_HALVES}", len(dropping))
     elif patient is None:
-        yield Cause("drop", "unsafe", sure, len(dropping))
+        yield SimulationCause("drop", "unsafe", sure, len(dropping))
     else:
-        yield Cause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
+        yield SimulationCause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
 
 
 def _only_halves_refuse(found: Study) -> bool:
@@ -240,7 +242,7 @@ def _only_halves_refuse(found: Study) -> bool:
     return bool(buffers) and all(buffer is not None and holds_half_of_its_pool(buffer) for buffer in buffers)
 
 
-def _dead(found: Study) -> Iterable[Cause]:
+def _dead(found: Study) -> Iterable[SimulationCause]:
     """Yield what is amiss where the watchdog does not end the storm of a dead NIC, or had nothing to end."""
     met = [
         one
@@ -250,14 +252,14 @@ def _dead(found: Study) -> Iterable[Cause]:
     quiet = [one for one in met if not _ended(found, one)]
     if quiet:
         text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, found.seen)}"
-        yield Cause("dead NIC", "unsafe", text, len(quiet))
+        yield SimulationCause("dead NIC", "unsafe", text, len(quiet))
     if not met:
         ended_us = max(one.outcome.ended_ns for one in found.seen) / 1000
         text = (
             f"the pause storm of the dead NIC, which begins after {DEAD_FROM_NS / 1000:g} us, met no traffic: all was"
             f" delivered after {ended_us:,.1f} us; a larger --size gives it some"
         )
-        yield Cause("dead NIC", "not judged", text, len(found.seen))
+        yield SimulationCause("dead NIC", "not judged", text, len(found.seen))
 
 
 def _ended(found: Study, one: Seen) -> bool:
@@ -273,19 +275,19 @@ def _slow_peers(patient: Patience) -> str:
     )
 
 
-def _edges(found: Study) -> Iterable[Cause]:
+def _edges(found: Study) -> Iterable[SimulationCause]:
     frame = HEADROOM_EDGE_FRAMES * found.scenario.frame_bytes
     uses = [one.tightest for one in found.seen if one.tightest and not one.tightest.drops]
     tight = min(uses, key=lambda use: use.margin_bytes, default=None)
     if tight is not None and tight.margin_bytes < frame and not any(one.drops for one in found.seen):
         text = f"{format_bytes(max(0, tight.margin_bytes))} of headroom were left at {tight.place}"
-        yield Cause("headroom", "on the edge", text, sum(use.margin_bytes < frame for use in uses))
+        yield SimulationCause("headroom", "on the edge", text, sum(use.margin_bytes < frame for use in uses))
     pools = [
         one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
     ]
     if pools and min(pools) < frame:
         text = f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
-        yield Cause("headroom pool", "on the edge", text, sum(left < frame for left in pools))
+        yield SimulationCause("headroom pool", "on the edge", text, sum(left < frame for left in pools))
     longest, allowed = max(one.longest_watched_ns for one in found.seen), detection_ns(found)
     fired = any(one.outcome.storms for one in found.seen)
     if (
@@ -296,7 +298,7 @@ def _edges(found: Study) -> Iterable[Cause]:
     ):
         text = f"a pause lasted {longest / 1e6:.1f} ms of the watchdog's {allowed / 1e6:g} ms"
         lasting = sum(one.longest_watched_ns >= PAUSE_EDGE * allowed for one in found.seen)
-        yield Cause("pause", "on the edge", text, lasting)
+        yield SimulationCause("pause", "on the edge", text, lasting)
 
 
 def detection_ns(found: Study) -> float | None:

@@ -69,7 +69,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import LinkNeed, given_headroom
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.buffers.shared import (
     fresh_row,

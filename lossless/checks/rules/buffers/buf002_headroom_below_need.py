@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import LinkNeed, given_headroom
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.buffers.shared import (
     fresh_row,
@@ -63,7 +63,7 @@ from lossless.ground.basics.units import format_bytes, format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 

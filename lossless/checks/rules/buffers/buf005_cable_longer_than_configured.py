@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import LinkNeed, given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.buffers.shared import is_generated
 from lossless.checks.rules.sonic.reading import gathered

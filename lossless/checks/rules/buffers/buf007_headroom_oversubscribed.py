@@ -43,9 +43,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import by_switch
-from lossless.analysis.buffers.port import Missing
-from lossless.analysis.buffers.sums import HeadroomSum, headroom_sums
+from lossless.analysis.buffers.ecn_marking import by_switch
+from lossless.analysis.buffers.headroom.port import MissingInput
+from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.ground.basics.units import format_bytes
 
@@ -73,7 +73,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
     for sets in by_switch(view):
         sums = headroom_sums(sets)
-        if isinstance(sums, Missing):
+        if isinstance(sums, MissingInput):
             yield Gap(sums.reason, sum(ports.places for ports in sets))
             continue
         elements = tuple(name for ports in sets for name in ports.elements)

@@ -41,9 +41,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import by_switch
-from lossless.analysis.buffers.port import Missing, is_nvidia
-from lossless.analysis.buffers.sums import ReservedSum, headroom_sums, reserved_sum
+from lossless.analysis.buffers.ecn_marking import by_switch
+from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
+from lossless.analysis.buffers.headroom.sums import ReservedSum, headroom_sums, reserved_sum
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.ground.basics.units import format_bytes
 
@@ -96,7 +96,7 @@ def _pooled(switch: Switch) -> int:
 def _headroom_fills(device: Device) -> bool:
     """Return whether the headroom alone leaves nothing to share, which is BUF007's to say."""
     sums = (headroom_sums(sets) for sets in by_switch(device.view))
-    return any(not found.fits for one in sums if not isinstance(one, Missing) for found in one)
+    return any(not found.fits for one in sums if not isinstance(one, MissingInput) for found in one)
 
 
 def _nothing_left(reserved: ReservedSum, chip: int) -> Hit:

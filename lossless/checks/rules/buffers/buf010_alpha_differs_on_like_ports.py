@@ -69,7 +69,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import DYNAMIC_TH
+from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.places import beside, row_of
 from lossless.ground.basics.records import NamedTuple

@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import trigger
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.ecn_marking import trigger
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places
@@ -79,7 +79,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
 
 def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Iterator[Hit | Gap]:
     start = trigger(device.switch, use.profile)
-    if isinstance(start, Missing):
+    if isinstance(start, MissingInput):
         yield Gap(start.reason, places(use.sets))
         return
     threshold = int(start.threshold_bytes(1))

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import LinkNeed, given_headroom, link_need, unbacked_bytes
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places

@@ -43,8 +43,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
-from lossless.analysis.buffers.port import Missing, given_headroom, lossless_profile
+from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
+from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stuck_egress_bytes
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.pfc.masks import is_lossy
@@ -97,7 +97,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue
-        known: dict[int, _Held | Missing] = {}
+        known: dict[int, _Held | MissingInput] = {}
         merged: dict[int, Hit | Gap] = {}
         for egress in _egresses(sets):
             found = _judged(view, sets, egress, known)
@@ -125,12 +125,12 @@ def _is_bounded(buffer: BufferProfile) -> bool:
 
 
 def _judged(
-    view: View, sets: Sequence[PortSet], egress: _Egress, known: dict[int, _Held | Missing]
+    view: View, sets: Sequence[PortSet], egress: _Egress, known: dict[int, _Held | MissingInput]
 ) -> Hit | Gap | None:
     limit = _limit_bytes(egress.profile)
     held = None if limit is None else _most_held(sets, egress.priority, known)
     for unknown in (limit, held):
-        if isinstance(unknown, Missing):
+        if isinstance(unknown, MissingInput):
             return Gap(unknown.reason, places(egress.sets))
     if not isinstance(limit, float | int) or not isinstance(held, _Held):
         return None
@@ -143,31 +143,38 @@ def _judged(
     return None
 
 
-def _limit_bytes(profile: BufferProfile) -> float | Missing | None:
+def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     limit = queue_limit_bytes(profile)
-    if isinstance(limit, Missing) or limit is None or profile.pool is None or not profile.pool.size_bytes:
+    if (
+        isinstance(limit, MissingInput)
+        or limit is None
+        or profile.pool is None
+        or not profile.pool.size_bytes
+    ):
         return limit
     return min(limit, profile.reserved_bytes + profile.pool.size_bytes)
 
 
 def _most_held(
-    sets: Sequence[PortSet], priority: int, known: dict[int, _Held | Missing]
-) -> _Held | Missing | None:
+    sets: Sequence[PortSet], priority: int, known: dict[int, _Held | MissingInput]
+) -> _Held | MissingInput | None:
     """Return the most that one known group of a priority holds; None where none is lossless."""
-    found: list[_Held | Missing] = []
+    found: list[_Held | MissingInput] = []
     for ports in sets:
         if priority in ports.qos.pfc.priorities:
             profile = lossless_profile(ports, priority)
             if profile is not None:
-                found.append(profile if isinstance(profile, Missing) else _held(ports, profile, known))
+                found.append(profile if isinstance(profile, MissingInput) else _held(ports, profile, known))
     most = max((one for one in found if isinstance(one, _Held)), key=lambda one: one.one_bytes, default=None)
-    return most or next((one for one in found if isinstance(one, Missing)), None)
+    return most or next((one for one in found if isinstance(one, MissingInput)), None)
 
 
-def _held(ports: PortSet, profile: BufferProfile, known: dict[int, _Held | Missing]) -> _Held | Missing:
+def _held(
+    ports: PortSet, profile: BufferProfile, known: dict[int, _Held | MissingInput]
+) -> _Held | MissingInput:
     if id(profile) not in known:
         start = trigger(ports.switch, profile)
-        if isinstance(start, Missing):
+        if isinstance(start, MissingInput):
             known[id(profile)] = start
         else:
             headroom = given_headroom(ports.switch, profile)

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import dynamic_headroom, lends_headroom
+from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.places import elements, places
 from lossless.formats.sonic.read.tables import whole_number

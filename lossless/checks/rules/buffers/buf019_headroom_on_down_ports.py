@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import is_nvidia
+from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.records import NamedTuple

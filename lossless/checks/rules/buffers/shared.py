@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing, given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Gap
 from lossless.checks.rules.places import beside, row_of
 from lossless.formats.sonic.to_model.devices import pg_profile_name
@@ -15,8 +15,8 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.analysis.buffers.headroom import HeadroomNeed
-    from lossless.analysis.buffers.port import LinkNeed
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
+    from lossless.analysis.buffers.headroom.port import LinkNeed
     from lossless.ground.basics.findings import Json, Origin, Related
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
@@ -38,7 +38,7 @@ def measured(view: View) -> Iterator[Measured | Gap]:
         for profile in _lossless_profiles(ports):
             if isinstance(profile, Gap):
                 yield profile
-            elif isinstance(link, Missing):
+            elif isinstance(link, MissingInput):
                 yield Gap(link.reason, ports.places)
             else:
                 yield Measured(ports, profile, given_headroom(ports.switch, profile), link)
@@ -49,7 +49,7 @@ def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
     found: dict[object, BufferProfile | Gap] = {}
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
-        if isinstance(profile, Missing):
+        if isinstance(profile, MissingInput):
             found[profile.reason] = Gap(profile.reason, ports.places)
         elif profile is not None:
             found[id(profile)] = profile

@@ -72,7 +72,7 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.marking import Marking
+    from lossless.analysis.buffers.ecn_marking import EcnMarking
     from lossless.model.fabric.view import PortSet, View
 
 RULE = Rule(
@@ -104,21 +104,21 @@ def check(view: View) -> Iterator[Hit | Gap]:
     yield from tightest(ranked)
 
 
-def _never_first(view: View, ports: PortSet, found: Marking) -> Hit:
+def _never_first(view: View, ports: PortSet, found: EcnMarking) -> Hit:
     holds = int(found.trigger.egress_bytes(found.fan_in))
     hit = _hit(view, ports, found, "no incast on this switch is marked before PFC pauses it")
     note = f"{found.fan_in} senders pause when the egress holds {format_bytes(holds)}; {hit.note}"
     return hit._replace(note=note, severity="error")
 
 
-def _incast(view: View, ports: PortSet, found: Marking) -> Hit:
+def _incast(view: View, ports: PortSet, found: EcnMarking) -> Hit:
     holds = int(found.trigger.egress_bytes(2))
     return _hit(
         view, ports, found, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
     )
 
 
-def _fan_out(view: View, ports: PortSet, found: Marking) -> Hit:
+def _fan_out(view: View, ports: PortSet, found: EcnMarking) -> Hit:
     reach = int(found.trigger.threshold_bytes(1))
     return _hit(
         view,
@@ -128,7 +128,7 @@ def _fan_out(view: View, ports: PortSet, found: Marking) -> Hit:
     )
 
 
-def _hit(view: View, ports: PortSet, found: Marking, what: str) -> Hit:
+def _hit(view: View, ports: PortSet, found: EcnMarking, what: str) -> Hit:
     reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
     return Hit(
         origin=threshold_origin(view, found.wred, "min"),

@@ -68,7 +68,7 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.marking import Marking
+    from lossless.analysis.buffers.ecn_marking import EcnMarking
     from lossless.model.fabric.view import PortSet, View
 
 RULE = Rule(
@@ -96,7 +96,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     yield from tightest(ranked)
 
 
-def _hit(view: View, ports: PortSet, found: Marking) -> Hit:
+def _hit(view: View, ports: PortSet, found: EcnMarking) -> Hit:
     reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
     incast = "before" if pair <= found.kmax_bytes else "after"
     return Hit(

@@ -58,8 +58,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import queue_limit_bytes
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Rule
 from lossless.checks.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
 from lossless.checks.rules.ecn.thresholds import threshold_origin
@@ -106,7 +106,7 @@ def _judged(view: View, use: Use, buffer: BufferProfile) -> Iterator[Hit | Gap]:
     kmin, kmax = use.wred.green.min_bytes, use.wred.green.max_bytes
     if limit is None or kmax is None:
         return
-    if isinstance(limit, Missing):
+    if isinstance(limit, MissingInput):
         yield Gap(limit.reason, use.places)
     elif kmin is not None and kmin >= limit:
         yield _never(view, use, buffer, int(limit))

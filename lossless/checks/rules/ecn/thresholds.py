@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import Marking, by_switch, marking
-from lossless.analysis.buffers.port import Missing
+from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
+from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap
 from lossless.checks.rules.places import below, places
 
@@ -22,17 +22,17 @@ ONE_PACKET_BYTES = 4096
 _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
 
 
-def markings(view: View) -> Iterator[tuple[PortSet, Marking | Gap]]:
+def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | Gap]]:
     """Yield each distinct curve on each set of ports and what it competes with, or a gap."""
     for sets in by_switch(view):
         if sets[0].switch.qos.voq:
             yield sets[0], Gap("virtual output queues stand at the ingress of another card", places(sets))
             continue
         for egress in sets:
-            found: dict[object, Marking | Gap] = {}
+            found: dict[object, EcnMarking | Gap] = {}
             for priority in egress.qos.pfc.priorities:
-                one = marking(sets, egress, priority)
-                if isinstance(one, Missing):
+                one = ecn_marking(sets, egress, priority)
+                if isinstance(one, MissingInput):
                     found[one.reason] = Gap(one.reason, egress.places)
                 elif one is not None:
                     # Priorities that share curve and trigger are one cause on the same ports.
@@ -57,7 +57,7 @@ def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
     return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
 
 
-def margins(found: Marking, threshold_bytes: int) -> Mapping[str, Json]:
+def margins(found: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
     """Return where XOFF sits around a threshold; a negative margin means that PFC comes first."""
     return {
         "pool_bytes": found.trigger.pool_bytes,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import (
+from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
-    Missing,
+    MissingInput,
     given_headroom,
     is_nvidia,
     lends_headroom,
@@ -22,8 +22,8 @@ from lossless.model.fabric.qos import UNREADABLE
 from lossless.model.fabric.view import PortSet
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.headroom import HeadroomNeed
-    from lossless.analysis.buffers.runs import Headroom, Run, Spot
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
+    from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, PortQos, Queue, Watchdog
@@ -47,7 +47,7 @@ class Blamed(NamedTuple):
     is_pool: bool = False
 
 
-def headroom(run: Run, spot: Spot) -> Blamed:
+def headroom(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return what decides the headroom of the class at a port: the hardware, where its own rows are the headroom."""
     ports, profile = _port(run, spot), _profile(run, spot)
     if ports is None or profile is None:
@@ -63,7 +63,7 @@ def headroom(run: Run, spot: Spot) -> Blamed:
     return Blamed(headroom_origin(ports, profile), rows, profile, _is_vendors_own(ports, profile))
 
 
-def headroom_pool(run: Run, spot: Spot) -> Blamed:
+def headroom_pool(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return what decides the shared headroom that a port draws on."""
     profile = _profile(run, spot)
     if profile is None or profile.pool is None:
@@ -72,7 +72,7 @@ def headroom_pool(run: Run, spot: Spot) -> Blamed:
     return Blamed(origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin, (origin,), profile)
 
 
-def pool(run: Run, spot: Spot) -> Blamed:
+def pool(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return what decides how much of the buffer groups like that of a port share."""
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile)
@@ -84,7 +84,7 @@ def _of_pool(profile: BufferProfile) -> Blamed:
     return Blamed(at, (origin,), profile, is_pool=True)
 
 
-def queue(run: Run, spot: Spot) -> Blamed:
+def queue(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return what decides how much the queue of the class takes at a port: WRED that drops, else its profile."""
     found = _queue(run, spot)
     if found is None:
@@ -102,7 +102,7 @@ def queue(run: Run, spot: Spot) -> Blamed:
     return Blamed(origin, (found.buffer.origin, *bound), found.buffer)
 
 
-def watchdog(run: Run, spot: Spot) -> Blamed:
+def watchdog(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return what decides when the watchdog acts on a port: its own row, else the first of its switch."""
     ports = _port(run, spot)
     of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
@@ -111,7 +111,7 @@ def watchdog(run: Run, spot: Spot) -> Blamed:
     return the_class(run) if ports is None or found is None else _detection(run, ports.switch, found)
 
 
-def quickest_watchdog(run: Run) -> Blamed:
+def quickest_watchdog(run: SimulationFacts) -> Blamed:
     """Return what decides when the first watchdog of a fabric acts."""
     sets = run.view.lossless_sets if run.view is not None else ()
     timed = [
@@ -123,19 +123,19 @@ def quickest_watchdog(run: Run) -> Blamed:
     return _detection(run, first.switch, first.qos.watchdog)
 
 
-def _detection(run: Run, switch: Switch, found: Watchdog) -> Blamed:
+def _detection(run: SimulationFacts, switch: Switch, found: Watchdog) -> Blamed:
     declared = run.view is not None and run.view.fabric.declared
     origin = below(found.origin, "detection" if declared else "detection_time")
     return Blamed(origin, (found.origin, switch.qos.poll.origin))
 
 
-def link(run: Run, spot: Spot) -> Blamed:
+def link(run: SimulationFacts, spot: PortRef) -> Blamed:
     """Return where the link of a port was declared."""
     port = run.view.port(*spot) if run.view is not None else None
     return Blamed(port.origin, (port.origin,)) if port is not None else the_class(run)
 
 
-def the_class(run: Run) -> Blamed:
+def the_class(run: SimulationFacts) -> Blamed:
     """Return the class that was asked about; of devices, the PFC of the first port that has it on."""
     view = run.view
     if view is None:
@@ -145,7 +145,7 @@ def the_class(run: Run) -> Blamed:
     return Blamed(next(chain(classes, ports), view.fabric.switches[0].origin))
 
 
-def more_headroom(run: Run, short: Headroom) -> str:
+def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     """Return what gives a port the headroom that it needs: by its vendor, or by what the run would have used."""
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
@@ -170,7 +170,7 @@ def _as_the_vendor_has_it(ports: PortSet, profile: BufferProfile, need: Headroom
     return hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
 
 
-def _port(run: Run, spot: Spot) -> PortSet | None:
+def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
     port = run.view.port(*spot) if run.view is not None else None
     if run.view is None or port is None or port.qos is None:
         return None
@@ -178,14 +178,14 @@ def _port(run: Run, spot: Spot) -> PortSet | None:
     return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
 
 
-def _profile(run: Run, spot: Spot) -> BufferProfile | None:
+def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
     """Return the profile of the group that the class is counted in, lossy ones included."""
     ports = _port(run, spot)
     number = _number(ports.qos if ports else None, run.priority)
     if ports is None or number is None:
         return None
     found = lossless_profile(ports, number)
-    if found is not None and not isinstance(found, Missing):
+    if found is not None and not isinstance(found, MissingInput):
         return found
     group = ports.qos.groups[number]
     return group.buffer if group is not None else None
@@ -196,7 +196,7 @@ def _number(qos: PortQos | None, priority: int) -> int | None:
     return None if number == UNREADABLE else number
 
 
-def _queue(run: Run, spot: Spot) -> Queue | None:
+def _queue(run: SimulationFacts, spot: PortRef) -> Queue | None:
     ports = _port(run, spot)
     number = ports.qos.queue_of(run.priority) if ports else UNREADABLE
     return None if ports is None or number == UNREADABLE else ports.qos.queues[number]
@@ -204,6 +204,6 @@ def _queue(run: Run, spot: Spot) -> Queue | None:
 
 def _is_vendors_own(ports: PortSet, profile: BufferProfile) -> bool:
     known = link_need(ports)
-    if isinstance(known, Missing) or known.need is None or known.need.method == "floor":
+    if isinstance(known, MissingInput) or known.need is None or known.need.method == "floor":
         return False
     return given_headroom(ports.switch, profile) >= known.need.headroom_bytes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.analysis.buffers.marking import holds_half_of_its_pool
-from lossless.analysis.buffers.runs import Spot
+from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
+from lossless.analysis.buffers.simulation_facts import PortRef
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.simulation import blame
 from lossless.ground.basics.findings import SEVERITIES
@@ -15,14 +15,19 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.analysis.buffers.runs import Cause, Headroom, Refusal, Run
-    from lossless.analysis.buffers.verdict import Verdict
+    from lossless.analysis.buffers.simulation_facts import (
+        EgressRefusal,
+        HeadroomUse,
+        SimulationCause,
+        SimulationFacts,
+    )
+    from lossless.analysis.buffers.verdict import BufferVerdict
     from lossless.checks.rules.runs import Ran
     from lossless.checks.rules.simulation.blame import Blamed
     from lossless.ground.basics.findings import Json, Origin, Severity
 
 T = TypeVar("T")
-Placed = TypeVar("Placed", "Headroom", "Refusal")
+Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
 _MILDER = ("BUF001", "BUF002", "BUF007")
 """Rules that say of a headroom what may happen; where a run shows that it does, and they have not called it as grave,
@@ -37,12 +42,12 @@ _HALVES = "a queue of half its pool drops in the model: chips whose buffer has t
 class Found(NamedTuple):
     """A hit of a verdict, and the rows that have a part in it; or a gap."""
 
-    verdict: Verdict
+    verdict: BufferVerdict
     hit: Hit | Gap
     rows: tuple[Origin, ...] = ()
 
 
-def hits(ran: Ran, verdict: Verdict, severity: Severity) -> Iterator[Hit | Gap]:
+def hits(ran: Ran, verdict: BufferVerdict, severity: Severity) -> Iterator[Hit | Gap]:
     """Yield what a run shows of one verdict; the gravest of what blames one object, and nothing said before."""
     blamed: set[Origin] = set()
     for found in _all(ran.run):
@@ -55,7 +60,7 @@ def hits(ran: Ran, verdict: Verdict, severity: Severity) -> Iterator[Hit | Gap]:
                 yield found.hit
 
 
-def _all(run: Run) -> Iterator[Found]:
+def _all(run: SimulationFacts) -> Iterator[Found]:
     for cause in run.causes:
         yield from _MAKERS[cause.kind](run, cause)
 
@@ -89,7 +94,7 @@ def _is_same_object(one: Origin, other: Origin, *, declared: bool) -> bool:
 # --- one maker for each kind of cause ---
 
 
-def _drops(run: Run, cause: Cause) -> Iterator[Found]:
+def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     pools = dict(run.pools)
     dropping = [short for short in run.short if short.drops]
     of_groups = [short for short in dropping if short.spot.switch not in pools]
@@ -101,12 +106,14 @@ def _drops(run: Run, cause: Cause) -> Iterator[Found]:
         yield _found(run, cause, blame.the_class(run), cause.text, ())
 
 
-def _has_enough(short: Headroom) -> bool:
+def _has_enough(short: HeadroomUse) -> bool:
     """Return whether a group drops although it needs no more headroom than it has: the chip has no more room."""
     return short.needed_bytes is not None and short.needed_bytes <= short.given_bytes
 
 
-def _of_headroom(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[Found]:
+def _of_headroom(
+    run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
+) -> Iterator[Found]:
     for blamed, shorts in _grouped(run, dropping, blame.headroom):
         why = f"its headroom of {format_bytes(shorts[0].given_bytes)} runs out"
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}{_quickness(run)}"
@@ -121,7 +128,9 @@ def _of_headroom(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterat
         )
 
 
-def _of_chips(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[Found]:
+def _of_chips(
+    run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
+) -> Iterator[Found]:
     for blamed, shorts in _grouped(run, dropping, blame.pool):
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: the buffer of its switch is full"
         mend = "make the pool smaller, so that the chip holds it and the headroom of every group"
@@ -129,7 +138,9 @@ def _of_chips(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[
         yield _found(run, cause, blamed, message, spots, mend=mend, data=_numbers(shorts))
 
 
-def _of_pools(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[Found]:
+def _of_pools(
+    run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
+) -> Iterator[Found]:
     for blamed, shorts in _grouped(run, dropping, blame.headroom_pool):
         why = f"the shared headroom runs out{_quickness(run)}"
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}"
@@ -139,7 +150,7 @@ def _of_pools(run: Run, cause: Cause, dropping: Sequence[Headroom]) -> Iterator[
         yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
 
 
-def _of_queues(run: Run, cause: Cause) -> Iterator[Found]:
+def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     for blamed, refusals in _grouped(run, run.refusing, blame.queue):
         if blamed.profile is not None and holds_half_of_its_pool(blamed.profile):
             yield Found("unsafe", Gap(_HALVES))
@@ -164,14 +175,14 @@ def _refused(blamed: Blamed) -> tuple[str, str]:
     )
 
 
-def _storms(run: Run, cause: Cause) -> Iterator[Found]:
+def _storms(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     for blamed, spots in _by_origin((blame.watchdog(run, spot), spot) for spot in run.stopped):
         data: dict[str, Json] = {"seeds_with_storms": cause.seeds}
         mend = "raise the detection time, or remove the congestion: no NIC is at fault here"
         yield _found(run, cause, blamed, cause.text, spots, mend=mend, data=data)
 
 
-def _circles(run: Run, cause: Cause) -> Iterator[Found]:
+def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     yield _found(
         run,
         cause,
@@ -183,7 +194,7 @@ def _circles(run: Run, cause: Cause) -> Iterator[Found]:
     )
 
 
-def _tight_headroom(run: Run, cause: Cause) -> Iterator[Found]:
+def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     for blamed, shorts in _grouped(run, run.short, blame.headroom):
         worst = min(shorts, key=lambda short: short.margin_bytes)
         left = format_bytes(max(0, worst.margin_bytes))
@@ -193,7 +204,7 @@ def _tight_headroom(run: Run, cause: Cause) -> Iterator[Found]:
         yield _found(run, cause, blamed, message, spots, mend=mend, data=_numbers(shorts))
 
 
-def _tight_pools(run: Run, cause: Cause) -> Iterator[Found]:
+def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     on = {switch: _any_spot(run, switch) for switch, _ in run.pools}
     known = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
     for blamed, pools in _by_origin((blame.headroom_pool(run, one[2]), one) for one in known):
@@ -204,7 +215,7 @@ def _tight_pools(run: Run, cause: Cause) -> Iterator[Found]:
         yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
 
 
-def _long_pauses(run: Run, cause: Cause) -> Iterator[Found]:
+def _long_pauses(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     data: dict[str, Json] = {}
     if run.pause is not None:
         data = {"longest_pause_ms": run.pause.longest_ms, "detection_ms": run.pause.detection_ms}
@@ -212,11 +223,11 @@ def _long_pauses(run: Run, cause: Cause) -> Iterator[Found]:
     yield _found(run, cause, blame.quickest_watchdog(run), cause.text, (), mend=mend, data=data)
 
 
-def _others(run: Run, cause: Cause) -> Iterator[Found]:
+def _others(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     yield _found(run, cause, blame.the_class(run), cause.text, ())
 
 
-_MAKERS: dict[str, Callable[[Run, Cause], Iterator[Found]]] = {
+_MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Found]]] = {
     "drop": _drops,
     "storm": _storms,
     "circle": _circles,
@@ -231,11 +242,11 @@ _MAKERS: dict[str, Callable[[Run, Cause], Iterator[Found]]] = {
 
 
 def _found(
-    run: Run,
-    cause: Cause,
+    run: SimulationFacts,
+    cause: SimulationCause,
     blamed: Blamed,
     message: str,
-    spots: Sequence[Spot],
+    spots: Sequence[PortRef],
     *,
     mend: str = "",
     data: dict[str, Json] | None = None,
@@ -258,7 +269,7 @@ def _found(
 
 
 def _grouped(
-    run: Run, items: Iterable[Placed], of: Callable[[Run, Spot], Blamed]
+    run: SimulationFacts, items: Iterable[Placed], of: Callable[[SimulationFacts, PortRef], Blamed]
 ) -> Iterator[tuple[Blamed, list[Placed]]]:
     """Yield items by what is to blame for them."""
     yield from _by_origin((of(run, item.spot), item) for item in items)
@@ -271,22 +282,22 @@ def _by_origin(items: Iterable[tuple[Blamed, T]]) -> Iterator[tuple[Blamed, list
     yield from found.values()
 
 
-def _dropped(run: Run, spot: Spot, seeds: int) -> str:
+def _dropped(run: SimulationFacts, spot: PortRef, seeds: int) -> str:
     return f"lossless frames are dropped at {spot} in {seeds} of {run.seeds} seeds"
 
 
-def _quickness(run: Run) -> str:
+def _quickness(run: SimulationFacts) -> str:
     if run.obeyed is None:
         return ""
     allowed, safe = run.obeyed
     return f" where peers take the {allowed:,.0f} ns to obey PFC that IEEE 802.3 allows; none are within {safe:,.0f} ns"
 
 
-def _seeds(shorts: Iterable[Headroom]) -> int:
+def _seeds(shorts: Iterable[HeadroomUse]) -> int:
     return len(frozenset().union(*(short.dropped_in for short in shorts)))
 
 
-def _numbers(shorts: Sequence[Headroom]) -> dict[str, Json]:
+def _numbers(shorts: Sequence[HeadroomUse]) -> dict[str, Json]:
     worst = min(shorts, key=lambda short: short.margin_bytes)
     return {
         "seeds_with_drops": _seeds(shorts),
@@ -307,8 +318,8 @@ def _more_pool(blamed: Blamed) -> str:
     return f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group"
 
 
-def _any_spot(run: Run, switch: str) -> Spot | None:
+def _any_spot(run: SimulationFacts, switch: str) -> PortRef | None:
     """Return a port of a switch whose group draws on its headroom pool."""
     sets = run.view.lossless_sets if run.view is not None else ()
     names = (port.name for ports in sets if switch in ports.switches for port in ports.ports)
-    return next((Spot(switch, name) for name in names), None)
+    return next((PortRef(switch, name) for name in names), None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.marking import chip_bytes
+from lossless.analysis.buffers.ecn_marking import chip_bytes
+from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia, lossless_profile
 from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
-from lossless.analysis.buffers.port import Missing, is_nvidia, lossless_profile
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import includes_headroom
 
@@ -64,24 +64,24 @@ class _Claim(NamedTuple):
     pool: Pool
 
 
-def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | Missing:
+def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | MissingInput:
     """Return the sums of one switch, one for each pool that lossless groups draw on."""
     claims: dict[str, list[_Claim]] = {}
     for found in _claims(sets):
-        if isinstance(found, Missing):
+        if isinstance(found, MissingInput):
             return found
         claims.setdefault(found.pool.name, []).append(found)
     return tuple(_sum(alike) for alike in claims.values())
 
 
-def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | Missing]:
+def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | MissingInput]:
     for ports in sets:
         for priority in ports.qos.pfc.priorities:
             profile = lossless_profile(ports, priority)
-            if isinstance(profile, Missing):
+            if isinstance(profile, MissingInput):
                 yield profile
             elif profile is not None:
-                missing = Missing("the pool of the lossless profile is not in the file")
+                missing = MissingInput("the pool of the lossless profile is not in the file")
                 yield _Claim(ports, profile, profile.pool) if profile.pool else missing
 
 

@@ -1,6 +1,6 @@
 """What one kind of port needs and has: from the fabric model to the closed forms of this package.
 
-Where an input is unknown the answer is a :class:`Missing` that names it, never a guess. A headroom need comes
+Where an input is unknown the answer is a :class:`MissingInput` that names it, never a guess. A headroom need comes
 from exactly one method, in this order, and says which: the vendor's row of the HWSKU that covers the length,
 the ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom import (
+from lossless.analysis.buffers.headroom.formulas import (
     AsicInputs,
     HeadroomNeed,
     LinkInputs,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Asic, Hwsku
 
 
-class Pattern(NamedTuple):
+class TrafficPattern(NamedTuple):
     """What the formulas take for granted of traffic: the largest frames, and how many packets have 64 bytes.
 
     ``port_mtu_bytes`` is the largest frame of any traffic, ``lossless_mtu_bytes`` that of lossless traffic.
@@ -49,7 +49,7 @@ class Pattern(NamedTuple):
     small_packet_percent: int
 
 
-ROW_PATTERNS = (Pattern(9216, 1024, 100), Pattern(9216, 4096, 50))
+ROW_PATTERNS = (TrafficPattern(9216, 1024, 100), TrafficPattern(9216, 4096, 50))
 """Patterns with which the formula gives the rows that NVIDIA ships.
 
 Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first gives all 24 rows of ACS-SN5600 and of
@@ -58,7 +58,7 @@ only where it gives every row of its own.
 """
 
 
-class Missing(NamedTuple):
+class MissingInput(NamedTuple):
     """Something that is not known, and so cannot be judged."""
 
     reason: str
@@ -80,15 +80,15 @@ class LinkNeed(NamedTuple):
     need: HeadroomNeed | None
 
 
-def link_need(ports: PortSet) -> LinkNeed | Missing:
+def link_need(ports: PortSet) -> LinkNeed | MissingInput:
     """Return what a lossless group of these ports needs, by the real cable where it is known."""
     cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
     if ports.speed_bps is None:
-        return Missing("the speed of the port is unknown")
+        return MissingInput("the speed of the port is unknown")
     if not cable_m:
-        return Missing("the length of the cable is unknown")
+        return MissingInput("the length of the cable is unknown")
     if mtu_bytes is None:
-        return Missing("the MTU of the port is unknown")
+        return MissingInput("the MTU of the port is unknown")
     floor = _floor(ports.speed_bps, cable_m, mtu_bytes)
     return LinkNeed(
         cable_m=cable_m,
@@ -100,23 +100,23 @@ def link_need(ports: PortSet) -> LinkNeed | Missing:
     )
 
 
-def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | Missing | None:
+def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
     """Return the profile of the group of a PFC priority; None where there is no group, or a lossy one.
 
     SONiC takes the numbers in ``pfc_enable`` for those of groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b).
     """
     group = ports.qos.groups[priority]
     if group is None:
-        return None if ports.switch.qos.pools else Missing("the file has no buffer pools")
+        return None if ports.switch.qos.pools else MissingInput("the file has no buffer pools")
     if group.buffer is not None:
         return group.buffer if group.buffer.lossless else None
     if ports.switch.qos.buffer_model == "dynamic":
-        return Missing("in the dynamic buffer model the switch computes headroom itself")
+        return MissingInput("in the dynamic buffer model the switch computes headroom itself")
     if not group.generated:
-        return Missing("the profile of the priority group is not in the file")
+        return MissingInput("the profile of the priority group is not in the file")
     if ports.speed_bps is None:
-        return Missing("the speed of the port is unknown")
-    return Missing(unknown_hwsku(ports.switch))
+        return MissingInput("the speed of the port is unknown")
+    return MissingInput(unknown_hwsku(ports.switch))
 
 
 def lends_headroom(switch: Switch, pool: Pool) -> bool:
@@ -180,7 +180,7 @@ def computes_as_before(switch: Switch) -> bool:
     """Return whether a switch is known to run a release with the older formula: 202311 and what came before.
 
     A release is named for the month it branched, and so is the version of the database since 202305. Source:
-    :func:`lossless.analysis.buffers.headroom.older_mellanox_headroom`.
+    :func:`lossless.analysis.buffers.headroom.formulas.older_mellanox_headroom`.
     """
     stated = switch.release or (switch.qos.database_version or "").removeprefix("version_").partition("_")[0]
     return stated.isdecimal() and len(stated) == len(_FIRST_RELEASE) and stated < _FIRST_RELEASE
@@ -239,7 +239,7 @@ def asic_inputs(asic: Asic) -> AsicInputs | None:
     return AsicInputs(int(cell), pipeline, mac_phy, peer, asic.gearbox_delay_ns or 0, asic.tile)
 
 
-def row_pattern(asic: Asic, hwsku: Hwsku) -> Pattern | None:
+def row_pattern(asic: Asic, hwsku: Hwsku) -> TrafficPattern | None:
     """Return the pattern with which the formula gives the headroom of every row of a HWSKU, None where none does.
 
     Only then is it known what the vendor puts in, and the formula speaks for lengths without a row.
@@ -250,7 +250,7 @@ def row_pattern(asic: Asic, hwsku: Hwsku) -> Pattern | None:
     return next((found for found in ROW_PATTERNS if _gives_rows(asic, inputs, hwsku, found)), None)
 
 
-def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: Pattern) -> bool:
+def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: TrafficPattern) -> bool:
     shared = hwsku.uses_shared_headroom
     links = (LinkInputs(row.speed_bps, row.cable_m, 1, *pattern) for row in hwsku.headroom)
     found = (evaluate(asic, inputs, link, shared_headroom=shared).headroom_bytes for link in links)

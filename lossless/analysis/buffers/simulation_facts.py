@@ -1,7 +1,7 @@
 """What runs of the packet-level model showed to be amiss, where, and by how much: plain values that rules are given.
 
-The model makes them (``study.survey``), and nothing here needs NumPy. A :class:`Cause` says what and
-how grave, the other fields of a :class:`Run` say where.
+The model makes them (``study.survey``), and nothing here needs NumPy. A :class:`SimulationCause` says what and
+how grave, the other fields of a :class:`SimulationFacts` say where.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Literal
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.verdict import Verdict
+    from lossless.analysis.buffers.verdict import BufferVerdict
     from lossless.model.fabric.view import View
 
-Kind = Literal["drop", "storm", "dead NIC", "circle", "headroom", "headroom pool", "pause"]
+CauseKind = Literal["drop", "storm", "dead NIC", "circle", "headroom", "headroom pool", "pause"]
 
 
-class Cause(NamedTuple):
+class SimulationCause(NamedTuple):
     """One reason of a verdict: of what kind, how grave, in words, and in how many seeds it was seen."""
 
-    kind: Kind
-    verdict: Verdict
+    kind: CauseKind
+    verdict: BufferVerdict
     text: str
     seeds: int
 
 
-class Spot(NamedTuple):
+class PortRef(NamedTuple):
     """A port of a switch, by their names."""
 
     switch: str
@@ -36,14 +36,14 @@ class Spot(NamedTuple):
         return f"{self.switch}:{self.port}"
 
 
-class Headroom(NamedTuple):
+class HeadroomUse(NamedTuple):
     """The headroom of the class at one port: what it has, the most that was used of it, the most frames dropped.
 
     ``needed_bytes`` is what was used where no headroom could run out, and a frame; None where that was not measured.
     ``dropped_in`` are the seeds in which frames were dropped.
     """
 
-    spot: Spot
+    spot: PortRef
     given_bytes: int
     used_bytes: int
     needed_bytes: int | None
@@ -56,28 +56,28 @@ class Headroom(NamedTuple):
         return self.given_bytes - self.used_bytes
 
 
-class Refusal(NamedTuple):
+class EgressRefusal(NamedTuple):
     """A port whose queue refused frames that PFC should have held back, and the seeds in which it did."""
 
-    spot: Spot
+    spot: PortRef
     refused_in: frozenset[int]
 
 
-class Pause(NamedTuple):
+class LongestPause(NamedTuple):
     """The longest pause of a switch's port that traffic caused, and the detection time of the quickest watchdog."""
 
     longest_ms: float
     detection_ms: float | None
 
 
-class Obeyed(NamedTuple):
+class PeerResponse(NamedTuple):
     """Frames are dropped where peers take ``allowed_ns`` to obey PFC, and none where they take ``safe_ns``."""
 
     allowed_ns: float
     safe_ns: float
 
 
-class Run(NamedTuple):
+class SimulationFacts(NamedTuple):
     """What runs of one scenario showed of a fabric, or why there was none (``not_run``).
 
     ``priority`` is that of the class that was asked about. ``short`` are groups that dropped frames or had less than a
@@ -90,12 +90,12 @@ class Run(NamedTuple):
     scenario: str = ""
     priority: int = 0
     seeds: int = 0
-    causes: tuple[Cause, ...] = ()
-    short: tuple[Headroom, ...] = ()
+    causes: tuple[SimulationCause, ...] = ()
+    short: tuple[HeadroomUse, ...] = ()
     pools: tuple[tuple[str, int], ...] = ()
-    refusing: tuple[Refusal, ...] = ()
-    stopped: tuple[Spot, ...] = ()
-    circle: tuple[Spot, ...] = ()
-    pause: Pause | None = None
-    obeyed: Obeyed | None = None
+    refusing: tuple[EgressRefusal, ...] = ()
+    stopped: tuple[PortRef, ...] = ()
+    circle: tuple[PortRef, ...] = ()
+    pause: LongestPause | None = None
+    obeyed: PeerResponse | None = None
     not_run: str | None = None

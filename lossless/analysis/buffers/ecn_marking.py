@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.port import Missing, lossless_profile
+from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profile
 from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, includes_headroom
@@ -50,7 +50,7 @@ class Trigger(NamedTuple):
         return fan_in * self.threshold_bytes(fan_in)
 
 
-class Marking(NamedTuple):
+class EcnMarking(NamedTuple):
     """The ECN curve of an egress queue and what the switch around it allows.
 
     ``fan_in`` is the most ports that can send into it, ``fan_out`` the most egresses one port can feed.
@@ -81,37 +81,37 @@ def chip_bytes(switch: Switch) -> int | None:
     return size or (switch.profile.asic.buffer_bytes if switch.profile else None)
 
 
-def shared_pool_bytes(switch: Switch, pool: Pool) -> int | Missing:
+def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
     """Return B, what the groups of a pool share once headroom is taken out."""
     if pool.size_bytes is None:
-        return Missing(f"the size of {pool.name} is unknown")
+        return MissingInput(f"the size of {pool.name} is unknown")
     headroom = pool.shared_headroom_bytes or 0
     chip = chip_bytes(switch)
     if not headroom:
         return pool.size_bytes
     if chip is None:
-        return Missing(f"whether the size of {pool.name} counts its shared headroom in is unknown")
+        return MissingInput(f"whether the size of {pool.name} counts its shared headroom in is unknown")
     included = includes_headroom(pool.size_bytes, headroom, chip)
     return max(0, pool.size_bytes - headroom) if included else pool.size_bytes
 
 
-def trigger(switch: Switch, profile: BufferProfile) -> Trigger | Missing:
+def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
     """Return what makes a group with this profile pause."""
     if profile.pool is None:
-        return Missing("the pool of the lossless profile is not in the file")
+        return MissingInput("the pool of the lossless profile is not in the file")
     pool_bytes = shared_pool_bytes(switch, profile.pool)
-    if isinstance(pool_bytes, Missing):
+    if isinstance(pool_bytes, MissingInput):
         return pool_bytes
     if profile.dynamic_th is not None:
         if profile.dynamic_th not in DYNAMIC_TH:
-            return Missing("dynamic_th of the lossless profile is not -8 to 7")
+            return MissingInput("dynamic_th of the lossless profile is not -8 to 7")
         return Trigger(pool_bytes, alpha(profile.dynamic_th), None)
     if profile.static_th_bytes is None:
-        return Missing("the lossless profile has no threshold")
+        return MissingInput("the lossless profile has no threshold")
     return Trigger(pool_bytes, None, profile.static_th_bytes)
 
 
-def queue_limit_bytes(profile: BufferProfile) -> float | Missing | None:
+def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most one queue with this profile can hold, everything else being empty.
 
     None: the profile sets no threshold, or not of the kind its pool has, or the smallest there is, as
@@ -126,7 +126,7 @@ def queue_limit_bytes(profile: BufferProfile) -> float | Missing | None:
     if profile.dynamic_th is None or profile.dynamic_th not in DYNAMIC_TH[1:]:
         return None
     if profile.pool is None or profile.pool.size_bytes is None:
-        return Missing("the size of the pool of the lossless queue is unknown")
+        return MissingInput("the size of the pool of the lossless queue is unknown")
     return profile.reserved_bytes + group_threshold_bytes(
         alpha(profile.dynamic_th), profile.pool.size_bytes, 1
     )
@@ -160,7 +160,7 @@ def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
     return max(1, len(tiers) - 1)
 
 
-def marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> Marking | Missing | None:
+def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:
     """Return how the queue of a priority marks on ``egress``, one of the ``sets`` of a switch.
 
     The trigger is the tightest among the groups that can feed it. None: the queue does not mark, or no
@@ -168,31 +168,31 @@ def marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> Marking 
     """
     number = egress.qos.queue_of(priority)
     if number == UNREADABLE:
-        return Missing("the queue of the priority cannot be read")
+        return MissingInput("the queue of the priority cannot be read")
     queue = egress.qos.queues[number]
     wred = queue.wred if queue else None
     if wred is None or not wred.marks or ports_with_pfc(sets) < 2:
         return None
     triggers = list(_triggers(sets, priority))
-    missing = next((found for found in triggers if isinstance(found, Missing)), None)
+    missing = next((found for found in triggers if isinstance(found, MissingInput)), None)
     known = [found for found in triggers if isinstance(found, Trigger)]
     if missing is not None or not known:
         return missing
     kmin, kmax = wred.green.min_bytes, wred.green.max_bytes
     if kmin is None or kmax is None:
-        return Missing("the WRED profile does not give both thresholds")
+        return MissingInput("the WRED profile does not give both thresholds")
     if max(kmin, kmax) > LARGEST_THRESHOLD:
-        return Missing("a WRED threshold is larger than orchagent can read")
+        return MissingInput("a WRED threshold is larger than orchagent can read")
     if not all(found.pool_bytes for found in known):
-        return Missing("the pool has nothing left to share")
+        return MissingInput("the pool has nothing left to share")
     tightest = min(known, key=lambda found: found.threshold_bytes(1))
     fan_out = ports_with_pfc(sets) - 1
-    return Marking(wred, kmin, kmax, tightest, worst_fan_in(sets, egress), fan_out)
+    return EcnMarking(wred, kmin, kmax, tightest, worst_fan_in(sets, egress), fan_out)
 
 
-def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | Missing]:
+def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | MissingInput]:
     for ports in sets:
         if priority in ports.qos.pfc.priorities:
             profile = lossless_profile(ports, priority)
             if profile is not None:
-                yield profile if isinstance(profile, Missing) else trigger(ports.switch, profile)
+                yield profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.headroom import (
+from lossless.analysis.buffers.headroom.formulas import (
     BAREFOOT_UNLISTED_BPS,
     LinkInputs,
     floor_headroom,
     pause_response_bytes,
     vendor_row_headroom,
 )
-from lossless.analysis.buffers.port import asic_inputs, evaluate, row_pattern
+from lossless.analysis.buffers.headroom.port import asic_inputs, evaluate, row_pattern
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -22,10 +22,10 @@ from lossless.ground.basics.units import format_bytes, format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.analysis.buffers.headroom import AsicInputs, HeadroomNeed
+    from lossless.analysis.buffers.headroom.formulas import AsicInputs, HeadroomNeed
     from lossless.model.hardware.model import Asic, Hwsku, SwitchProfile
 
-Key = Literal["row", "formula", "floor"]
+MethodKey = Literal["row", "formula", "floor"]
 
 FORMULA_SOURCES = {
     "mellanox": "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
@@ -40,14 +40,14 @@ FLOOR_SOURCE = (
 )
 
 
-class Given(NamedTuple):
+class SourcedValue(NamedTuple):
     """One thing that the formula takes for given, and where it comes from; None is unknown."""
 
     value: int | None
     source: str
 
 
-class Case(NamedTuple):
+class HeadroomCase(NamedTuple):
     """One link, and what the methods need to know of it and of its switch.
 
     ``unknown_switch`` says why there is no profile or no HWSKU. ``mtu_bytes`` is the largest frame of the port.
@@ -62,12 +62,12 @@ class Case(NamedTuple):
     cable_m: int
     mtu_bytes: int
     peer_response_ns: int | None
-    lanes: Given
-    port_mtu_bytes: Given
-    lossless_mtu_bytes: Given
-    small_packet_percent: Given
-    shared_headroom: Given
-    gearbox_ns: Given
+    lanes: SourcedValue
+    port_mtu_bytes: SourcedValue
+    lossless_mtu_bytes: SourcedValue
+    small_packet_percent: SourcedValue
+    shared_headroom: SourcedValue
+    gearbox_ns: SourcedValue
     older_formula: bool = False
 
     @property
@@ -83,10 +83,10 @@ class Case(NamedTuple):
         )
 
 
-class Answer(NamedTuple):
+class MethodResult(NamedTuple):
     """What one method says: a need, or why there is none. ``notes`` are what must not be overlooked."""
 
-    key: Key
+    key: MethodKey
     name: str
     need: HeadroomNeed | None
     unknown: str
@@ -94,7 +94,7 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def answers(case: Case) -> tuple[Answer, Answer, Answer]:
+def answers(case: HeadroomCase) -> tuple[MethodResult, MethodResult, MethodResult]:
     """Return what the three methods say, in this order: row, formula, floor.
 
     One that is asked what has no meaning (a packet of 10 bytes) does not answer, and says why.
@@ -102,28 +102,30 @@ def answers(case: Case) -> tuple[Answer, Answer, Answer]:
     return row_answer(case), formula_answer(case), floor_answer(case)
 
 
-def silent(reason: str) -> tuple[Answer, Answer, Answer]:
+def silent(reason: str) -> tuple[MethodResult, MethodResult, MethodResult]:
     """Return three methods that cannot answer, all for one reason."""
     return (
-        Answer("row", "vendor row", None, reason, ""),
-        Answer("formula", "formula", None, reason, ""),
-        Answer("floor", "floor", None, reason, ""),
+        MethodResult("row", "vendor row", None, reason, ""),
+        MethodResult("formula", "formula", None, reason, ""),
+        MethodResult("floor", "floor", None, reason, ""),
     )
 
 
-def row_answer(case: Case) -> Answer:
+def row_answer(case: HeadroomCase) -> MethodResult:
     """Return what the HWSKU's rows say: the row of this length, else the next longer one of this speed."""
     hwsku = case.hwsku
     row = hwsku.row_covering(case.speed_bps, case.cable_m) if hwsku else None
     if hwsku is None or row is None:
-        return Answer("row", "vendor row", None, _without_row(case), hwsku.headroom_source if hwsku else "")
+        return MethodResult(
+            "row", "vendor row", None, _without_row(case), hwsku.headroom_source if hwsku else ""
+        )
     name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
     need = vendor_row_headroom(row.headroom_bytes, row.xon_bytes, row.reserved_bytes, name)
     notes = () if row.cable_m == case.cable_m else (_longer(hwsku, case, row.cable_m),)
-    return Answer("row", "vendor row", need, "", hwsku.headroom_source, notes)
+    return MethodResult("row", "vendor row", need, "", hwsku.headroom_source, notes)
 
 
-def _without_row(case: Case) -> str:
+def _without_row(case: HeadroomCase) -> str:
     hwsku = case.hwsku
     if hwsku is None:
         return case.unknown_switch
@@ -135,7 +137,7 @@ def _without_row(case: Case) -> str:
     return f"no row of HWSKU {hwsku.name} at {rate} reaches {case.cable_m} m; it has rows of {lengths}"
 
 
-def _longer(hwsku: Hwsku, case: Case, row_m: int) -> str:
+def _longer(hwsku: Hwsku, case: HeadroomCase, row_m: int) -> str:
     rate, lengths = format_rate(case.speed_bps), _lengths(hwsku, case.speed_bps)
     return f"no row of {case.cable_m} m at {rate}: {row_m}m is the next longer of {lengths}"
 
@@ -149,28 +151,28 @@ def _rates(rates_bps: Iterable[int]) -> str:
     return ", ".join(map(format_rate, rates_bps))
 
 
-def formula_answer(case: Case) -> Answer:
+def formula_answer(case: HeadroomCase) -> MethodResult:
     """Return what the dynamic buffer model would compute for this link."""
     if case.profile is None:
-        return Answer("formula", "formula", None, "the chip of the switch is unknown", "")
+        return MethodResult("formula", "formula", None, "the chip of the switch is unknown", "")
     asic = case.profile.asic
     inputs = asic_inputs(asic)
     if inputs is None:
-        return Answer("formula", "formula", None, formula_gap(asic), asic.source)
+        return MethodResult("formula", "formula", None, formula_gap(asic), asic.source)
     try:
         need = _evaluated(asic, _supposed(inputs, case), case)
     except QuantityError as error:
-        return Answer("formula", "formula", None, str(error), asic.source)
+        return MethodResult("formula", "formula", None, str(error), asic.source)
     source = f"{_formula_source(asic, case)}; chip: {asic.source}"
-    return Answer("formula", need.method, need, "", source, tuple(_formula_notes(case, inputs)))
+    return MethodResult("formula", need.method, need, "", source, tuple(_formula_notes(case, inputs)))
 
 
-def _evaluated(asic: Asic, inputs: AsicInputs, case: Case) -> HeadroomNeed:
+def _evaluated(asic: Asic, inputs: AsicInputs, case: HeadroomCase) -> HeadroomNeed:
     shared = bool(case.shared_headroom.value)
     return evaluate(asic, inputs, case.link, shared_headroom=shared, older=case.older_formula)
 
 
-def _formula_source(asic: Asic, case: Case) -> str:
+def _formula_source(asic: Asic, case: HeadroomCase) -> str:
     if asic.formula == "mellanox" and case.older_formula:
         return OLDER_FORMULA_SOURCE
     return FORMULA_SOURCES[asic.formula or ""]
@@ -205,7 +207,7 @@ def unlisted(asic: Asic, speed_bps: int) -> bool:
     return at_800g or pause_response_bytes(speed_bps) is None
 
 
-def _supposed(inputs: AsicInputs, case: Case) -> AsicInputs:
+def _supposed(inputs: AsicInputs, case: HeadroomCase) -> AsicInputs:
     inputs = inputs._replace(gearbox_delay_ns=case.gearbox_ns.value or 0)
     if case.peer_response_ns is not None:
         inputs = inputs._replace(peer_response_bytes=response_bytes(case.speed_bps, case.peer_response_ns))
@@ -217,7 +219,7 @@ def response_bytes(speed_bps: int, response_ns: int) -> float:
     return speed_bps * response_ns / 8e9
 
 
-def _formula_notes(case: Case, inputs: AsicInputs) -> Iterable[str]:
+def _formula_notes(case: HeadroomCase, inputs: AsicInputs) -> Iterable[str]:
     asic = case.profile.asic if case.profile else None
     if asic is None:
         return
@@ -235,25 +237,25 @@ def _formula_notes(case: Case, inputs: AsicInputs) -> Iterable[str]:
         yield f"the rows of {case.hwsku.name} do not follow from this formula"
 
 
-def floor_answer(case: Case) -> Answer:
+def floor_answer(case: HeadroomCase) -> MethodResult:
     """Return what physics ask for full-size frames, whatever the chip."""
     response: float | None = pause_response_bytes(case.speed_bps)
     if case.peer_response_ns is not None:
         response = response_bytes(case.speed_bps, case.peer_response_ns)
     if response is None:
         unknown = f"IEEE 802.3 gives no pause quanta for {format_rate(case.speed_bps)}; state how long the peer takes"
-        return Answer("floor", "floor", None, unknown, FLOOR_SOURCE)
+        return MethodResult("floor", "floor", None, unknown, FLOOR_SOURCE)
     mtu_bytes = case.mtu_bytes
     try:
         need = floor_headroom(
             case.speed_bps, case.cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response
         )
     except QuantityError as error:
-        return Answer("floor", "floor", None, str(error), FLOOR_SOURCE)
-    return Answer("floor", "floor", need, "", FLOOR_SOURCE, (_floor_note(case),))
+        return MethodResult("floor", "floor", None, str(error), FLOOR_SOURCE)
+    return MethodResult("floor", "floor", need, "", FLOOR_SOURCE, (_floor_note(case),))
 
 
-def _floor_note(case: Case) -> str:
+def _floor_note(case: HeadroomCase) -> str:
     cell_bytes = case.profile.asic.cell_bytes if case.profile else None
     if cell_bytes is None:
         return "for full-size frames; small ones need more, by the cell size, which is unknown here"

@@ -1,4 +1,4 @@
-"""From a port, or from what a person states, to a ``methods.Case`` for the three methods.
+"""From a port, or from what a person states, to a :class:`HeadroomCase` for the three methods.
 
 What the formula takes for given is, in this order: what is stated, what the dynamic buffer model of the switch is
 told, what gives the rows of the HWSKU, SONiC's own values. Each says which it is.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.methods import Case, Given
-from lossless.analysis.buffers.port import (
-    Missing,
+from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
+from lossless.analysis.buffers.headroom.port import (
+    MissingInput,
     computes_as_before,
     lends_headroom,
     port_mtu,
@@ -21,7 +21,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.inputs import HeadroomInputs
+    from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.model import Hwsku, SwitchProfile
@@ -30,12 +30,12 @@ STATED = "stated"
 _PORT = "the port"
 
 
-class Traffic(NamedTuple):
-    """What makes a :class:`~lossless.analysis.buffers.port.Pattern`, each with its source."""
+class SourcedTraffic(NamedTuple):
+    """What makes a :class:`~lossless.analysis.buffers.headroom.port.TrafficPattern`, each with its source."""
 
-    port_mtu: Given
-    lossless_mtu: Given
-    small_percent: Given
+    port_mtu: SourcedValue
+    lossless_mtu: SourcedValue
+    small_percent: SourcedValue
 
 
 def link_case(
@@ -44,12 +44,12 @@ def link_case(
     speed_bps: int,
     cable_m: int,
     stated: HeadroomInputs,
-    assumed: Traffic,
-) -> Case:
+    assumed: SourcedTraffic,
+) -> HeadroomCase:
     """Return the case of a link that stands in no file."""
     traffic = _stated_traffic(_known_traffic(profile, hwsku, assumed), stated)
-    shared = Given(int(hwsku.uses_shared_headroom), f"the buffer pools of {hwsku.name}")
-    return Case(
+    shared = SourcedValue(int(hwsku.uses_shared_headroom), f"the buffer pools of {hwsku.name}")
+    return HeadroomCase(
         profile=profile,
         hwsku=hwsku,
         unknown_switch="",
@@ -66,18 +66,18 @@ def link_case(
     )
 
 
-def port_case(ports: PortSet, stated: HeadroomInputs, assumed: Traffic) -> Case | Missing:
+def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> HeadroomCase | MissingInput:
     """Return the case of some ports, by the real cable where it is known."""
     switch, cable_m, mtu_bytes = ports.switch, ports.cable.known_m, port_mtu(ports)
     if ports.speed_bps is None:
-        return Missing("the speed of the port is unknown")
+        return MissingInput("the speed of the port is unknown")
     if not cable_m:
-        return Missing("the length of the cable is unknown")
+        return MissingInput("the length of the cable is unknown")
     if mtu_bytes is None:
-        return Missing("the MTU of the port is unknown")
+        return MissingInput("the MTU of the port is unknown")
     traffic = _stated_traffic(_traffic(switch, mtu_bytes, assumed), stated)
     lanes = max((port.lanes or 0 for port in ports.ports), default=0)
-    return Case(
+    return HeadroomCase(
         profile=switch.profile,
         hwsku=switch.hwsku,
         unknown_switch=unknown_hwsku(switch),
@@ -85,11 +85,11 @@ def port_case(ports: PortSet, stated: HeadroomInputs, assumed: Traffic) -> Case 
         cable_m=cable_m,
         mtu_bytes=mtu_bytes,
         peer_response_ns=stated.peer_response_ns,
-        lanes=Given(lanes or None, _PORT),
+        lanes=SourcedValue(lanes or None, _PORT),
         port_mtu_bytes=traffic.port_mtu,
         lossless_mtu_bytes=traffic.lossless_mtu,
         small_packet_percent=traffic.small_percent,
-        shared_headroom=Given(int(shares_headroom(switch)), "the buffer pools of the switch"),
+        shared_headroom=SourcedValue(int(shares_headroom(switch)), "the buffer pools of the switch"),
         gearbox_ns=_or(stated.gearbox_ns, _gearbox(switch.profile)),
         older_formula=computes_as_before(switch),
     )
@@ -100,55 +100,59 @@ def shares_headroom(switch: Switch) -> bool:
     return any(lends_headroom(switch, pool) for pool in switch.qos.pools)
 
 
-def _or(stated: int | None, known: Given) -> Given:
-    return known if stated is None else Given(int(stated), STATED)
+def _or(stated: int | None, known: SourcedValue) -> SourcedValue:
+    return known if stated is None else SourcedValue(int(stated), STATED)
 
 
-def _gearbox(profile: SwitchProfile | None) -> Given:
+def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
     delay_ns = profile.asic.gearbox_delay_ns if profile else None
-    return Given(delay_ns or 0, "the platform" if delay_ns else "none is known of")
+    return SourcedValue(delay_ns or 0, "the platform" if delay_ns else "none is known of")
 
 
-def _traffic(switch: Switch, mtu_bytes: int, assumed: Traffic) -> Traffic:
+def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
     """Return what the dynamic model is told; else what the rows stand on, with frames no shorter than the port's."""
     told = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
     if told is not None:
         source = "LOSSLESS_TRAFFIC_PATTERN"
-        return Traffic(
-            Given(mtu_bytes, _PORT),
-            known.lossless_mtu if told.lossless_mtu_bytes is None else Given(told.lossless_mtu_bytes, source),
+        return SourcedTraffic(
+            SourcedValue(mtu_bytes, _PORT),
+            known.lossless_mtu
+            if told.lossless_mtu_bytes is None
+            else SourcedValue(told.lossless_mtu_bytes, source),
             known.small_percent
             if told.small_packet_percent is None
-            else Given(told.small_packet_percent, source),
+            else SourcedValue(told.small_packet_percent, source),
         )
     own = known is assumed or mtu_bytes > (known.port_mtu.value or 0)
-    return known._replace(port_mtu=Given(mtu_bytes, _PORT)) if own else known
+    return known._replace(port_mtu=SourcedValue(mtu_bytes, _PORT)) if own else known
 
 
-def _known_traffic(profile: SwitchProfile | None, hwsku: Hwsku | None, assumed: Traffic) -> Traffic:
+def _known_traffic(
+    profile: SwitchProfile | None, hwsku: Hwsku | None, assumed: SourcedTraffic
+) -> SourcedTraffic:
     found = row_pattern(profile.asic, hwsku) if profile and hwsku else None
     if found is None or hwsku is None:
         return assumed
-    return Traffic(*(Given(value, f"as in the rows of {hwsku.name}") for value in found))
+    return SourcedTraffic(*(SourcedValue(value, f"as in the rows of {hwsku.name}") for value in found))
 
 
-def _stated_traffic(known: Traffic, stated: HeadroomInputs) -> Traffic:
-    return Traffic(
+def _stated_traffic(known: SourcedTraffic, stated: HeadroomInputs) -> SourcedTraffic:
+    return SourcedTraffic(
         _or(stated.port_mtu_bytes, known.port_mtu),
         _or(stated.lossless_mtu_bytes, known.lossless_mtu),
         _or(stated.small_packet_percent, known.small_percent),
     )
 
 
-def _lanes(profile: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> Given:
+def _lanes(profile: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> SourcedValue:
     """Return how many lanes a port of a speed has: as in the HWSKU, else as in the modes made for that speed."""
     own = {len(port.lanes) for port in hwsku.ports if port.speed_bps == speed_bps}
     if own:
-        return Given(min(own), f"ports of {hwsku.name}")
+        return SourcedValue(min(own), f"ports of {hwsku.name}")
     modes = {mode for cage in profile.cages for mode in cage.modes if speed_bps in mode.speeds_bps}
     made = [mode for mode in modes if mode.speeds_bps[0] == speed_bps] or modes
     chosen = min(made, key=lambda mode: (mode.lanes // mode.count, mode.text), default=None)
     if chosen is None:
-        return Given(None, f"no port of {profile.name} is known to run at {format_rate(speed_bps)}")
-    return Given(chosen.lanes // chosen.count, f"ports split as {chosen.text}")
+        return SourcedValue(None, f"no port of {profile.name} is known to run at {format_rate(speed_bps)}")
+    return SourcedValue(chosen.lanes // chosen.count, f"ports split as {chosen.text}")

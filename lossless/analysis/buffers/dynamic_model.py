@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.cases import shares_headroom
-from lossless.analysis.buffers.marking import chip_bytes
+from lossless.analysis.buffers.ecn_marking import chip_bytes
+from lossless.analysis.buffers.headroom.cases import shares_headroom
+from lossless.analysis.buffers.headroom.port import dynamic_headroom
 from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
-from lossless.analysis.buffers.port import dynamic_headroom
 from lossless.ground.basics.errors import QuantityError
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import PortSet
@@ -19,7 +19,7 @@ from lossless.model.hardware.capacity import LOSSLESS_INGRESS
 from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.headroom import HeadroomNeed
+    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.qos import DynamicBuffers, Pool, PortQos, PriorityGroup
 
@@ -29,7 +29,7 @@ _BAREFOOT_GROUPS, _BAREFOOT_CELLS, _BAREFOOT_PART = 2, 400, 0.7
 tenths are held. Source: sonic-swss cfgmgr/buffer_pool_barefoot.lua @fbc3657."""
 
 
-def computed(fabric: Fabric) -> Fabric:
+def with_computed_buffers(fabric: Fabric) -> Fabric:
     """Return a fabric whose switches with the dynamic buffer model have the pools and profiles they will compute.
 
     A switch of which that cannot be known stays as it is.

@@ -1,35 +1,40 @@
-"""What is configured on the ports of a fabric, beside what the three methods of ``buffers.methods`` say."""
+"""What is configured on the ports of a fabric, beside what the three headroom methods say."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.cases import link_case, port_case, shares_headroom
-from lossless.analysis.buffers.headroom import cable_plus_mtu_bytes
-from lossless.analysis.buffers.methods import Answer, Case, answers, silent
-from lossless.analysis.buffers.port import Missing, dynamic_headroom, given_headroom, lossless_profile
+from lossless.analysis.buffers.headroom.cases import link_case, port_case, shares_headroom
+from lossless.analysis.buffers.headroom.formulas import cable_plus_mtu_bytes
+from lossless.analysis.buffers.headroom.methods import HeadroomCase, MethodResult, answers, silent
+from lossless.analysis.buffers.headroom.port import (
+    MissingInput,
+    dynamic_headroom,
+    given_headroom,
+    lossless_profile,
+)
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.buffers.cases import Traffic
-    from lossless.analysis.buffers.inputs import HeadroomInputs
+    from lossless.analysis.buffers.headroom.cases import SourcedTraffic
+    from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
     from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
 
-class Absent(NamedTuple):
+class NoHeadroom(NamedTuple):
     """There is no headroom, and why."""
 
     reason: str
 
 
-NO_PFC = Absent("PFC is off: there is no lossless group")
+NO_PFC = NoHeadroom("PFC is off: there is no lossless group")
 
 
-class Configured(NamedTuple):
+class ConfiguredHeadroom(NamedTuple):
     """The headroom of a group: written in the file, or computed by the switch from what the file tells it.
 
     ``given_bytes`` is less than ``stated_bytes`` (``xoff``) where nothing backs it, see
@@ -44,7 +49,7 @@ class Configured(NamedTuple):
     reserved_bytes: int | None
 
 
-class Comparison(NamedTuple):
+class HeadroomComparison(NamedTuple):
     """One kind of link: what is configured, and what each method says.
 
     ``configured`` is None for a link that stands in no file; ``switch`` is then empty. ``cable_m`` is the real length
@@ -61,13 +66,13 @@ class Comparison(NamedTuple):
     speed_bps: int | None
     cable_m: int | None
     configured_cable_m: int | None
-    configured: Configured | Absent | Missing | None
-    answers: tuple[Answer, ...]
-    case: Case | None
+    configured: ConfiguredHeadroom | NoHeadroom | MissingInput | None
+    answers: tuple[MethodResult, ...]
+    case: HeadroomCase | None
 
-    def margin_bytes(self, answer: Answer) -> int | None:
+    def margin_bytes(self, answer: MethodResult) -> int | None:
         """Return by how much what is configured exceeds a need, None where either is unknown."""
-        if not isinstance(self.configured, Configured) or answer.need is None:
+        if not isinstance(self.configured, ConfiguredHeadroom) or answer.need is None:
             return None
         return self.configured.given_bytes - answer.need.headroom_bytes
 
@@ -85,11 +90,11 @@ def of_link(
     speed_bps: int,
     cable_m: int,
     stated: HeadroomInputs,
-    assumed: Traffic,
-) -> Comparison:
+    assumed: SourcedTraffic,
+) -> HeadroomComparison:
     """Return what the three methods say of a link that stands in no file."""
     case = link_case(profile, hwsku, speed_bps, cable_m, stated, assumed)
-    return Comparison(
+    return HeadroomComparison(
         switch="",
         switches=(),
         ports=0,
@@ -106,9 +111,9 @@ def of_link(
     )
 
 
-def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: Traffic) -> Iterator[Comparison]:
+def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> Iterator[HeadroomComparison]:
     """Yield a comparison for each profile that the lossless groups of some ports have; most have one."""
-    found: dict[Configured | Absent | Missing, list[int]] = {}
+    found: dict[ConfiguredHeadroom | NoHeadroom | MissingInput, list[int]] = {}
     for priority in ports.qos.pfc.priorities:
         found.setdefault(_configured(ports, priority), []).append(priority)
     case = port_case(ports, stated, assumed)
@@ -119,10 +124,10 @@ def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: Traffic) -> Iterat
 def _compared(
     ports: PortSet,
     priorities: tuple[int, ...],
-    configured: Configured | Absent | Missing,
-    case: Case | Missing,
-) -> Comparison:
-    return Comparison(
+    configured: ConfiguredHeadroom | NoHeadroom | MissingInput,
+    case: HeadroomCase | MissingInput,
+) -> HeadroomComparison:
+    return HeadroomComparison(
         switch=ports.switch.name,
         switches=ports.switches,
         ports=ports.places,
@@ -134,18 +139,18 @@ def _compared(
         cable_m=ports.cable.known_m,
         configured_cable_m=ports.cable.configured_m,
         configured=configured,
-        answers=silent(case.reason) if isinstance(case, Missing) else answers(case),
-        case=None if isinstance(case, Missing) else case,
+        answers=silent(case.reason) if isinstance(case, MissingInput) else answers(case),
+        case=None if isinstance(case, MissingInput) else case,
     )
 
 
-def _configured(ports: PortSet, priority: int) -> Configured | Absent | Missing:
+def _configured(ports: PortSet, priority: int) -> ConfiguredHeadroom | NoHeadroom | MissingInput:
     profile = lossless_profile(ports, priority)
-    if isinstance(profile, Missing):
+    if isinstance(profile, MissingInput):
         return _computed(ports, profile) if ports.switch.qos.buffer_model == "dynamic" else profile
     if profile is None:
         return _absent(ports, priority)
-    return Configured(
+    return ConfiguredHeadroom(
         name=profile.name,
         by="file",
         given_bytes=given_headroom(ports.switch, profile),
@@ -155,26 +160,26 @@ def _configured(ports: PortSet, priority: int) -> Configured | Absent | Missing:
     )
 
 
-def _absent(ports: PortSet, priority: int) -> Absent:
+def _absent(ports: PortSet, priority: int) -> NoHeadroom:
     group = ports.qos.groups[priority]
     if group is not None and group.buffer is not None:
-        return Absent(f"{group.buffer.name} has no xoff: the group is lossy")
+        return NoHeadroom(f"{group.buffer.name} has no xoff: the group is lossy")
     none_at_0 = "0 m is configured, and SONiC makes no lossless group for that"
-    return Absent(none_at_0 if ports.cable.configured_m == 0 else "there is no lossless group")
+    return NoHeadroom(none_at_0 if ports.cable.configured_m == 0 else "there is no lossless group")
 
 
-def _computed(ports: PortSet, why: Missing) -> Configured | Missing:
+def _computed(ports: PortSet, why: MissingInput) -> ConfiguredHeadroom | MissingInput:
     """Return what the dynamic buffer model makes of the configured length and of what it is told."""
     told = ports.switch.qos.dynamic
     if told is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
-        return Missing(f"{why.reason}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
+        return MissingInput(f"{why.reason}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
     shared = shares_headroom(ports.switch)
     pattern = told.lossless_mtu_bytes, told.small_packet_percent
     try:
         need = dynamic_headroom(ports, *pattern, shared_headroom=shared)
     except QuantityError as error:
-        return Missing(f"{why.reason}, from what has no meaning: {error}")
+        return MissingInput(f"{why.reason}, from what has no meaning: {error}")
     if need is None:
         return why
     stated = need.headroom_bytes
-    return Configured("", "switch", stated, stated, need.xon_bytes, need.reserved_bytes)
+    return ConfiguredHeadroom("", "switch", stated, stated, need.xon_bytes, need.reserved_bytes)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.comparison import Absent, Configured
-from lossless.analysis.buffers.methods import uses_lanes
-from lossless.analysis.buffers.port import Missing, asic_inputs
+from lossless.analysis.buffers.headroom.comparison import ConfiguredHeadroom, NoHeadroom
+from lossless.analysis.buffers.headroom.methods import uses_lanes
+from lossless.analysis.buffers.headroom.port import MissingInput, asic_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.analysis.buffers.comparison import Comparison
-    from lossless.analysis.buffers.methods import Answer, Case
+    from lossless.analysis.buffers.headroom.comparison import HeadroomComparison
+    from lossless.analysis.buffers.headroom.methods import HeadroomCase, MethodResult
     from lossless.ground.basics.findings import Json
 
 VERSION = 1
@@ -24,7 +24,7 @@ _NAMES = ("switch", "switches", "ports", "elements")
 _SHOWN_ELEMENTS = 5
 
 
-def headroom_data(comparisons: Iterable[Comparison]) -> dict[str, Json]:
+def headroom_data(comparisons: Iterable[HeadroomComparison]) -> dict[str, Json]:
     """Return comparisons as one object; kinds of port that are alike on several devices are one kind."""
     kinds: dict[str, dict[str, Any]] = {}
     for found in map(_comparison, comparisons):
@@ -39,7 +39,7 @@ def headroom_data(comparisons: Iterable[Comparison]) -> dict[str, Json]:
     return {"version": VERSION, "kinds": list(kinds.values())}
 
 
-def _comparison(one: Comparison) -> dict[str, Any]:
+def _comparison(one: HeadroomComparison) -> dict[str, Any]:
     configured = one.configured
     return {
         "switch": one.switch or None,
@@ -53,16 +53,16 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "speed_bps": one.speed_bps,
         "cable_m": one.cable_m,
         "configured_cable_m": one.configured_cable_m,
-        "configured": _configured(configured) if isinstance(configured, Configured) else None,
-        "configured_absent": configured.reason if isinstance(configured, Absent) else None,
-        "configured_unknown": configured.reason if isinstance(configured, Missing) else None,
+        "configured": _configured(configured) if isinstance(configured, ConfiguredHeadroom) else None,
+        "configured_absent": configured.reason if isinstance(configured, NoHeadroom) else None,
+        "configured_unknown": configured.reason if isinstance(configured, MissingInput) else None,
         "least_bytes": one.least_bytes,
         "methods": {answer.key: _answer(one, answer) for answer in one.answers},
         "inputs": list(_inputs(one.case)) if one.case else [],
     }
 
 
-def _configured(one: Configured) -> dict[str, Json]:
+def _configured(one: ConfiguredHeadroom) -> dict[str, Json]:
     return {
         "name": one.name or None,
         "by": one.by,
@@ -73,7 +73,7 @@ def _configured(one: Configured) -> dict[str, Json]:
     }
 
 
-def _answer(one: Comparison, answer: Answer) -> dict[str, Json]:
+def _answer(one: HeadroomComparison, answer: MethodResult) -> dict[str, Json]:
     need = answer.need
     terms: list[Json] = [
         {"name": term.name, "bytes": round(term.bytes, 3), "formula": term.formula}
@@ -92,7 +92,7 @@ def _answer(one: Comparison, answer: Answer) -> dict[str, Json]:
     }
 
 
-def _inputs(case: Case) -> Iterator[Json]:
+def _inputs(case: HeadroomCase) -> Iterator[Json]:
     """Yield what the formula takes for given, nothing where there is none."""
     asic = case.profile.asic if case.profile else None
     chip = asic_inputs(asic) if asic else None
