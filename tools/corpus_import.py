@@ -19,7 +19,14 @@ from lossless.api import lint_documents
 from lossless.checks.lint.devices import finder
 from lossless.formats.importing.compare import Cell, compare
 from lossless.formats.importing.devices import devices_of
-from lossless.formats.importing.explain import KINDS, UNEXPLAINED, Difference, Figures, figures, total
+from lossless.formats.importing.differences import (
+    KINDS,
+    UNEXPLAINED,
+    Figures,
+    ImportDifference,
+    figures,
+    total,
+)
 from lossless.formats.inputs.collect import collect
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
@@ -32,7 +39,7 @@ from lossless.output.report.import_text import differences_text, figures_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.formats.importing.model import Device
+    from lossless.formats.importing.model import ImportDevice
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
@@ -78,7 +85,7 @@ def outcome(path: Path) -> Outcome:
     return Outcome(path.name, imported, tuple(cells), worse=tuple(worse(documents, intent)))
 
 
-def _on_base(device: Device, switch: Switch) -> tuple[Cell, ...]:
+def _on_base(device: ImportDevice, switch: Switch) -> tuple[Cell, ...]:
     """Compare a device with what its intent renders onto its own file."""
     rendered = json.loads(switch_file(switch, device.document).text)
     return compare(device.tables, Tables(switch.name, rendered), device.switch)
@@ -122,7 +129,7 @@ def text(found: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"  {line}  {one.file}" for one in back for line in one.worse)
 
 
-def differences(found: Sequence[Outcome]) -> list[Difference]:
+def differences(found: Sequence[Outcome]) -> list[ImportDifference]:
     """Return every difference; the files stand for devices."""
     return [
         difference._replace(device=one.file)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.votes import most
+from lossless.formats.importing.majority import most
+from lossless.formats.importing.model import DraftBuffers
 from lossless.formats.sonic.read.tables import whole_number
-from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import backs_headroom, widest_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from lossless.formats.importing.model import Device
+    from lossless.formats.importing.model import ImportDevice
     from lossless.model.fabric.model import Port
     from lossless.model.hardware.model import Cage
 
@@ -23,20 +23,7 @@ _NEVER = -8
 """The exponent of the smallest alpha: a profile with it and nothing reserved takes no buffer."""
 
 
-class DraftBuffers(NamedTuple):
-    """The buffer policy: words by role, and what the dynamic model is told.
-
-    ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
-    """
-
-    words: dict[str, dict[str, str]]
-    oversubscription: float | None
-    lossless_mtu: int | None
-    small_packets: int | None
-    notes: tuple[str, ...]
-
-
-def find_buffers(devices: Sequence[Device]) -> DraftBuffers:
+def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
     """Return the buffer policy that most devices of each role have."""
     notes: list[str] = []
     words = {
@@ -52,7 +39,7 @@ def find_buffers(devices: Sequence[Device]) -> DraftBuffers:
 
 
 def _by_role(
-    devices: Sequence[Device], word_of: Callable[[Device], str], usual: str, notes: list[str]
+    devices: Sequence[ImportDevice], word_of: Callable[[ImportDevice], str], usual: str, notes: list[str]
 ) -> dict[str, str]:
     """Return what most devices of each role have, without roles that have what is usual."""
     found: dict[str, str] = {}
@@ -65,13 +52,13 @@ def _by_role(
     return found
 
 
-def _model(device: Device) -> str:
+def _model(device: ImportDevice) -> str:
     """The dynamic model where the device has it and SONiC a formula for the chip."""
     dynamic = device.switch.qos.buffer_model == "dynamic" and device.profile.asic.formula is not None
     return "dynamic" if dynamic else "traditional"
 
 
-def _form(device: Device) -> str:
+def _form(device: ImportDevice) -> str:
     """The form of ingress pools, where it is another than that of the HWSKU and the product ships it."""
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
@@ -92,7 +79,7 @@ def _form_of(pools: set[str]) -> str:
     return "split" if LOSSY_INGRESS in pools else "single"
 
 
-def _unused(device: Device) -> str:
+def _unused(device: ImportDevice) -> str:
     """Whether ports that carry no classes give their buffer back, and SONiC has profiles for that."""
     if device.profile.zero_buffers is None:
         return "keep"
@@ -107,30 +94,30 @@ def _unused(device: Device) -> str:
     return "reclaim" if taken else "keep"
 
 
-def _expected_ports(device: Device) -> set[str]:
+def _expected_ports(device: ImportDevice) -> set[str]:
     """Return the ports that the HWSKU leaves to a device besides those in use."""
     split = breakouts(device)
     taken = {cage.index for cage in device.profile.cages if cage.name in split or _carries(device, cage)}
     return {spec.name for spec in device.hwsku.ports if spec.index not in taken}
 
 
-def _carries(device: Device, cage: Cage) -> bool:
+def _carries(device: ImportDevice, cage: Cage) -> bool:
     return any(_is_of(device, port, cage) for port in device.used.values())
 
 
-def _takes_nothing(device: Device, name: str) -> bool:
+def _takes_nothing(device: ImportDevice, name: str) -> bool:
     row = device.tables.row("BUFFER_PROFILE", name)
     if row is None or row.fields.get("size") != "0":
         return False
     return row.fields.get("dynamic_th") == str(_NEVER) or row.fields.get("static_th") == "0"
 
 
-def breakouts(device: Device) -> dict[str, str]:
+def breakouts(device: ImportDevice) -> dict[str, str]:
     """Return the cages that are split in a way that neither the HWSKU nor their speed says, as ``4 x 100G``."""
     return {cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage))}
 
 
-def _breakout(device: Device, cage: Cage) -> str | None:
+def _breakout(device: ImportDevice, cage: Cage) -> str | None:
     ports = [port for port in device.switch.ports if _is_of(device, port, cage)]
     speeds = {port.speed_bps for port in ports}
     if len(speeds) != 1 or (speed_bps := next(iter(speeds))) is None:
@@ -156,7 +143,7 @@ def _is_named_after(port: Port, cage: Cage) -> bool:
     return number is not None and first <= number < first + len(cage.lanes)
 
 
-def _is_of(device: Device, port: Port, cage: Cage) -> bool:
+def _is_of(device: ImportDevice, port: Port, cage: Cage) -> bool:
     """Return whether all lanes of a port are those of a cage."""
     row = device.tables.row("PORT", port.name)
     lanes = _lanes(row.fields.get("lanes", "").split(",")) if row else set()

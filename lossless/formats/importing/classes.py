@@ -9,15 +9,16 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.devices import second_priorities
-from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve, End
-from lossless.formats.importing.votes import most, said
+from lossless.formats.importing.majority import most, said
+from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.importing.model import Device
+    from lossless.formats.importing.model import ImportDevice
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import PortQos, Scheduler, Wred
 
@@ -31,14 +32,14 @@ _DEFAULT_PROBABILITY = 100
 """What orchagent sets where a profile has none (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
-class Found(NamedTuple):
+class DraftClasses(NamedTuple):
     """The classes that most ports have, and what had to be chosen for all of them."""
 
     classes: tuple[DraftClass, ...]
     notes: tuple[str, ...]
 
 
-class _Shares(NamedTuple):
+class _QueueShares(NamedTuple):
     """How queues are served: strict ones, and the DWRR shares of others in percent."""
 
     strict: frozenset[int]
@@ -47,8 +48,8 @@ class _Shares(NamedTuple):
 
 
 def find_classes(
-    devices: Iterable[Device], *, silent: frozenset[End] = frozenset(), remapped: bool = False
-) -> Found:
+    devices: Iterable[ImportDevice], *, silent: frozenset[CableEnd] = frozenset(), remapped: bool = False
+) -> DraftClasses:
     """Return the classes that most ports of the devices have; none where no port is in use.
 
     ``silent`` are the ports of tiers without PFC, which have a say only in how links of a speed mark that no other port
@@ -56,7 +57,9 @@ def find_classes(
     classes.
     """
     used = [
-        (port, End(device.name, port.name) in silent) for device in devices for port in device.used.values()
+        (port, CableEnd(device.name, port.name) in silent)
+        for device in devices
+        for port in device.used.values()
     ]
     all_ports = [port for port, is_silent in used if not is_silent]
     speeds = {port.speed_bps for port in all_ports}
@@ -65,7 +68,7 @@ def find_classes(
     ports = plain or all_ports
     qos = [port.qos for port in ports if port.qos is not None]
     if not qos:
-        return Found((), ())
+        return DraftClasses((), ())
     dscps, dscp_vote = most(tuple(one.traffic_class(dscp) for dscp in DSCPS) for one in qos)
     mask, mask_vote = most(one.pfc.priorities for one in qos)
     assert dscps is not None
@@ -82,8 +85,8 @@ def find_classes(
     shares = _shares(everywhere, active)
     notes = (*said(dscp_vote, "DSCPs"), *said(mask_vote, "PFC"), *said(group_vote, "priority groups"))
     beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
-    classes = _Naming(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
-    return Found(tuple(classes), (*notes, *shares.notes))
+    classes = _ClassBuilder(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
+    return DraftClasses(tuple(classes), (*notes, *shares.notes))
 
 
 def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
@@ -97,7 +100,7 @@ def _has_group(ports: Sequence[Port], number: int) -> bool:
     return held is True
 
 
-class _Naming:
+class _ClassBuilder:
     """Puts together what was voted for each class."""
 
     def __init__(
@@ -107,7 +110,7 @@ class _Naming:
         active: Sequence[int],
         ports: Sequence[Port],
         marking: Sequence[Port],
-        shares: _Shares,
+        shares: _QueueShares,
         groups: tuple[int, ...],
         beyond: Sequence[int],
     ) -> None:
@@ -162,7 +165,7 @@ class _Naming:
         return "cnp" if CNP_DSCP in self._by_tc[tc] else f"priority-{tc}"
 
 
-def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _Shares:
+def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
     served: dict[int, Scheduler] = {}
     notes: tuple[str, ...] = ()
     for tc in active:
@@ -182,7 +185,7 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _Shares:
         notes += (
             "bandwidth: DWRR weights brought to percent, in the same proportion as far as whole numbers go",
         )
-    return _Shares(strict, bandwidth, notes)
+    return _QueueShares(strict, bandwidth, notes)
 
 
 def _percent(weights: Mapping[int, int]) -> dict[int, int]:
@@ -227,7 +230,7 @@ def _curve(wred: Wred | None) -> EcnCurve | None:
     return EcnCurve(green.min_bytes, green.max_bytes, probability)
 
 
-def find_watchdog(devices: Iterable[Device]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
+def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
     """Return the watchdog that most ports with PFC have, and what had to be chosen."""
     rows: list[tuple[int, int | None, str] | None] = []
     polls = []

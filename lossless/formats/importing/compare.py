@@ -91,7 +91,7 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
     own = _own_prefix(deployed)
     ours, theirs = _canonical(rendered, own), _canonical(deployed, own)
     _add_made(theirs, switch)
-    names = _Names(theirs, ours)
+    names = _ObjectNames(theirs, ours)
     found: list[Cell] = []
     for table in OWNED:
         rows = names.renamed(table, ours.get(table, {}))
@@ -123,7 +123,7 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
             )
 
 
-class _Names:
+class _ObjectNames:
     """Which name of the device stands for which of ours."""
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.model import Device
+from lossless.formats.importing.model import ImportDevice
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.roles import ROLES
 from lossless.formats.sonic.to_model.devices import natural_key, read_fabric
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
 
 
-def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[Device, ...]:
+def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[ImportDevice, ...]:
     """Return the devices of documents, by name.
 
     Raises:
@@ -50,7 +50,7 @@ def require_name(name: str) -> None:
         raise LosslessError(f"{name!r} cannot name a fabric; expected {_NAMES}")
 
 
-def _device(document: Document, find: FindHardware, problems: list[Problem]) -> Device | None:
+def _device(document: Document, find: FindHardware, problems: list[Problem]) -> ImportDevice | None:
     tables = Tables.of(document)
     before = len(problems)
     problems += [_at(document, message, table) for table, message in tables.unreadable]
@@ -65,7 +65,7 @@ def _device(document: Document, find: FindHardware, problems: list[Problem]) -> 
     if _NAME.fullmatch(name) is None:
         problems.append(_at(document, f"{name!r} cannot name a device; expected {_NAMES}", *_HOSTNAME))
         return None
-    return Device(
+    return ImportDevice(
         name=name,
         role=ROLES.get(switch.role or "", ""),
         document=document,
@@ -111,8 +111,8 @@ def _name(document: Document, tables: Tables) -> str:
     return path.parent.name or path.stem if path.stem == "config_db" else path.stem
 
 
-def _same_names(devices: Sequence[Device]) -> Iterable[Problem]:
-    first: dict[str, Device] = {}
+def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
+    first: dict[str, ImportDevice] = {}
     for device in sorted(devices, key=lambda one: one.document.file):
         other = first.setdefault(device.name, device)
         if other is not device:
@@ -136,7 +136,7 @@ def second_priorities(port: Port) -> tuple[int, ...]:
     )
 
 
-def is_dual_tor(device: Device) -> bool:
+def is_dual_tor(device: ImportDevice) -> bool:
     """Return whether a leaf tunnels to a peer: it has the maps for that, and ports with second priorities."""
     maps = device.tables.data.get("TC_TO_DSCP_MAP")
     return device.role == "leaf" and bool(maps) and any(map(second_priorities, device.used.values()))

@@ -9,17 +9,16 @@ from lossless.formats.importing.buffers import find_buffers
 from lossless.formats.importing.classes import find_classes, find_watchdog
 from lossless.formats.importing.devices import is_dual_tor
 from lossless.formats.importing.links import neighbor_claims, wire
+from lossless.formats.importing.majority import most, said
 from lossless.formats.importing.model import Draft
-from lossless.formats.importing.outside import roles, switches_outside
-from lossless.formats.importing.tiers import find_tiers
-from lossless.formats.importing.votes import most, said
+from lossless.formats.importing.outside_switches import roles, switches_outside
+from lossless.formats.importing.pfc_tiers import find_tiers
 from lossless.ground.basics.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.formats.importing.links import Wiring
-    from lossless.formats.importing.model import Cabled, Claim, Device
+    from lossless.formats.importing.model import Claim, ImportDevice, ImportLink, ImportWiring
     from lossless.model.hardware.nic import NicProfile
 
 PREFERRED_NIC = "connectx-7"
@@ -28,7 +27,11 @@ DEFAULT_MTU = 9100
 
 
 def draft_of(
-    devices: Sequence[Device], claims: Iterable[Claim], nics: Sequence[NicProfile], nic: str | None, name: str
+    devices: Sequence[ImportDevice],
+    claims: Iterable[Claim],
+    nics: Sequence[NicProfile],
+    nic: str | None,
+    name: str,
 ) -> Draft:
     """Return the draft of an intent for devices; ``nic`` is the adapter that the user names, if any.
 
@@ -74,20 +77,20 @@ def draft_of(
     )
 
 
-def _nothing(device: Device) -> Problem:
+def _nothing(device: ImportDevice) -> Problem:
     span = device.document.locate(("PORT_QOS_MAP",))
     why = "no port has a row in PORT_QOS_MAP: nothing says which traffic is which class"
     return Problem(device.document.file, span.line, span.column, why)
 
 
-def _asymmetric(devices: Sequence[Device]) -> bool:
+def _asymmetric(devices: Sequence[ImportDevice]) -> bool:
     """Return whether most ports obey pauses of all priorities, whatever they send themselves."""
     winner, _ = most(port.asymmetric for device in devices for port in device.used.values())
     return winner is True
 
 
 def _dual_tors(
-    devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]
+    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
 ) -> frozenset[str]:
     """Return the leaves that tunnel to a peer through spines that are declared as well."""
     tors = {device.name for device in devices if is_dual_tor(device)}
@@ -96,7 +99,7 @@ def _dual_tors(
     return frozenset(name for pair in ends for name in pair if name in tors and spines.intersection(pair))
 
 
-def _mtu(devices: Sequence[Device]) -> tuple[int, tuple[str, ...]]:
+def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
     found = [
         port.mtu_bytes
         for device in devices
@@ -116,7 +119,7 @@ def _mtu(devices: Sequence[Device]) -> tuple[int, tuple[str, ...]]:
 
 
 def _nic(
-    nics: Sequence[NicProfile], wiring: Wiring, beyond: Mapping[str, str]
+    nics: Sequence[NicProfile], wiring: ImportWiring, beyond: Mapping[str, str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return an adapter that has the speeds of the links that lead to hosts."""
     hosts = wiring.outside.keys() - beyond.keys()
@@ -127,7 +130,7 @@ def _nic(
     return chosen, ("no switch knows the adapters of its hosts: state yours",)
 
 
-def _with_roles(devices: Sequence[Device], links: Sequence[Cabled]) -> tuple[Device, ...]:
+def _with_roles(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) -> tuple[ImportDevice, ...]:
     """Return the devices with a role each: those whose type says none are spines where all they meet are leaves."""
     known = {device.name: device.role for device in devices if device.role}
     met: dict[str, set[str]] = {}
@@ -135,7 +138,7 @@ def _with_roles(devices: Sequence[Device], links: Sequence[Cabled]) -> tuple[Dev
         met.setdefault(link.a.device, set()).add(link.b.device)
         met.setdefault(link.b.device, set()).add(link.a.device)
 
-    def role_of(device: Device) -> str:
+    def role_of(device: ImportDevice) -> str:
         others = met.get(device.name, set())
         return "spine" if others and all(known.get(other) == "leaf" for other in others) else "leaf"
 
@@ -143,7 +146,7 @@ def _with_roles(devices: Sequence[Device], links: Sequence[Cabled]) -> tuple[Dev
 
 
 def _oversubscription(
-    role_of: Mapping[str, str], devices: Sequence[Device], links: Sequence[Cabled]
+    role_of: Mapping[str, str], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
 ) -> float | None:
     """Return what switches have more below than above, at its highest, in hundredths; None for 1:1 and less."""
     worst = max((_ratio(device.name, role_of, links) for device in devices), default=1.0)
@@ -153,7 +156,7 @@ def _oversubscription(
 _RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
 
 
-def _ratio(name: str, role_of: Mapping[str, str], links: Sequence[Cabled]) -> float:
+def _ratio(name: str, role_of: Mapping[str, str], links: Sequence[ImportLink]) -> float:
     up, down, own = 0, 0, _RANKS[role_of[name]]
     for link in links:
         if name in (link.a.device, link.b.device):

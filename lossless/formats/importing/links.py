@@ -6,69 +6,61 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.model import Cabled, Claim, End
-from lossless.formats.importing.outside import neighbor_kind
-from lossless.formats.importing.votes import most
+from lossless.formats.importing.majority import most
+from lossless.formats.importing.model import Claim, ImportLink, ImportWiring
+from lossless.formats.importing.outside_switches import neighbor_kind
 from lossless.formats.sonic.to_model.devices import natural_key
-from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.formats.importing.cabling.lldp import Heard
-    from lossless.formats.importing.model import Device, Source
+    from lossless.formats.importing.cabling.lldp import LldpNeighbor
+    from lossless.formats.importing.model import ImportDevice, Source
     from lossless.model.fabric.model import Port
 
 _TRUST: tuple[Source, ...] = ("cabling", "LLDP", "DEVICE_NEIGHBOR")
 _PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
 
 
-class Wiring(NamedTuple):
-    """The links of all devices, and the far ends for which no file was given, each with what is known of it."""
-
-    links: tuple[Cabled, ...]
-    outside: dict[str, str]
-    notes: tuple[str, ...]
-
-
-def neighbor_claims(devices: Iterable[Device]) -> Iterable[Claim]:
+def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
     """Yield what DEVICE_NEIGHBOR says of the ports in use."""
     for device in devices:
         for port in device.used.values():
             if port.neighbor is not None and port.neighbor[0]:
                 yield Claim(
                     "DEVICE_NEIGHBOR",
-                    End(device.name, port.name),
-                    End(port.neighbor[0], port.neighbor[1] or None),
+                    CableEnd(device.name, port.name),
+                    CableEnd(port.neighbor[0], port.neighbor[1] or None),
                 )
 
 
-def wire(devices: Sequence[Device], claims: Iterable[Claim]) -> Wiring:
+def wire(devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> ImportWiring:
     """Return one link for every port in use."""
     return _Wirer(devices, claims).wiring()
 
 
 class _Wirer:
-    def __init__(self, devices: Sequence[Device], claims: Iterable[Claim]) -> None:
+    def __init__(self, devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> None:
         self._devices = {device.name: device for device in devices}
         self._notes: list[str] = []
         self._outside: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._taken: set[End] = set()
+        self._taken: set[CableEnd] = set()
         self._claims = self._by_end(claims)
 
-    def wiring(self) -> Wiring:
+    def wiring(self) -> ImportWiring:
         links = []
         for device in self._devices.values():
             for port in device.used.values():
-                near = End(device.name, port.name)
+                near = CableEnd(device.name, port.name)
                 if near not in self._taken and self._can_be_named(near):
                     links.append(self._link(near, port))
-        return Wiring(tuple(links), self._outside, tuple(self._notes))
+        return ImportWiring(tuple(links), self._outside, tuple(self._notes))
 
-    def _by_end(self, claims: Iterable[Claim]) -> dict[End, Claim]:
+    def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
         """Return the most trusted claim of each port in use; a claim speaks of both its ends."""
-        found: dict[End, Claim] = {}
+        found: dict[CableEnd, Claim] = {}
         ranked = sorted(claims, key=lambda c: (_TRUST.index(c.source), *map(_end_key, (c.near, c.far))))
         for claim in ranked:
             near, far = self._known(claim.near), self._known(claim.far)
@@ -77,36 +69,36 @@ class _Wirer:
                     self._keep(found, one, claim._replace(near=one, far=other))
         return found
 
-    def _keep(self, found: dict[End, Claim], end: End, claim: Claim) -> None:
+    def _keep(self, found: dict[CableEnd, Claim], end: CableEnd, claim: Claim) -> None:
         known = found.setdefault(end, claim)
         if known.far.device != claim.far.device:
             said = f"{known.source} says {known.far.device}, {claim.source} says {claim.far.device}"
             self._notes.append(f"{end.device} {end.port}: {said}; the first was taken")
 
-    def _known(self, end: End) -> End:
+    def _known(self, end: CableEnd) -> CableEnd:
         """Return an end with the name its own device has for the port, also where the alias was given."""
         device = self._devices.get(end.device)
-        return end if device is None or end.port is None else End(end.device, own_name(device, end.port))
+        return end if device is None or end.port is None else CableEnd(end.device, own_name(device, end.port))
 
-    def _can_be_named(self, near: End) -> bool:
+    def _can_be_named(self, near: CableEnd) -> bool:
         if near.port is not None and _PORT.fullmatch(near.port):
             return True
         self._notes.append(f"{near.device} {near.port}: no name that an intent can give a port; left out")
         return False
 
-    def _link(self, near: End, port: Port) -> Cabled:
+    def _link(self, near: CableEnd, port: Port) -> ImportLink:
         claim = self._claims.get(near)
         far = self._far(near, claim)
         notes: list[str] = []
         speed_bps = self._speed(near, port, notes)
         cable_m = self._cable(near, far, port, claim, speed_bps, notes)
         self._taken |= {near, far}
-        return Cabled(near, far, speed_bps, cable_m, tuple(notes))
+        return ImportLink(near, far, speed_bps, cable_m, tuple(notes))
 
-    def _far(self, near: End, claim: Claim | None) -> End:
+    def _far(self, near: CableEnd, claim: Claim | None) -> CableEnd:
         """Return the other end: a free port of a device, or a place outside of what was given."""
         if claim is None:
-            return self._out(End(f"{near.device}-outside", None), "what is at these ports, nothing says")
+            return self._out(CableEnd(f"{near.device}-outside", None), "what is at these ports, nothing says")
         far = claim.far
         device = self._devices.get(far.device)
         if device is None:
@@ -120,15 +112,15 @@ class _Wirer:
         self._notes.append(
             f"{near.device} {near.port}: {claim.source} says {far.device} {far.port}, which {why}"
         )
-        return self._out(End(f"{near.device}-outside", None), "what is at these ports cannot be told")
+        return self._out(CableEnd(f"{near.device}-outside", None), "what is at these ports cannot be told")
 
-    def _out(self, end: End, known: str) -> End:
+    def _out(self, end: CableEnd, known: str) -> CableEnd:
         name = self._names.get(end.device)
         if name is None:
             name = self._names[end.device] = self._free_name(end.device)
             self._outside[name] = known
         port = end.port if end.port and _PORT.fullmatch(end.port) else None
-        return End(name, None if End(name, port) in self._taken else port)
+        return CableEnd(name, None if CableEnd(name, port) in self._taken else port)
 
     def _free_name(self, text: str) -> str:
         """Return a name that an intent can give a device, and that nothing else has."""
@@ -137,7 +129,7 @@ class _Wirer:
         numbered = (f"{plain}-{number}" for number in count(2))
         return plain if plain not in taken else next(name for name in numbered if name not in taken)
 
-    def _speed(self, near: End, port: Port, notes: list[str]) -> int:
+    def _speed(self, near: CableEnd, port: Port, notes: list[str]) -> int:
         if port.speed_bps is not None:
             return port.speed_bps
         device = self._devices[near.device]
@@ -147,7 +139,7 @@ class _Wirer:
         return speed_bps
 
     def _cable(
-        self, near: End, far: End, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
+        self, near: CableEnd, far: CableEnd, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
     ) -> int:
         """Return the length of a cable: as the cabling file has it, else as it is configured at its ends."""
         if claim is not None and claim.cable_m:
@@ -165,7 +157,7 @@ class _Wirer:
             notes.append(f"configured as {lengths[0]} m and {lengths[-1]} m: the longer")
         return lengths[-1]
 
-    def _configured_at(self, far: End) -> list[tuple[Device, int | None]]:
+    def _configured_at(self, far: CableEnd) -> list[tuple[ImportDevice, int | None]]:
         device = self._devices.get(far.device)
         port = device.used.get(far.port or "") if device else None
         return [(device, port.cable.configured_m)] if device and port else []
@@ -178,7 +170,7 @@ class _Wirer:
         return usual or min(rows, default=1)
 
 
-def _covers(device: Device, speed_bps: int, cable_m: int) -> int | None:
+def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
     """Return the length that is configured for a real one."""
     if device.switch.qos.buffer_model == "dynamic":
         return cable_m
@@ -186,23 +178,27 @@ def _covers(device: Device, speed_bps: int, cable_m: int) -> int | None:
     return row.cable_m if row else None
 
 
-def _kind(device: Device, neighbor: str) -> str:
+def _kind(device: ImportDevice, neighbor: str) -> str:
     """Return what a device holds a neighbour for, as the beginning of a remark; empty where it does not say."""
     kind = neighbor_kind(device, neighbor)
     return f"a {kind} " if kind else ""
 
 
-def heard_claims(device: str, heard: Iterable[Heard], devices: Sequence[Device]) -> Iterable[Claim]:
+def heard_claims(
+    device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
+) -> Iterable[Claim]:
     """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbour itself uses."""
     by_name = {one.name: one for one in devices}
     for one in heard:
         far = by_name.get(one.neighbor)
         names = [own_name(far, word) for word in one.ports] if far else list(one.ports)
         known = [name for name in names if far is None or name in far.used]
-        yield Claim("LLDP", End(device, one.port), End(one.neighbor, next(iter([*known, *names]), None)))
+        yield Claim(
+            "LLDP", CableEnd(device, one.port), CableEnd(one.neighbor, next(iter([*known, *names]), None))
+        )
 
 
-def own_name(device: Device, port: str) -> str:
+def own_name(device: ImportDevice, port: str) -> str:
     """Return the name of a port of a device, also where its alias was given."""
     if port in device.used:
         return port
@@ -210,5 +206,5 @@ def own_name(device: Device, port: str) -> str:
     return next((name for name, row in rows.items() if row.fields.get("alias") == port), port)
 
 
-def _end_key(end: End) -> tuple[object, ...]:
+def _end_key(end: CableEnd) -> tuple[object, ...]:
     return (natural_key(end.device), natural_key(end.port or ""))

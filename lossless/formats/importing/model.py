@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.formats.importing.buffers import DraftBuffers
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
 Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
 
 
-class Device(NamedTuple):
+class ImportDevice(NamedTuple):
     """One deployed switch: what its file says, and the hardware that it is.
 
     ``used`` are the ports that are configured to carry classes, by name, in the order of their names.
@@ -32,30 +32,31 @@ class Device(NamedTuple):
     used: dict[str, Port]
 
 
-class End(NamedTuple):
-    """One end of a cable: a device, known or not, and its port; None where only the device is named."""
-
-    device: str
-    port: str | None
-
-
 class Claim(NamedTuple):
     """What one source says of a cable: its two ends, and its length where the source has it."""
 
     source: Source
-    near: End
-    far: End
+    near: CableEnd
+    far: CableEnd
     cable_m: int | None = None
 
 
-class Cabled(NamedTuple):
+class ImportLink(NamedTuple):
     """One link of the draft, at most one port an end. ``notes`` are what had to be chosen for it."""
 
-    a: End
-    b: End
+    a: CableEnd
+    b: CableEnd
     speed_bps: int
     cable_m: int
     notes: tuple[str, ...] = ()
+
+
+class ImportWiring(NamedTuple):
+    """The links of all devices, and the far ends for which no file was given, each with what is known of it."""
+
+    links: tuple[ImportLink, ...]
+    outside: dict[str, str]
+    notes: tuple[str, ...]
 
 
 class EcnCurve(NamedTuple):
@@ -92,6 +93,19 @@ class DraftWatchdog(NamedTuple):
     action: str
 
 
+class DraftBuffers(NamedTuple):
+    """The buffer policy: words by role, and what the dynamic model is told.
+
+    ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
+    """
+
+    words: dict[str, dict[str, str]]
+    oversubscription: float | None
+    lossless_mtu: int | None
+    small_packets: int | None
+    notes: tuple[str, ...]
+
+
 class Draft(NamedTuple):
     """Everything an intent is written from.
 
@@ -102,12 +116,12 @@ class Draft(NamedTuple):
     """
 
     name: str
-    devices: tuple[Device, ...]
+    devices: tuple[ImportDevice, ...]
     classes: tuple[DraftClass, ...]
     watchdog: DraftWatchdog | None
     tiers: tuple[str, ...] | None
     asymmetric: bool
-    links: tuple[Cabled, ...]
+    links: tuple[ImportLink, ...]
     outside: dict[str, str]
     switches_outside: dict[str, str]
     nic: str

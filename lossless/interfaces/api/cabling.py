@@ -42,10 +42,10 @@ def cabled_topology(
     Raises:
         InputError: a file cannot be read or is of no kind that is known; contradictions, and what is missing, located.
     """
-    from lossless.formats.importing.cabling.topology import Stated, read_wiring, topology_yaml
+    from lossless.formats.importing.cabling.topology import CablingOptions, read_wiring, topology_yaml
 
     texts = _texts(files)
-    wired = read_wiring(texts, Stated(tuple(roles), speeds or {}, cables or {}, tuple(without)))
+    wired = read_wiring(texts, CablingOptions(tuple(roles), speeds or {}, cables or {}, tuple(without)))
     return Cabling(topology_yaml(wired), len(wired.roles), len(wired.links))
 
 
@@ -79,8 +79,8 @@ def compare_cabling(
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.checks.rules.table import for_cabling
-    from lossless.formats.importing.cabling.lines import lines_of_cables
-    from lossless.formats.importing.cabling.named import declared_by, read_found
+    from lossless.formats.importing.cabling.documents import lines_of_cables
+    from lossless.formats.importing.cabling.intent_names import declared_by, read_found
     from lossless.formats.intent.resolve.cabling import planned_cables
     from lossless.interfaces.api.mapping import wired_of
     from lossless.model.fabric.view import View

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from lossless.formats.importing.compare import Cell
-    from lossless.formats.importing.explain import Difference, Figures
-    from lossless.formats.importing.model import Claim, Device, Draft
+    from lossless.formats.importing.differences import Figures, ImportDifference
+    from lossless.formats.importing.model import Claim, Draft, ImportDevice
     from lossless.ground.documents.document import Document
     from lossless.model.hardware.nic import NicProfile
 
@@ -33,21 +33,21 @@ class Imported(NamedTuple):
     text: str
     devices: tuple[str, ...]
     cells: dict[str, tuple[Cell, ...]]
-    differences: tuple[Difference, ...]
+    differences: tuple[ImportDifference, ...]
     refused: tuple[Problem, ...]
     bases: dict[str, str]
 
     @property
     def figures(self) -> Figures:
         """How much of what is deployed comes back the same, all devices together."""
-        from lossless.formats.importing.explain import figures, total
+        from lossless.formats.importing.differences import figures, total
 
         return total(map(figures, self.cells.values()))
 
     @property
     def reasons(self) -> Mapping[str, str]:
         """What each kind of difference means."""
-        from lossless.formats.importing.explain import KINDS
+        from lossless.formats.importing.differences import KINDS
 
         return KINDS
 
@@ -113,13 +113,13 @@ class _Attempt(NamedTuple):
 
     text: str
     cells: dict[str, tuple[Cell, ...]]
-    differences: tuple[Difference, ...]
+    differences: tuple[ImportDifference, ...]
     refused: tuple[Problem, ...]
 
 
 def _best(draft: Draft, options: Options) -> _Attempt:
     """Return the intent of a draft, with the ratio of the shared headroom where one gives pools their size."""
-    from lossless.formats.importing.ratio import ratio_of, shared_sizes
+    from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
 
     first = _attempt(draft, options)
     if all(difference.cell.table != "BUFFER_POOL" for difference in first.differences):
@@ -137,7 +137,7 @@ def _with_ratio(draft: Draft, ratio: float) -> Draft:
     return draft._replace(buffers=draft.buffers._replace(oversubscription=ratio))
 
 
-def _claims(devices: Sequence[Device], cabling: Path | None, lldp: Sequence[Path]) -> list[Claim]:
+def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequence[Path]) -> list[Claim]:
     import os
 
     from lossless.formats.importing.cabling.csv_lines import read_cabling
@@ -169,8 +169,8 @@ def _nics(nic: str | None, options: Options) -> list[NicProfile]:
 def _attempt(draft: Draft, options: Options) -> _Attempt:
     """Render the intent of a draft and compare each device with it."""
     from lossless.formats.importing.compare import compare
-    from lossless.formats.importing.document import intent_text
-    from lossless.formats.importing.explain import Explainer
+    from lossless.formats.importing.differences import Explainer
+    from lossless.formats.importing.intent_text import intent_text
     from lossless.formats.sonic.from_model.tables import tables
     from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.voq import chassis_rows
@@ -184,7 +184,7 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
         return _Attempt(text, {}, (), tuple(errors))
     switches = {switch.name: switch for switch in fabric.switches}
     cells: dict[str, tuple[Cell, ...]] = {}
-    differences: list[Difference] = []
+    differences: list[ImportDifference] = []
     for device in draft.devices:
         switch = switches[device.name]
         rendered = Tables(device.name, chassis_rows(tables(switch), device.tables.data))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.formats.importing.explain import KINDS
+from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lossless.formats.importing.cabling.csv_lines import read_cabling
-from lossless.formats.importing.cabling.lldp import Heard, device_of, read_lldp
-from lossless.formats.importing.model import Claim, End
+from lossless.formats.importing.cabling.lldp import LldpNeighbor, device_of, read_lldp
+from lossless.formats.importing.model import Claim
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.importing import import_documents
+from lossless.model.fabric.cabling import CableEnd
 from tests.formats.sonic.devices import Config, base, patched
 
 TABLE = """\
@@ -50,8 +51,8 @@ def test_a_cabling_file_has_a_cable_a_line() -> None:
     heads = "Device A, Port A, Device B, Port B, Length\n\n# row 3\n"
     text = heads + "leaf1, Ethernet0, spine1, Ethernet8, 30m\nleaf1,Ethernet4,gpu1,eth0\n"
     assert read_cabling(text, "cables.csv") == (
-        Claim("cabling", End("leaf1", "Ethernet0"), End("spine1", "Ethernet8"), 30),
-        Claim("cabling", End("leaf1", "Ethernet4"), End("gpu1", "eth0"), None),
+        Claim("cabling", CableEnd("leaf1", "Ethernet0"), CableEnd("spine1", "Ethernet8"), 30),
+        Claim("cabling", CableEnd("leaf1", "Ethernet4"), CableEnd("gpu1", "eth0"), None),
     )
 
 
@@ -88,9 +89,9 @@ def line_of(beginning: str) -> int:
 
 def test_the_table_that_sonic_prints_is_read_by_its_columns() -> None:
     assert read_lldp(TABLE, "leaf1.txt") == (
-        Heard("Ethernet0", "spine1", ("etp1", "Ethernet8"), line_of("Ethernet0 ")),
-        Heard("Ethernet4", "a host", ("eth0",), line_of("Ethernet4 ")),
-        Heard("eth0", "mgmt1", ("Ethernet1/25",), line_of("eth0 ")),
+        LldpNeighbor("Ethernet0", "spine1", ("etp1", "Ethernet8"), line_of("Ethernet0 ")),
+        LldpNeighbor("Ethernet4", "a host", ("eth0",), line_of("Ethernet4 ")),
+        LldpNeighbor("eth0", "mgmt1", ("Ethernet1/25",), line_of("eth0 ")),
     )
 
 
@@ -98,8 +99,8 @@ def test_the_table_that_sonic_prints_is_read_by_its_columns() -> None:
 def test_json_of_lldpctl_is_read_with_one_interface_and_with_several(several: bool) -> None:
     one = {"Ethernet0": seen("spine1", "etp1", "Ethernet8")}
     interfaces: Any = [one, {"Ethernet4": seen("gpu1", "eth0", "eth0")}] if several else one
-    expected = [Heard("Ethernet0", "spine1", ("etp1", "Ethernet8"))]
-    expected += [Heard("Ethernet4", "gpu1", ("eth0",))] if several else []
+    expected = [LldpNeighbor("Ethernet0", "spine1", ("etp1", "Ethernet8"))]
+    expected += [LldpNeighbor("Ethernet4", "gpu1", ("eth0",))] if several else []
     assert read_lldp(json.dumps({"lldp": {"interface": interfaces}}), "leaf1.json") == tuple(expected)
 
 

@@ -10,16 +10,16 @@ import re
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.model import End
 from lossless.ground.basics.errors import Problem, QuantityError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, parse_rate
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """Where something is said: a file, and a line of it counted from 1."""
 
     file: str
@@ -30,31 +30,31 @@ class Place(NamedTuple):
         return Problem(self.file, self.line, 1, message)
 
 
-class Cable(NamedTuple):
+class FileCable(NamedTuple):
     """One cable. ``b_words`` are what the port of end ``b`` may be called, where nothing tells which it is.
 
     ``heard``: it is what end ``a`` heard by LLDP.
     """
 
-    a: End
-    b: End
+    a: CableEnd
+    b: CableEnd
     speed_bps: int | None
     cable_m: int | None
-    place: Place
+    place: FileLine
     b_words: tuple[str, ...] = ()
     heard: bool = False
 
 
-class Found(NamedTuple):
+class CableFile(NamedTuple):
     """What one file has: cables, the role of devices in its own words, the speed of interfaces, and its mistakes.
 
     ``speeds`` are those that interfaces are set to, ``rated`` what their type can do where nothing is set.
     """
 
-    cables: tuple[Cable, ...] = ()
-    roles: tuple[tuple[str, str, Place], ...] = ()
-    speeds: tuple[tuple[End, int], ...] = ()
-    rated: tuple[tuple[End, int], ...] = ()
+    cables: tuple[FileCable, ...] = ()
+    roles: tuple[tuple[str, str, FileLine], ...] = ()
+    speeds: tuple[tuple[CableEnd, int], ...] = ()
+    rated: tuple[tuple[CableEnd, int], ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -125,11 +125,11 @@ def parse_speed(text: str, unit: str = "") -> int:
     return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
 
 
-def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...]:
+def joined(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
     """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
     named = list(_with_own_ports(list(cables)))
-    at: dict[End, Cable] = {}
-    told: dict[tuple[str, End, End], Cable] = {}
+    at: dict[CableEnd, FileCable] = {}
+    told: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
     for cable in named:
         mine = _turned(cable)
         if mine.a == mine.b:
@@ -151,7 +151,7 @@ def joined(cables: Iterable[Cable], problems: list[Problem]) -> tuple[Cable, ...
     return tuple(dict.fromkeys(at.values()))
 
 
-def _with_own_ports(cables: list[Cable]) -> Iterator[Cable]:
+def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
     """Yield cables with the name that the far device itself has for its port, where that can be told."""
     own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
     for cable in cables:
@@ -159,24 +159,24 @@ def _with_own_ports(cables: list[Cable]) -> Iterator[Cable]:
             yield cable
             continue
         words = [word for word in cable.b_words if PORT_NAME.fullmatch(word)]
-        known = [word for word in words if End(cable.b.device, word) in own]
+        known = [word for word in words if CableEnd(cable.b.device, word) in own]
         known = known or [word for word in words if _SONIC_PORT.fullmatch(word)] or words
         unsure = cable.b_words if len(known) > 1 else ()
-        yield cable._replace(b=End(cable.b.device, next(iter(known), None)), b_words=unsure)
+        yield cable._replace(b=CableEnd(cable.b.device, next(iter(known), None)), b_words=unsure)
 
 
-def _turned(cable: Cable) -> Cable:
+def _turned(cable: FileCable) -> FileCable:
     """Return a cable from its lower end to its upper, so that both ends tell of one cable in one way."""
     if _key(cable.a) <= _key(cable.b):
         return cable
     return cable._replace(a=cable.b, b=cable.a)
 
 
-def _key(end: End) -> tuple[str, str]:
+def _key(end: CableEnd) -> tuple[str, str]:
     return end.device, end.port or ""
 
 
-def _are_one(cable: Cable, other: Cable) -> bool:
+def _are_one(cable: FileCable, other: FileCable) -> bool:
     """Return whether two may be one cable: they have one end in common, and nothing else is said of the other."""
     return all(
         mine.device == there.device and (mine.port == there.port or None in (mine.port, there.port))
@@ -184,20 +184,22 @@ def _are_one(cable: Cable, other: Cable) -> bool:
     )
 
 
-def _aligned(cable: Cable, other: Cable) -> tuple[tuple[End, End], tuple[End, End]]:
+def _aligned(
+    cable: FileCable, other: FileCable
+) -> tuple[tuple[CableEnd, CableEnd], tuple[CableEnd, CableEnd]]:
     """Return the ends of two cables, those that are the same first and first."""
     turned = other.a != cable.a and (other.b == cable.a or other.a == cable.b)
     return (cable.a, cable.b), ((other.b, other.a) if turned else (other.a, other.b))
 
 
-def _contradiction(cable: Cable, other: Cable) -> Problem:
+def _contradiction(cable: FileCable, other: FileCable) -> Problem:
     end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
     far, there = (one.b if one.a == end else one.a for one in (cable, other))
     said = f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {other.place.file}:{other.place.line}"
     return cable.place.problem(said)
 
 
-def _with(first: Cable, second: Cable, problems: list[Problem]) -> Cable:
+def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
     """Return one cable of what two files say of it."""
     mine, theirs = _aligned(first, second)
     a, b = (one if one.port is not None else other for one, other in zip(mine, theirs, strict=True))
@@ -213,5 +215,5 @@ def _with(first: Cable, second: Cable, problems: list[Problem]) -> Cable:
     return whole
 
 
-def _end(end: End) -> str:
+def _end(end: CableEnd) -> str:
     return f"{end.device} {end.port}" if end.port else end.device

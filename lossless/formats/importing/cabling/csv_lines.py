@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.model import Claim, End
+from lossless.formats.importing.model import Claim
 from lossless.ground.basics.errors import InputError, Problem, QuantityError
 from lossless.ground.basics.units import parse_length
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ def read_cabling(text: str, file: str) -> tuple[Claim, ...]:
     """
     problems: list[Problem] = []
     claims = []
-    seen: dict[End, int] = {}
+    seen: dict[CableEnd, int] = {}
     for number, cells in _lines(text, file):
         claim = _claim(cells, file, number, problems)
         if claim is not None:
@@ -67,10 +68,10 @@ def _claim(cells: list[str], file: str, number: int, problems: list[Problem]) ->
     if cable_m == 0:
         problems.append(Problem(file, number, 1, f"{cells[4]!r} is no cable; the shortest counts as 1m"))
         return None
-    return Claim("cabling", End(cells[0], cells[1]), End(cells[2], cells[3]), cable_m)
+    return Claim("cabling", CableEnd(cells[0], cells[1]), CableEnd(cells[2], cells[3]), cable_m)
 
 
-def _twice(claim: Claim, seen: dict[End, int], file: str, number: int) -> Iterator[Problem]:
+def _twice(claim: Claim, seen: dict[CableEnd, int], file: str, number: int) -> Iterator[Problem]:
     for end in (claim.near, claim.far):
         first = seen.setdefault(end, number)
         if first != number or claim.near == claim.far:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
 
-class Names:
+class DeviceNames:
     """Which of the known devices a name means: that of the same letters, else one that differs by a domain.
 
     What could be either of two is neither.

@@ -6,49 +6,49 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.cabling.cables import Cable, Found, Place
+from lossless.formats.importing.cabling.cables import CableFile, FileCable, FileLine
 from lossless.formats.importing.cabling.lldp import looks_like_lldp, read_lldp, read_lldp_json
 from lossless.formats.importing.cabling.netbox import is_netbox, read_netbox
 from lossless.formats.importing.cabling.sheets import read_sheet
-from lossless.formats.importing.model import End
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.json.document import load_json
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from lossless.formats.importing.cabling.lldp import Heard
+    from lossless.formats.importing.cabling.lldp import LldpNeighbor
 
 _LLDP_NAMES = re.compile(r"(?i)(show[-_ ]?)?lldp.*")
 
 
-class Gathered(NamedTuple):
+class CableFiles(NamedTuple):
     """What files have together, and what is wrong with them.
 
     ``listed`` are devices that sheets or exports name, ``listening`` those whose own LLDP was given, by file.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[CableFile, ...]
     problems: tuple[Problem, ...]
     listed: frozenset[str]
     listening: dict[str, str]
 
     @property
-    def cables(self) -> list[Cable]:
+    def cables(self) -> list[FileCable]:
         """All cables, as each file tells of them."""
         return [cable for one in self.found for cable in one.cables]
 
 
-def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> Gathered:
+def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
     """Return what files say; ``known`` are devices that a file of LLDP may be of, beside those the files name."""
-    found: list[Found] = []
+    found: list[CableFile] = []
     problems: list[Problem] = []
-    heard: dict[str, tuple[Heard, ...]] = {}
+    heard: dict[str, tuple[LldpNeighbor, ...]] = {}
     for file, text in texts.items():
         try:
             read = _read(text, file)
-            if isinstance(read, Found):
+            if isinstance(read, CableFile):
                 found.append(read)
             else:
                 heard[file] = read
@@ -58,24 +58,24 @@ def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> Gathered:
     listed = frozenset(_named(found))
     named = {*known, *listed, *(one.neighbor for all_heard in heard.values() for one in all_heard)}
     listening = {file: _device_of(file, named) for file in heard}
-    found += [Found(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
-    return Gathered(tuple(found), tuple(problems), listed, listening)
+    found += [CableFile(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
+    return CableFiles(tuple(found), tuple(problems), listed, listening)
 
 
-def _named(found: Iterable[Found]) -> Iterable[str]:
+def _named(found: Iterable[CableFile]) -> Iterable[str]:
     for one in found:
         yield from (end.device for cable in one.cables for end in (cable.a, cable.b))
         yield from (name for name, _, _ in one.roles)
 
 
-def _heard_cables(device: str, file: str, heard: Iterable[Heard]) -> tuple[Cable, ...]:
+def _heard_cables(device: str, file: str, heard: Iterable[LldpNeighbor]) -> tuple[FileCable, ...]:
     return tuple(
-        Cable(
-            End(device, one.port),
-            End(one.neighbor, next(iter(one.ports), None)),
+        FileCable(
+            CableEnd(device, one.port),
+            CableEnd(one.neighbor, next(iter(one.ports), None)),
             None,
             None,
-            Place(file, one.line),
+            FileLine(file, one.line),
             one.ports,
             heard=True,
         )
@@ -83,7 +83,7 @@ def _heard_cables(device: str, file: str, heard: Iterable[Heard]) -> tuple[Cable
     )
 
 
-def _read(text: str, file: str) -> Found | tuple[Heard, ...]:
+def _read(text: str, file: str) -> CableFile | tuple[LldpNeighbor, ...]:
     """Return what a file says, as what it is by what is in it."""
     if not text.lstrip().startswith(("{", "[")):
         return read_lldp(text, file) if looks_like_lldp(text) else read_sheet(text, file)

@@ -28,7 +28,7 @@ _RULE = re.compile(r"-{3,}(?: +-{3,})+")
 _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 
 
-class Heard(NamedTuple):
+class LldpNeighbor(NamedTuple):
     """One neighbour that a port heard of: its name, and the words it has for its own port, best first.
 
     ``line`` is where that stands in the file, counted from 1.
@@ -61,7 +61,7 @@ def looks_like_lldp(text: str) -> bool:
     return _TABLE_BEGINS.match(text) is not None or _NEIGHBOR.search(text) is not None
 
 
-def read_lldp(text: str, file: str) -> tuple[Heard, ...]:
+def read_lldp(text: str, file: str) -> tuple[LldpNeighbor, ...]:
     """Return what the ports of one device heard.
 
     Raises:
@@ -74,7 +74,7 @@ def read_lldp(text: str, file: str) -> tuple[Heard, ...]:
     return tuple(_of_table(text, file))
 
 
-def _of_list(text: str) -> Iterator[Heard]:
+def _of_list(text: str) -> Iterator[LldpNeighbor]:
     """Yield what `lldpctl` prints where it is told no form, as `show lldp neighbors` does."""
     port, line, fields = "", 0, dict[str, str]()
     for number, words in enumerate([*text.splitlines(), "Interface: , via:"], 1):
@@ -86,11 +86,13 @@ def _of_list(text: str) -> Iterator[Heard]:
         if port and fields.get("SysName"):
             # A port is told by what kind of name it is, and the name.
             _, _, name = fields.get("PortID", "").partition(" ")
-            yield Heard(port, fields["SysName"], _words(name.strip(), fields.get("PortDescr", "")), line)
+            yield LldpNeighbor(
+                port, fields["SysName"], _words(name.strip(), fields.get("PortDescr", "")), line
+            )
         port, line, fields = begins[1], number, {}
 
 
-def _of_table(text: str, file: str) -> Iterator[Heard]:
+def _of_table(text: str, file: str) -> Iterator[LldpNeighbor]:
     lines = text.splitlines()
     rules = [number for number, line in enumerate(lines) if _RULE.fullmatch(line.strip())]
     if not rules or not rules[0] or lines[rules[0] - 1].split()[:3] != [*_COLUMNS[:3]]:
@@ -105,10 +107,12 @@ def _of_table(text: str, file: str) -> Iterator[Heard]:
             break
         cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
         if cells[0] and cells[1]:
-            yield Heard(cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""), number)
+            yield LldpNeighbor(
+                cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""), number
+            )
 
 
-def read_lldp_json(document: Document) -> tuple[Heard, ...]:
+def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
     """Return what the ports of one device heard, as `lldpctl -f json` or `-f json0` has it.
 
     Raises:
@@ -145,14 +149,14 @@ def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:
                 yield (*path, port), port, seen
 
 
-def _heard(port: str, seen: Any) -> Heard | None:
+def _heard(port: str, seen: Any) -> LldpNeighbor | None:
     if not isinstance(seen, dict):
         return None
     remote = _object(seen.get("port"))
     neighbor = _system_name(_object(seen.get("chassis")))
     if not neighbor:
         return None
-    return Heard(port, neighbor, _words(_text(_object(remote.get("id"))), _text(remote.get("descr"))))
+    return LldpNeighbor(port, neighbor, _words(_text(_object(remote.get("id"))), _text(remote.get("descr"))))
 
 
 def _system_name(chassis: dict[str, Any]) -> str:

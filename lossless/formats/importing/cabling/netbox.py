@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.importing.cabling.cables import Cable, Found, Place, parse_cable_length
-from lossless.formats.importing.model import End
+from lossless.formats.importing.cabling.cables import CableFile, FileCable, FileLine, parse_cable_length
 from lossless.ground.basics.errors import Problem, QuantityError
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def is_netbox(data: Any) -> bool:
     return any(True for _ in _lists(data))
 
 
-def read_netbox(document: Document) -> Found:
+def read_netbox(document: Document) -> CableFile:
     """Return the devices, interfaces and cables of an export, and every cable that cannot be taken as one link."""
     return _Export(document).found()
 
@@ -65,13 +65,13 @@ def _lists(data: Any) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
 class _Export:
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._cables: list[Cable] = []
-        self._roles: list[tuple[str, str, Place]] = []
-        self._speeds: list[tuple[End, int]] = []
-        self._rated: list[tuple[End, int]] = []
+        self._cables: list[FileCable] = []
+        self._roles: list[tuple[str, str, FileLine]] = []
+        self._speeds: list[tuple[CableEnd, int]] = []
+        self._rated: list[tuple[CableEnd, int]] = []
         self._problems: list[Problem] = []
 
-    def found(self) -> Found:
+    def found(self) -> CableFile:
         listed = [
             ((*path, number), item)
             for path, items in _lists(self._document.data)
@@ -80,11 +80,11 @@ class _Export:
         ]
         spans = self._document.locate_many([path for path, _ in listed])
         for path, item in listed:
-            self._take(item, Place(self._document.file, spans[path].line))
+            self._take(item, FileLine(self._document.file, spans[path].line))
         speeds, rated = tuple(self._speeds), tuple(self._rated)
-        return Found(tuple(self._cables), tuple(self._roles), speeds, rated, tuple(self._problems))
+        return CableFile(tuple(self._cables), tuple(self._roles), speeds, rated, tuple(self._problems))
 
-    def _take(self, item: dict[str, Any], place: Place) -> None:
+    def _take(self, item: dict[str, Any], place: FileLine) -> None:
         if "a_terminations" in item or "termination_a_type" in item:
             self._take_cable(item, place)
         elif "device_type" in item:
@@ -100,11 +100,11 @@ class _Export:
         if not device or not name:
             return
         if isinstance(kbps, int) and kbps:
-            self._speeds.append((End(device, name), kbps * 1000))
+            self._speeds.append((CableEnd(device, name), kbps * 1000))
         elif rated_bps:
-            self._rated.append((End(device, name), rated_bps))
+            self._rated.append((CableEnd(device, name), rated_bps))
 
-    def _take_cable(self, item: dict[str, Any], place: Place) -> None:
+    def _take_cable(self, item: dict[str, Any], place: FileLine) -> None:
         if _text(item.get("status"), "value").lower() == "decommissioning":
             return
         ends = [_ends(item, side) for side in ("a", "b")]
@@ -125,10 +125,10 @@ class _Export:
         except QuantityError as error:
             self._problems.append(place.problem(f"{name}: {error}"))
             return
-        self._cables.append(Cable(a, b, None, cable_m, place))
+        self._cables.append(FileCable(a, b, None, cable_m, place))
 
 
-def _refusal(ends: list[list[tuple[str, End | None]]], kinds: set[str]) -> str | None:
+def _refusal(ends: list[list[tuple[str, CableEnd | None]]], kinds: set[str]) -> str | None:
     if kinds & {*_PANELS}:
         return "it ends at a patch panel; the link goes on there, and its whole length is not said here"
     if any(not side for side in ends):
@@ -138,7 +138,7 @@ def _refusal(ends: list[list[tuple[str, End | None]]], kinds: set[str]) -> str |
     return f"it joins an interface to {', '.join(sorted(kinds - {_INTERFACE}))}" if len(kinds) > 1 else None
 
 
-def _ends(item: dict[str, Any], side: str) -> list[tuple[str, End | None]]:
+def _ends(item: dict[str, Any], side: str) -> list[tuple[str, CableEnd | None]]:
     """Return the ends of one side: what kind each is of, and where; None where that is not named."""
     listed = item.get(f"{side}_terminations")
     if listed is None:
@@ -148,11 +148,11 @@ def _ends(item: dict[str, Any], side: str) -> list[tuple[str, End | None]]:
     return [(str(one.get("object_type", "")), _end(one.get("object"))) for one in objects]
 
 
-def _end(named: Any) -> End | None:
+def _end(named: Any) -> CableEnd | None:
     if not isinstance(named, dict):
         return None
     device, port = _text(named.get("device"), "name", "display"), str(named.get("name") or "")
-    return End(device, port) if device and port else None
+    return CableEnd(device, port) if device and port else None
 
 
 def _length(item: dict[str, Any]) -> int | None:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import (
     LENGTH_UNITS,
-    Cable,
-    Found,
-    Place,
+    CableFile,
+    FileCable,
+    FileLine,
     parse_cable_length,
     parse_speed,
 )
 from lossless.formats.importing.cabling.netbox import interface_bps
-from lossless.formats.importing.model import End
 from lossless.ground.basics.errors import InputError, Problem, QuantityError
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ Columns = dict[str, int]
 """Where each thing stands: ``a device``, ``length``, ``length unit``; a unit of a heading as ``length in m``."""
 
 
-def read_sheet(text: str, file: str) -> Found:
+def read_sheet(text: str, file: str) -> CableFile:
     """Return what a sheet says, and every line of it that says nothing of use. Comments (``#``) are passed over.
 
     Raises:
@@ -149,13 +149,13 @@ def _kind(columns: Columns) -> str:
 
 def _cables(
     lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str, most: int | None = None
-) -> Found:
+) -> CableFile:
     """Return the cables of a sheet; without headings a line has ``most`` cells."""
     problems: list[Problem] = []
     cables = []
     for number, cells in lines:
         row = {name: cells[at] for name, at in columns.items() if at < len(cells)}
-        place = Place(file, number)
+        place = FileLine(file, number)
         if row.get("status", "").lower() == "decommissioning":
             continue
         if not all(row.get(name) for name in _ENDS) or (most is not None and len(cells) > most):
@@ -172,9 +172,9 @@ def _cables(
         except QuantityError as error:
             problems.append(place.problem(str(error)))
             continue
-        a, b = End(row["a device"], row["a port"]), End(row["b device"], row["b port"])
-        cables.append(Cable(a, b, speed_bps, cable_m, place))
-    return Found(cables=tuple(cables), problems=tuple(problems))
+        a, b = CableEnd(row["a device"], row["a port"]), CableEnd(row["b device"], row["b port"])
+        cables.append(FileCable(a, b, speed_bps, cable_m, place))
+    return CableFile(cables=tuple(cables), problems=tuple(problems))
 
 
 def _length(row: Mapping[str, str], columns: Columns) -> int | None:
@@ -195,29 +195,29 @@ def _speed(row: Mapping[str, str], columns: Columns) -> int | None:
     return parse_speed(text, _RATE_UNITS.get(unit, ""))
 
 
-def _interfaces(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> Found:
+def _interfaces(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> CableFile:
     speeds, rated, problems = [], [], []
     for number, cells in lines:
         row = {name: cells[at] for name, at in columns.items() if at < len(cells)}
         try:
             speed_bps = _speed(row, columns)
         except QuantityError as error:
-            problems.append(Place(file, number).problem(str(error)))
+            problems.append(FileLine(file, number).problem(str(error)))
             continue
         if not row.get("a device") or not row.get("name"):
             continue
-        end, rated_bps = End(row["a device"], row["name"]), interface_bps(row.get("type", ""))
+        end, rated_bps = CableEnd(row["a device"], row["name"]), interface_bps(row.get("type", ""))
         if speed_bps is not None:
             speeds.append((end, speed_bps))
         elif rated_bps is not None:
             rated.append((end, rated_bps))
-    return Found(speeds=tuple(speeds), rated=tuple(rated), problems=tuple(problems))
+    return CableFile(speeds=tuple(speeds), rated=tuple(rated), problems=tuple(problems))
 
 
-def _devices(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> Found:
+def _devices(lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str) -> CableFile:
     roles = []
     for number, cells in lines:
         row = {name: cells[at] for name, at in columns.items() if at < len(cells)}
         if row.get("name") and row.get("role"):
-            roles.append((row["name"], row["role"], Place(file, number)))
-    return Found(roles=tuple(roles))
+            roles.append((row["name"], row["role"], FileLine(file, number)))
+    return CableFile(roles=tuple(roles))

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.cabling.cables import PORT_NAME, joined, sonic_spelling
 from lossless.formats.importing.cabling.device_names import folded
 from lossless.formats.importing.cabling.files import gather
-from lossless.formats.importing.model import End
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.importing.cabling.cables import Cable, Found, Place
-    from lossless.formats.importing.cabling.files import Gathered
+    from lossless.formats.importing.cabling.cables import CableFile, FileCable, FileLine
+    from lossless.formats.importing.cabling.files import CableFiles
 
 ROLES = ("leaf", "spine", "super-spine", "switch", "host")
 TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
@@ -30,7 +30,7 @@ _NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")
 _MANY = 5
 
 
-class Stated(NamedTuple):
+class CablingOptions(NamedTuple):
     """What no file says. ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role.
 
     ``speeds`` and ``cables`` are those of links that no file gives one, by tier. ``without`` are devices to leave out.
@@ -42,23 +42,23 @@ class Stated(NamedTuple):
     without: tuple[str, ...] = ()
 
 
-class Link(NamedTuple):
+class CablingLink(NamedTuple):
     """One link of an intent, its switch first."""
 
-    a: End
-    b: End
+    a: CableEnd
+    b: CableEnd
     speed_bps: int
     cable_m: int
 
 
-class WiredDevices(NamedTuple):
+class CablingTopology(NamedTuple):
     """Devices with their roles, and links, both in the order in which people count."""
 
     roles: dict[str, str]
-    links: tuple[Link, ...]
+    links: tuple[CablingLink, ...]
 
 
-def read_wiring(texts: Mapping[str, str], stated: Stated) -> WiredDevices:
+def read_wiring(texts: Mapping[str, str], stated: CablingOptions) -> CablingTopology:
     """Return what files say of devices and links; ``texts`` are those of the files.
 
     Raises:
@@ -73,19 +73,19 @@ def read_wiring(texts: Mapping[str, str], stated: Stated) -> WiredDevices:
     links = list(_links(known, roles, speed_of, stated, problems))
     if problems:
         raise InputError(sorted(set(problems), key=lambda p: (p.file, p.line or 0, p.message)))
-    return WiredDevices(roles, tuple(sorted(links, key=_order)))
+    return CablingTopology(roles, tuple(sorted(links, key=_order)))
 
 
-def _by_one_name(gathered: Gathered) -> tuple[Found, ...]:
+def _by_one_name(gathered: CableFiles) -> tuple[CableFile, ...]:
     """Return what files say with one name for each device and port, however they spell it."""
     cables = gathered.cables
     names = {end.device for cable in cables for end in (cable.a, cable.b)} | gathered.listed
     called = folded(names, gathered.listed)
     ports = _port_names(called, cables)
 
-    def end(said: End) -> End:
+    def end(said: CableEnd) -> CableEnd:
         device = called.get(said.device, said.device)
-        return End(device, ports.get((device, (said.port or "").lower()), said.port))
+        return CableEnd(device, ports.get((device, (said.port or "").lower()), said.port))
 
     return tuple(
         one._replace(
@@ -98,7 +98,7 @@ def _by_one_name(gathered: Gathered) -> tuple[Found, ...]:
     )
 
 
-def _port_names(called: Mapping[str, str], cables: Iterable[Cable]) -> dict[tuple[str, str], str]:
+def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[tuple[str, str], str]:
     """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
     found: dict[tuple[str, str], str] = {}
     for cable in cables:
@@ -109,17 +109,17 @@ def _port_names(called: Mapping[str, str], cables: Iterable[Cable]) -> dict[tupl
     return found
 
 
-def left_out(cable: Cable, without: Sequence[str]) -> bool:
+def left_out(cable: FileCable, without: Sequence[str]) -> bool:
     """Return whether an end of a cable is a device that fits one of some patterns."""
     return any(fnmatchcase(end.device.lower(), one.lower()) for end in (cable.a, cable.b) for one in without)
 
 
 def _roles(
-    cables: Sequence[Cable], found: Iterable[Found], stated: Stated, problems: list[Problem]
+    cables: Sequence[FileCable], found: Iterable[CableFile], stated: CablingOptions, problems: list[Problem]
 ) -> dict[str, str]:
     """Return the role of every device that has a cable: as stated, else as the export says in our words."""
     exported = {name: role for one in found for name, role, _ in one.roles}
-    first: dict[str, Place] = {}
+    first: dict[str, FileLine] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
             first.setdefault(end.device, cable.place)
@@ -137,7 +137,7 @@ def _roles(
     return roles
 
 
-def _role(name: str, exported: str, stated: Stated) -> str | None:
+def _role(name: str, exported: str, stated: CablingOptions) -> str | None:
     for pattern, role in stated.roles:
         kind, colon, word = pattern.partition(":")
         if (
@@ -161,13 +161,13 @@ def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
 
 
 def _links(
-    cables: Iterable[Cable],
+    cables: Iterable[FileCable],
     roles: Mapping[str, str],
-    speed_of: Mapping[End, int],
-    stated: Stated,
+    speed_of: Mapping[CableEnd, int],
+    stated: CablingOptions,
     problems: list[Problem],
-) -> Iterator[Link]:
-    lacking: dict[tuple[str, str], list[Cable]] = {}
+) -> Iterator[CablingLink]:
+    lacking: dict[tuple[str, str], list[FileCable]] = {}
     for cable in cables:
         a, b = (cable.b, cable.a) if roles[cable.a.device] == "host" else (cable.a, cable.b)
         if roles[a.device] == "host":
@@ -191,16 +191,16 @@ def _links(
             if value is None:
                 lacking.setdefault((what, tier), []).append(cable)
         if speed_bps and cable_m and _can_be_named(a, cable, problems):
-            yield Link(a, _without_odd_port(b), speed_bps, cable_m)
+            yield CablingLink(a, _without_odd_port(b), speed_bps, cable_m)
     problems += [_lacks(what, tier, found) for (what, tier), found in lacking.items()]
 
 
-def _unsure(end: End, cable: Cable) -> str:
+def _unsure(end: CableEnd, cable: FileCable) -> str:
     words = " or ".join(cable.b_words)
     return f"{end.device} has a port that it calls {words}: its own output of LLDP tells which"
 
 
-def _speed(cable: Cable, speed_of: Mapping[End, int], problems: list[Problem]) -> int | None:
+def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Problem]) -> int | None:
     """Return the speed of a cable, or of both its interfaces."""
     speeds = {
         speed for speed in (cable.speed_bps, *(speed_of.get(end) for end in (cable.a, cable.b))) if speed
@@ -211,7 +211,7 @@ def _speed(cable: Cable, speed_of: Mapping[End, int], problems: list[Problem]) -
     return max(speeds, default=None)
 
 
-def _can_be_named(end: End, cable: Cable, problems: list[Problem]) -> bool:
+def _can_be_named(end: CableEnd, cable: FileCable, problems: list[Problem]) -> bool:
     if end.port is not None and _NO_PORT.fullmatch(end.port):
         message = f"{_text(end)} is made of ports, and no port; write a line for each of its members"
         problems.append(cable.place.problem(message))
@@ -223,9 +223,9 @@ def _can_be_named(end: End, cable: Cable, problems: list[Problem]) -> bool:
     return False
 
 
-def _without_odd_port(end: End) -> End:
+def _without_odd_port(end: CableEnd) -> CableEnd:
     """Return an end; what LLDP calls the port of a host may be its MAC address, which is then left to be derived."""
-    return end if end.port and PORT_NAME.fullmatch(end.port) else End(end.device, None)
+    return end if end.port and PORT_NAME.fullmatch(end.port) else CableEnd(end.device, None)
 
 
 _NEEDS = {
@@ -234,7 +234,7 @@ _NEEDS = {
 }
 
 
-def _lacks(what: str, tier: str, cables: Sequence[Cable]) -> Problem:
+def _lacks(what: str, tier: str, cables: Sequence[FileCable]) -> Problem:
     first = cables[0]
     more = f" and {len(cables) - 1:,} more of {tier}" if len(cables) > 1 else ""
     return first.place.problem(
@@ -249,15 +249,15 @@ def _tier(roles: set[str]) -> str:
     return "links" if "switch" in roles else "uplinks" if "leaf" in roles else "spine_uplinks"
 
 
-def _text(end: End) -> str:
+def _text(end: CableEnd) -> str:
     return f"{end.device} {end.port}" if end.port else end.device
 
 
-def _order(link: Link) -> tuple[object, ...]:
+def _order(link: CablingLink) -> tuple[object, ...]:
     return tuple(natural_key(word) for end in (link.a, link.b) for word in (end.device, end.port or ""))
 
 
-def topology_yaml(wired: WiredDevices) -> str:
+def topology_yaml(wired: CablingTopology) -> str:
     """Return devices and links as the section of an intent that lists them."""
     lines = ["topology:", "  devices:"]
     ranked = sorted(wired.roles.items(), key=lambda one: ROLES.index(one[1]))
@@ -269,5 +269,5 @@ def topology_yaml(wired: WiredDevices) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _yaml_end(end: End) -> str:
+def _yaml_end(end: CableEnd) -> str:
     return f'"{end.device}:{end.port}"' if end.port else text_scalar(end.device)

@@ -11,17 +11,22 @@ from hypothesis import strategies as st
 
 from lossless.formats.importing.cabling.cables import parse_cable_length, parse_speed
 from lossless.formats.importing.cabling.netbox import interface_bps
-from lossless.formats.importing.cabling.topology import Stated, WiredDevices, read_wiring, topology_yaml
+from lossless.formats.importing.cabling.topology import (
+    CablingOptions,
+    CablingTopology,
+    read_wiring,
+    topology_yaml,
+)
 from lossless.ground.basics.errors import InputError, QuantityError
 from tests.strategies import fabric_of
 
 ROLES = (("leaf*", "leaf"), ("spine*", "spine"), ("gpu*", "host"))
-ALL = Stated(
+ALL = CablingOptions(
     ROLES,
     speeds={"hosts": 400 * 10**9, "uplinks": 800 * 10**9},
     cables={"hosts": 3, "uplinks": 30},
 )
-ONLY_ROLES = Stated(ROLES)
+ONLY_ROLES = CablingOptions(ROLES)
 HEADS = "a device,a port,b device,b port,speed,length\n"
 SHEET = f"""\
 {HEADS}leaf1,Ethernet0,gpu1,eth0,400G,3m
@@ -43,16 +48,16 @@ Total entries displayed:  3
 """
 
 
-def links(wired: WiredDevices) -> list[str]:
+def links(wired: CablingTopology) -> list[str]:
     return [line.strip() for line in topology_yaml(wired).splitlines() if "links: 1" in line]
 
 
-def read(*files: str, stated: Stated = ONLY_ROLES, **named: str) -> list[str]:
+def read(*files: str, stated: CablingOptions = ONLY_ROLES, **named: str) -> list[str]:
     texts = {f"file{number}.csv": text for number, text in enumerate(files, 1)}
     return links(read_wiring({**texts, **named}, stated))
 
 
-def refused(stated: Stated = ONLY_ROLES, **files: str) -> list[str]:
+def refused(stated: CablingOptions = ONLY_ROLES, **files: str) -> list[str]:
     texts = {name.replace("_", "."): text for name, text in files.items()}
     with pytest.raises(InputError) as error:
         read_wiring(texts, stated)
@@ -110,7 +115,7 @@ def test_exports_of_netbox_as_csv_are_read_together() -> None:
         "gpu1,eth0,True,OSFP (400GE),\nleaf1,Ethernet256,True,OSFP (800GE),—\nspine1,mgmt0,True,Virtual,\n"
     )
     devices = "Name,Status,Role,Type\nleaf1,Active,Leaf,SN5600\nspine1,Active,spine,SN5600\ngpu1,Active,GPU,XE9680\n"
-    stated = Stated(roles=(("role:gpu", "host"),))
+    stated = CablingOptions(roles=(("role:gpu", "host"),))
     assert read(cables, interfaces, devices, stated=stated) == LINKS
 
 
@@ -173,7 +178,7 @@ def cable(a: Any, b: Any, length: float | None = 3, unit: str | None = "m", **fi
 
 HOST = cable(termination("gpu1", "eth0"), termination("leaf1", "Ethernet0"))
 UPLINK = cable(termination("leaf1", "Ethernet256"), termination("spine1", "Ethernet0"), 98, "ft")
-GPU = Stated(roles=(("role:gpu-server", "host"),))
+GPU = CablingOptions(roles=(("role:gpu-server", "host"),))
 
 
 def test_the_api_of_netbox_gives_devices_interfaces_and_cables() -> None:
@@ -253,7 +258,7 @@ def lldp(**ports: Any) -> str:
     return json.dumps({"lldp": {"interface": [{name: value} for name, value in ports.items()]}}, indent=1)
 
 
-LLDP = Stated(ROLES, ALL.speeds, ALL.cables, without=("mgmt*",))
+LLDP = CablingOptions(ROLES, ALL.speeds, ALL.cables, without=("mgmt*",))
 
 
 def test_the_far_end_tells_what_it_calls_its_own_port() -> None:
@@ -283,7 +288,7 @@ def test_what_the_two_ends_say_against_each_other_is_located_at_both() -> None:
 
 
 def test_lengths_come_from_the_sheet_where_lldp_has_none() -> None:
-    assert read(SHEET, stated=Stated(ROLES, without=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
+    assert read(SHEET, stated=CablingOptions(ROLES, without=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
 
 
 FAULTS: dict[str, tuple[str, list[str]]] = {
@@ -398,7 +403,7 @@ def test_what_is_written_is_a_topology_that_resolves() -> None:
 
 def test_names_that_yaml_would_take_for_something_else_are_quoted() -> None:
     text = "leaf1,Ethernet0,on,eth0,3m\nleaf1,Ethernet4,7,eth0,3m\n"
-    stated = Stated((("leaf*", "leaf"), ("*", "host")), speeds=ALL.speeds)
+    stated = CablingOptions((("leaf*", "leaf"), ("*", "host")), speeds=ALL.speeds)
     lines = topology_yaml(read_wiring({"c.csv": text}, stated)).splitlines()
     assert '    "on": {role: host}' in lines
     assert '    "7": {role: host}' in lines

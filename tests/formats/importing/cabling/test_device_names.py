@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.importing.cabling.device_names import Names, folded
+from lossless.formats.importing.cabling.device_names import DeviceNames, folded
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 
@@ -25,7 +25,7 @@ KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
     ],
 )
 def test_a_name_means_one_device_or_none(word: str, device: str | None) -> None:
-    assert Names(KNOWN).find(word) == device
+    assert DeviceNames(KNOWN).find(word) == device
 
 
 def test_names_of_one_device_become_one_and_others_stay() -> None:

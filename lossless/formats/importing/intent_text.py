@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.draft import DEFAULT_MTU
-from lossless.formats.importing.votes import most
+from lossless.formats.importing.majority import most
 from lossless.formats.intent.hosts import Hosts
 from lossless.ground.basics.units import format_rate, parse_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.importing.model import Cabled, Device, Draft, DraftClass, EcnCurve, End
+    from lossless.formats.importing.model import Draft, DraftClass, EcnCurve, ImportDevice, ImportLink
+    from lossless.model.fabric.cabling import CableEnd
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 _WORDS = frozenset(
@@ -146,7 +147,7 @@ def _hardware(draft: Draft) -> Iterator[str]:
     yield f"  nic: {_text(draft.nic)}"
 
 
-def _usual_hardware(draft: Draft) -> dict[str, Device]:
+def _usual_hardware(draft: Draft) -> dict[str, ImportDevice]:
     """Return, by role, a device with the hardware that most of that role have; there must be one for leaves."""
     found = {}
     for role in ("leaf", "spine", "super-spine"):
@@ -158,11 +159,11 @@ def _usual_hardware(draft: Draft) -> dict[str, Device]:
     return found if "leaf" in found else {"leaf": next(iter(found.values())), **found}
 
 
-def _hardware_of(device: Device) -> tuple[str, str]:
+def _hardware_of(device: ImportDevice) -> tuple[str, str]:
     return device.profile.name, device.hwsku.name
 
 
-def _switch(device: Device, split: dict[str, str] | None = None) -> str:
+def _switch(device: ImportDevice, split: dict[str, str] | None = None) -> str:
     fields = [f"profile: {_text(device.profile.name)}", f"hwsku: {_text(device.hwsku.name)}"]
     if split:
         cages = ", ".join(f"{_text(cage)}: {text}" for cage, text in split.items())
@@ -194,13 +195,13 @@ def _topology(draft: Draft) -> Iterator[str]:
     yield from (line for link in draft.links for line in _link(link))
 
 
-def _link(link: Cabled) -> Iterator[str]:
+def _link(link: ImportLink) -> Iterator[str]:
     ends = f"a: {_end(link.a)}, b: {_end(link.b)}"
     comment = f"  # {_printable('; '.join(link.notes))}" if link.notes else ""
     yield f"    - {{{ends}, links: 1 x {_rate(link.speed_bps)}, cable: {link.cable_m}m}}{comment}"
 
 
-def _end(end: End) -> str:
+def _end(end: CableEnd) -> str:
     return _text(end.device if end.port is None else f"{end.device}:{end.port}")
 
 

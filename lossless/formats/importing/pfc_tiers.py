@@ -4,45 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.votes import most
+from lossless.formats.importing.majority import most
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.formats.importing.model import Cabled, Device, End
+    from lossless.formats.importing.model import ImportDevice, ImportLink
+    from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port
 
 TIERS = ("hosts", "uplinks", "spine_uplinks")
 
 
-class Tiers(NamedTuple):
+class PfcTiers(NamedTuple):
     """Which tiers pause, None where all do or none does; and the ports of those that do not."""
 
     pausing: tuple[str, ...] | None
-    silent: frozenset[End]
+    silent: frozenset[CableEnd]
 
 
-def find_tiers(devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]) -> Tiers:
+def find_tiers(
+    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
+) -> PfcTiers:
     """Return the tiers on most of whose ports PFC is on; ``role_of`` names the role of every switch."""
     ports = _ports_by_tier(devices, role_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):
-        return Tiers(None, frozenset())
+        return PfcTiers(None, frozenset())
     silent = frozenset(end for tier, ends in ports.items() if tier not in pausing for end in ends)
-    return Tiers(pausing, silent)
+    return PfcTiers(pausing, silent)
 
 
-def _pause(ports: dict[End, Port]) -> bool:
+def _pause(ports: dict[CableEnd, Port]) -> bool:
     winner, _ = most(bool(port.qos and port.qos.pfc.priorities) for port in ports.values())
     return winner is True
 
 
 def _ports_by_tier(
-    devices: Sequence[Device], role_of: Mapping[str, str], links: Sequence[Cabled]
-) -> dict[str, dict[End, Port]]:
+    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
+) -> dict[str, dict[CableEnd, Port]]:
     by_name = {device.name: device for device in devices}
-    found: dict[str, dict[End, Port]] = {}
+    found: dict[str, dict[CableEnd, Port]] = {}
     for link in links:
         tier = _tier(link, role_of)
         for end in (link.a, link.b):
@@ -51,7 +54,7 @@ def _ports_by_tier(
     return found
 
 
-def _tier(link: Cabled, role_of: Mapping[str, str]) -> str:
+def _tier(link: ImportLink, role_of: Mapping[str, str]) -> str:
     """Return the tier of a link by its lower end; what is no switch is declared as a host."""
     ends = {role_of.get(link.a.device), role_of.get(link.b.device)}
     if None in ends:

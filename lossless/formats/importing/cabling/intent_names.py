@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import joined
-from lossless.formats.importing.cabling.device_names import Names, claimed_twice
+from lossless.formats.importing.cabling.device_names import DeviceNames, claimed_twice
+from lossless.formats.importing.cabling.documents import line_path
 from lossless.formats.importing.cabling.files import gather
-from lossless.formats.importing.cabling.lines import line_path
 from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
 from lossless.formats.importing.cabling.topology import left_out
-from lossless.formats.importing.model import End
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -19,15 +18,15 @@ from lossless.model.fabric.cabling import CableEnd, FoundCable, Told
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.importing.cabling.cables import Cable
-    from lossless.formats.importing.cabling.files import Gathered
+    from lossless.formats.importing.cabling.cables import FileCable
+    from lossless.formats.importing.cabling.files import CableFiles
     from lossless.model.fabric.cabling import PlannedCable
     from lossless.model.fabric.model import Switch
 
 _MANY = 5
 
 
-class Declared(NamedTuple):
+class IntentNames(NamedTuple):
     """What an intent calls its devices and ports. ``ports`` are those of switches, by device.
 
     ``host_ports`` are those that the intent names of devices that are no switches of its own; ``should`` says to which
@@ -37,12 +36,12 @@ class Declared(NamedTuple):
     devices: frozenset[str]
     ports: Mapping[str, PortNames]
     host_ports: Mapping[str, frozenset[str]]
-    should: Mapping[End, str]
+    should: Mapping[CableEnd, str]
 
 
 def declared_by(
     devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
-) -> Declared:
+) -> IntentNames:
     """Return the names of an intent; switches that are alike share theirs."""
     ports, shared = dict[str, PortNames](), dict[tuple[int, int], PortNames]()
     for switch in switches:
@@ -54,17 +53,17 @@ def declared_by(
     named: dict[str, set[str]] = {}
     should = {}
     for cable in planned:
-        should[End(*cable.a)] = cable.b.device
+        should[CableEnd(*cable.a)] = cable.b.device
         if cable.b.device in ports:
-            should[End(*cable.b)] = cable.a.device
+            should[CableEnd(*cable.b)] = cable.a.device
         elif cable.b.port is not None:
             named.setdefault(cable.b.device, set()).add(cable.b.port)
-    return Declared(
+    return IntentNames(
         frozenset(devices), ports, {name: frozenset(found) for name, found in named.items()}, should
     )
 
 
-def read_found(texts: Mapping[str, str], declared: Declared, without: Sequence[str] = ()) -> Told:
+def read_found(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> Told:
     """Return the cables that files tell of, as far as a declared device is at one of their ends.
 
     Raises:
@@ -74,16 +73,16 @@ def read_found(texts: Mapping[str, str], declared: Declared, without: Sequence[s
     gathered = gather(texts, declared.devices)
     if gathered.problems:
         raise InputError(gathered.problems)
-    return _Reader(gathered, declared, without).told()
+    return _CableMapper(gathered, declared, without).told()
 
 
-class _Reader:
-    def __init__(self, gathered: Gathered, declared: Declared, without: Sequence[str]) -> None:
+class _CableMapper:
+    def __init__(self, gathered: CableFiles, declared: IntentNames, without: Sequence[str]) -> None:
         self._declared = declared
         self._gathered = gathered
         self._problems: list[Problem] = []
         self._said = [cable for cable in gathered.cables if not left_out(cable, without)]
-        names = Names(declared.devices)
+        names = DeviceNames(declared.devices)
         words = {end.device for cable in self._said for end in (cable.a, cable.b)} | gathered.listed
         self._meant = {
             word: device for word in {*words, *gathered.listening.values()} if (device := names.find(word))
@@ -125,17 +124,17 @@ class _Reader:
             says = f"none of its devices is in the intent: it has {words}, the intent {_some(self._declared.devices)}"
             self._problems.append(Problem(file, None, None, says))
 
-    def _renamed(self, cable: Cable) -> Cable:
+    def _renamed(self, cable: FileCable) -> FileCable:
         a, b = (end._replace(device=self._meant.get(end.device, end.device)) for end in (cable.a, cable.b))
         return cable._replace(a=a, b=b)
 
-    def _concerns(self, cable: Cable) -> bool:
+    def _concerns(self, cable: FileCable) -> bool:
         """Return whether an end is at a declared device, and not at a port for its management."""
         if not {cable.a.device, cable.b.device} & self._declared.devices:
             return False
         return not any(self._is_out_of_band(end) for end in (cable.a, cable.b))
 
-    def _is_out_of_band(self, end: End) -> bool:
+    def _is_out_of_band(self, end: CableEnd) -> bool:
         names = self._declared.ports.get(end.device)
         return (
             names is not None
@@ -144,9 +143,9 @@ class _Reader:
             and names.find(end.port) is None
         )
 
-    def _refuse_ports(self, cables: Iterable[Cable]) -> None:
+    def _refuse_ports(self, cables: Iterable[FileCable]) -> None:
         """Note switches of whose ports the files know no name that the intent has."""
-        unknown: dict[str, list[Cable]] = {}
+        unknown: dict[str, list[FileCable]] = {}
         known = set()
         for cable in cables:
             for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
@@ -160,7 +159,7 @@ class _Reader:
         for device in unknown.keys() - known:
             self._problems.append(self._no_such_ports(device, unknown[device]))
 
-    def _no_such_ports(self, device: str, cables: Sequence[Cable]) -> Problem:
+    def _no_such_ports(self, device: str, cables: Sequence[FileCable]) -> Problem:
         said = {
             end.port for cable in cables for end in (cable.a, cable.b) if end.device == device and end.port
         }
@@ -168,7 +167,7 @@ class _Reader:
         says = f"{device} has no port called {_some(said)}; write them as SONiC calls them, {example}, or by alias"
         return cables[0].place.problem(says)
 
-    def _with_ports(self, cable: Cable) -> Cable:
+    def _with_ports(self, cable: FileCable) -> FileCable:
         """Return a cable with the names that the intent has for its ports; None where nobody can tell."""
         a = cable.a._replace(port=self._port(cable.a))
         if not cable.heard:
@@ -177,10 +176,10 @@ class _Reader:
         if names is not None:
             port = next((name for word in cable.b_words if (name := names.find(word))), None)
             return cable._replace(a=a, b=cable.b._replace(port=port), b_words=())
-        words = (self._port(End(cable.b.device, word)) for word in cable.b_words)
+        words = (self._port(CableEnd(cable.b.device, word)) for word in cable.b_words)
         return cable._replace(a=a, b_words=tuple(word for word in words if word))
 
-    def _port(self, end: End) -> str | None:
+    def _port(self, end: CableEnd) -> str | None:
         if end.port is None:
             return None
         names = self._declared.ports.get(end.device)
@@ -201,14 +200,14 @@ class _Reader:
                     found.setdefault(end.device, set()).update(word.lower() for word in words if word)
         return found
 
-    def _found(self, cable: Cable) -> FoundCable:
+    def _found(self, cable: FileCable) -> FoundCable:
         a, b = (CableEnd(*end) for end in (cable.a, cable.b))
         speed_bps = cable.speed_bps or self._speeds.get(cable.a) or self._speeds.get(cable.b)
         return FoundCable(
             a, b, speed_bps, cable.cable_m, Origin(cable.place.file, line_path(cable.place.line))
         )
 
-    def _set_speeds(self) -> dict[End, int]:
+    def _set_speeds(self) -> dict[CableEnd, int]:
         """Return the speed that interfaces are set to, by the names of the intent."""
         ends = (
             (end._replace(device=self._meant.get(end.device, end.device)), speed_bps)
@@ -218,7 +217,7 @@ class _Reader:
         return {end._replace(port=self._port(end)): speed_bps for end, speed_bps in ends}
 
 
-def _one_a_port(cables: Iterable[Cable], should: Mapping[End, str]) -> Iterator[Cable]:
+def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> Iterator[FileCable]:
     """Yield cables, and of several neighbours that one port heard the one that should be there, if it is."""
     kept = list(cables)
     expected = {
@@ -233,7 +232,7 @@ def _one_a_port(cables: Iterable[Cable], should: Mapping[End, str]) -> Iterator[
             yield cable
 
 
-def _first_file(gathered: Gathered) -> str:
+def _first_file(gathered: CableFiles) -> str:
     places = [cable.place for cable in gathered.cables] + [
         place for one in gathered.found for _, _, place in one.roles
     ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.formats.importing.compare import Cell
-    from lossless.formats.importing.model import Device, Draft
+    from lossless.formats.importing.model import Draft, ImportDevice
     from lossless.model.fabric.model import Switch
 
 KINDS = {
@@ -48,7 +48,7 @@ UNEXPLAINED = "unexplained"
 _MAPS_OF_PFC = ("MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
 
 
-class Difference(NamedTuple):
+class ImportDifference(NamedTuple):
     """A field that does not come back as it was, and its kind."""
 
     device: str
@@ -59,7 +59,7 @@ class Difference(NamedTuple):
 class Explainer:
     """Sorts the differences of one device by their reason."""
 
-    def __init__(self, device: Device, rendered: Switch, draft: Draft) -> None:
+    def __init__(self, device: ImportDevice, rendered: Switch, draft: Draft) -> None:
         self._device = device
         self._switch = rendered
         self._draft = draft
@@ -78,10 +78,12 @@ class Explainer:
         ports = (port.qos for port in self._switch.ports if port.qos)
         return {group.number for qos in ports for group in qos.groups if group is not None}
 
-    def differences(self, cells: Iterable[Cell]) -> list[Difference]:
+    def differences(self, cells: Iterable[Cell]) -> list[ImportDifference]:
         """Return what differs among the cells of a device."""
         return [
-            Difference(self._device.name, self._kind(cell), cell) for cell in cells if cell.state != "same"
+            ImportDifference(self._device.name, self._kind(cell), cell)
+            for cell in cells
+            if cell.state != "same"
         ]
 
     def _kind(self, cell: Cell) -> str:
@@ -198,7 +200,7 @@ class Explainer:
         return "unlike most"
 
 
-def _bound(device: Device) -> dict[tuple[str, str], set[str]]:
+def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
     """Return the objects that something refers to, each with the ports that do."""
     found: dict[tuple[str, str], set[str]] = {}
     for (table, field), target in REFERENCES.items():
@@ -247,7 +249,7 @@ def total(each: Iterable[Figures]) -> Figures:
     return Figures(*map(sum, zip(*found, strict=True))) if found else Figures(0, 0, 0, 0, 0, 0, 0)
 
 
-def by_kind(differences: Iterable[Difference]) -> dict[str, int]:
+def by_kind(differences: Iterable[ImportDifference]) -> dict[str, int]:
     """Return how many fields differ for each reason, most first."""
     counts = Counter(difference.kind for difference in differences)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

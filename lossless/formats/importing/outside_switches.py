@@ -10,8 +10,7 @@ from lossless.formats.sonic.roles import ROLES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.formats.importing.links import Wiring
-    from lossless.formats.importing.model import Device
+    from lossless.formats.importing.model import ImportDevice, ImportWiring
 
 _SWITCH_PORT = re.compile(r"Ethernet[0-9]+(?:/[0-9]+)*")
 """What SONiC and others call ports of switches; a host's port is called otherwise."""
@@ -19,7 +18,7 @@ _ABOVE = {"leaf": "spine", "spine": "leaf", "super-spine": "spine"}
 """What a switch is taken for that only its port tells from a host: leaves are under spines, and spines over leaves."""
 
 
-def neighbor_kind(device: Device, neighbor: str) -> str:
+def neighbor_kind(device: ImportDevice, neighbor: str) -> str:
     """Return what a device holds a neighbour for (DEVICE_NEIGHBOR_METADATA), empty where it does not say."""
     rows = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     row = rows.get(neighbor) if isinstance(rows, dict) else None
@@ -27,7 +26,7 @@ def neighbor_kind(device: Device, neighbor: str) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def switches_outside(devices: Sequence[Device], wiring: Wiring) -> dict[str, str]:
+def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, str]:
     """Return the role of each far end that is a switch: by its type, else because its port is called as a switch's."""
     found: dict[str, str] = {}
     by_name = {device.name: device for device in devices}
@@ -43,6 +42,6 @@ def switches_outside(devices: Sequence[Device], wiring: Wiring) -> dict[str, str
     return found
 
 
-def roles(devices: Iterable[Device], outside: Mapping[str, str]) -> dict[str, str]:
+def roles(devices: Iterable[ImportDevice], outside: Mapping[str, str]) -> dict[str, str]:
     """Return the role of every switch, those outside among them."""
     return {**outside, **{device.name: device.role for device in devices}}
