@@ -14,6 +14,7 @@ from lossless.formats.importing.model import Draft
 from lossless.formats.importing.outside_switches import roles, switches_outside
 from lossless.formats.importing.pfc_tiers import find_tiers
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile
 
 PREFERRED_NIC = "connectx-7"
-DEFAULT_MTU = 9100
-"""What an intent takes where it says nothing."""
 
 
 def draft_of(
@@ -108,7 +107,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
     ]
     usual, vote = most(found)
     if usual is None:
-        return DEFAULT_MTU, ()
+        return DEFAULT_SWITCH_MTU_BYTES, ()
     # A port of the base may have more than the intent says, never less.
     least = min(found)
     return (

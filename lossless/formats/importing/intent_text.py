@@ -7,10 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import breakouts
-from lossless.formats.importing.draft import DEFAULT_MTU
 from lossless.formats.importing.majority import most
-from lossless.formats.intent.hosts import Hosts
 from lossless.ground.basics.units import format_rate, parse_rate
+from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,11 +89,10 @@ def _policies(draft: Draft) -> Iterator[str]:
         yield f"pfc: {{{', '.join(_pfc(draft))}}}"
     marks = any(cls.ecn for cls in lossless)
     yield f"congestion_control: {'dcqcn' if marks else 'pfc-only'}  # {_WHY_MARKS if marks else _WHY_NOT}"
-    if draft.mtu_bytes != DEFAULT_MTU:
+    if draft.mtu_bytes != DEFAULT_SWITCH_MTU_BYTES:
         yield from _comments(draft.notes["mtu"])
         yield f"mtu: {draft.mtu_bytes}"
-    usual = Hosts().mtu
-    if draft.mtu_bytes < usual:
+    if draft.mtu_bytes < DEFAULT_HOST_MTU_BYTES:
         yield f"hosts: {{mtu: {draft.mtu_bytes}}}  # no switch knows it: as large as the switches let through"
     yield ""
 

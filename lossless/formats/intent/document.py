@@ -14,6 +14,7 @@ from lossless.formats.intent.policy import Buffers, CongestionControlField, Pfc,
 from lossless.formats.intent.sonic import Sonic
 from lossless.formats.intent.wiring import Hardware, Name, NetworkChoice, Topology
 from lossless.ground.basics.nearest import nearest
+from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
 PRESETS = ("azure", "nvidia", "pfc-only")
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
@@ -51,7 +52,7 @@ class Intent(Model):
     hosts: Hosts = Hosts()
     buffers: Buffers = Buffers()
     sonic: Sonic = Sonic()
-    mtu: FrameSize = 9100
+    mtu: FrameSize = DEFAULT_SWITCH_MTU_BYTES
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
     telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()
     cluster: Cluster | None = None

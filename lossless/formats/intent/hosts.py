@@ -23,6 +23,7 @@ from lossless.formats.intent.base import (
 )
 from lossless.formats.intent.environment import Environment
 from lossless.formats.intent.kubernetes import Kubernetes
+from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES
 
 _INTERFACE_SCHEMA = {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$"}
 Interface = Annotated[str, WithJsonSchema(_INTERFACE_SCHEMA)]
@@ -117,7 +118,7 @@ class Hosts(Model):
     hand.
     """
 
-    mtu: FrameSize = 9000
+    mtu: FrameSize = DEFAULT_HOST_MTU_BYTES
     traffic_class: Annotated[
         int | Literal["derived", "unset"],
         BeforeValidator(_traffic_class),

@@ -96,10 +96,10 @@ def _assumed() -> SourcedTraffic:
     from lossless.analysis.buffers.headroom.cases import SourcedTraffic
     from lossless.analysis.buffers.headroom.methods import SourcedValue
     from lossless.formats.intent.resolve.buffers import LOSSLESS_MTU_BYTES, SMALL_PACKET_PERCENT
-    from lossless.formats.sonic.to_model.devices import DEFAULT_MTU
+    from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
     return SourcedTraffic(
-        SourcedValue(DEFAULT_MTU, "SONiC's default"),
+        SourcedValue(DEFAULT_SWITCH_MTU_BYTES, "SONiC's default"),
         SourcedValue(LOSSLESS_MTU_BYTES, "SONiC's default"),
         SourcedValue(SMALL_PACKET_PERCENT, "SONiC's default until 2024-10"),
     )

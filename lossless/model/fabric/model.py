@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 Door = Literal["intent", "config_db", "hosts"]
+DEFAULT_SWITCH_MTU_BYTES = 9100
+"""MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR), and of an intent."""
+DEFAULT_HOST_MTU_BYTES = 9000
+"""MTU of hosts where an intent states none."""
 
 
 class NamedDscp(NamedTuple):

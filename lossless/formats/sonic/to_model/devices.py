@@ -13,6 +13,7 @@ from lossless.formats.sonic.to_model.rows import Objects
 from lossless.formats.sonic.tunnel import tunnel_maps
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import (
+    DEFAULT_SWITCH_MTU_BYTES,
     Cable,
     ClassSet,
     Fabric,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
-
-DEFAULT_MTU = 9100
-"""MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR)."""
 
 
 def read_fabric(
@@ -150,7 +148,7 @@ class _Reader:
     def _mtu(self, row: Row | None) -> Maybe[int]:
         """Return the MTU; the default counts where none is written, not where it cannot be read."""
         if row is not None and "mtu" not in row.fields:
-            return DEFAULT_MTU
+            return DEFAULT_SWITCH_MTU_BYTES
         mtu = self._positive(row, "mtu")
         return UNKNOWN if mtu is None else mtu
 
