@@ -1,4 +1,4 @@
-"""The dynamic buffer model worked out: the pools and lossless profiles that a switch computes for itself.
+"""The dynamic buffer model: the pools and lossless profiles that a switch computes for itself.
 
 What follows is the same arithmetic as for pools that are rendered (``buffers.pools``), with the headroom
 that the switch computes for the length it is told. On Barefoot chips pools have fixed sizes.
@@ -41,12 +41,12 @@ def with_computed_buffers(fabric: Fabric) -> Fabric:
     return fabric._replace(switches=switches)
 
 
-def _like(known: dict[int, Switch], switch: Switch) -> Switch:
-    """Return one switch worked out; those that are alike share what comes of it."""
-    if id(switch.ports) not in known:
-        known[id(switch.ports)] = _computed(switch)
-    found = known[id(switch.ports)]
-    return switch._replace(ports=found.ports, qos=found.qos)
+def _like(by_ports: dict[int, Switch], switch: Switch) -> Switch:
+    """Return one switch with computed buffers; identical switches share the result."""
+    if id(switch.ports) not in by_ports:
+        by_ports[id(switch.ports)] = _computed(switch)
+    computed = by_ports[id(switch.ports)]
+    return switch._replace(ports=computed.ports, qos=computed.qos)
 
 
 def _computed(switch: Switch) -> Switch:
@@ -68,7 +68,7 @@ def _computed(switch: Switch) -> Switch:
                 own[key] = _with_profile(port.qos, _profile(port, need, pool, told))
             port = port._replace(qos=own[key])
         ports.append(port)
-    pools = tuple(pool if one.name == pool.name else one for one in switch.qos.pools)
+    pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
     return switch._replace(ports=tuple(ports), qos=switch.qos._replace(pools=pools))
 
 

@@ -46,7 +46,11 @@ class Trigger(NamedTuple):
         return static_group_threshold_bytes(self.static_bytes or 0, self.pool_bytes, groups)
 
     def egress_bytes(self, fan_in: int) -> float:
-        """Return N T(N), what an egress queue holds when the N groups that feed it first pause."""
+        """Return N T(N), what an egress queue holds when the N groups that feed it first pause.
+
+        It grows with N although T(N) falls, so Kmin and Kmax compare with this, not with T(N), and the tightest
+        incast that congests at all has two senders.
+        """
         return fan_in * self.threshold_bytes(fan_in)
 
 
@@ -65,13 +69,13 @@ class EcnMarking(NamedTuple):
 
 
 def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
-    """Return the ports with PFC, by what is alike, for each kind of switch; only those that it has."""
-    found: dict[int, list[PortSet]] = {}
+    """Return the port sets with PFC of each kind of switch, without ports that no switch of that kind has."""
+    by_kind: dict[int, list[PortSet]] = {}
     for ports in view.lossless_sets:
         placed = tuple(port for port in ports.ports if port.placed)
         if placed:
-            found.setdefault(id(ports.switch), []).append(ports._replace(ports=placed))
-    return tuple(map(tuple, found.values()))
+            by_kind.setdefault(id(ports.switch), []).append(ports._replace(ports=placed))
+    return tuple(map(tuple, by_kind.values()))
 
 
 def chip_bytes(switch: Switch) -> int | None:
@@ -174,18 +178,18 @@ def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnM
     if wred is None or not wred.marks or ports_with_pfc(sets) < 2:
         return None
     triggers = list(_triggers(sets, priority))
-    missing = next((found for found in triggers if isinstance(found, MissingInput)), None)
-    known = [found for found in triggers if isinstance(found, Trigger)]
-    if missing is not None or not known:
+    missing = next((candidate for candidate in triggers if isinstance(candidate, MissingInput)), None)
+    usable = [candidate for candidate in triggers if isinstance(candidate, Trigger)]
+    if missing is not None or not usable:
         return missing
     kmin, kmax = wred.green.min_bytes, wred.green.max_bytes
     if kmin is None or kmax is None:
         return MissingInput("the WRED profile does not give both thresholds")
     if max(kmin, kmax) > LARGEST_THRESHOLD:
         return MissingInput("a WRED threshold is larger than orchagent can read")
-    if not all(found.pool_bytes for found in known):
+    if not all(candidate.pool_bytes for candidate in usable):
         return MissingInput("the pool has nothing left to share")
-    tightest = min(known, key=lambda found: found.threshold_bytes(1))
+    tightest = min(usable, key=lambda candidate: candidate.threshold_bytes(1))
     fan_out = ports_with_pfc(sets) - 1
     return EcnMarking(wred, kmin, kmax, tightest, worst_fan_in(sets, egress), fan_out)
 

@@ -41,21 +41,13 @@ class PortLoad(NamedTuple):
     egress_reserved_bytes: int
 
 
-class PoolPlan(NamedTuple):
-    """The pools of a switch; ``shortage_bytes`` is what the headroom lacks, 0 if it fits."""
-
-    pools: tuple[Pool, ...]
-    headroom_sum_bytes: int
-    shortage_bytes: int
-
-
 def plan_pools(
     asic: Asic,
     defaults: BufferDefaults,
     loads: tuple[PortLoad, ...],
     oversubscription: float | None,
     origin: Origin,
-) -> PoolPlan:
+) -> tuple[Pool, ...]:
     """Return the pools that remain once every port in use has its headroom.
 
     ``oversubscription`` divides the shared headroom pool, where the HWSKU has one: 1.0 holds the headroom of
@@ -70,7 +62,7 @@ def plan_pools(
     else:
         room = _room(defaults, loads, shared)
         sizes = _other_sizes(defaults, room, shared)
-    pools = tuple(
+    return tuple(
         Pool(
             name=pool.name,
             kind=pool.type,
@@ -81,8 +73,6 @@ def plan_pools(
         )
         for pool in defaults.pools
     )
-    headroom_sum = sum(load.row.headroom_bytes * load.lossless_groups for load in loads)
-    return PoolPlan(pools, headroom_sum, max(0, -room))
 
 
 def chip_bytes(defaults: BufferDefaults) -> int:

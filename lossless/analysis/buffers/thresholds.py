@@ -12,28 +12,6 @@ sufficient.
 from __future__ import annotations
 
 from lossless.ground.basics.errors import QuantityError
-from lossless.ground.basics.records import NamedTuple
-
-
-class FanOutMargin(NamedTuple):
-    """What one ingress group holds when it feeds congested egress queues, against what makes it pause.
-
-    ``unmarked_bytes`` may be held with no queue above Kmin, ``fully_marked_bytes`` with none above Kmax.
-    """
-
-    unmarked_bytes: int
-    fully_marked_bytes: int
-    threshold_bytes: float
-
-    @property
-    def kmin_margin_bytes(self) -> float:
-        """Room left when the first mark is due; negative means PFC can come before any mark."""
-        return self.threshold_bytes - self.unmarked_bytes
-
-    @property
-    def kmax_margin_bytes(self) -> float:
-        """Room left when every packet is marked; negative means PFC can come before full marking."""
-        return self.threshold_bytes - self.fully_marked_bytes
 
 
 def alpha(dynamic_th: int) -> float:
@@ -66,69 +44,8 @@ def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: 
     return min(float(static_th_bytes), pool_bytes / groups)
 
 
-def xoff_egress_bytes(alpha: float, pool_bytes: int, fan_in: int, reserved_bytes: int = 0) -> float:
-    """Return N T(N), what the egress queue of an N:1 incast holds when its ingress groups first send XOFF.
-
-    It grows with N although T(N) falls, so Kmin and Kmax compare with this, not with T(N), and the tightest
-    incast that congests at all has two senders.
-
-    Raises:
-        QuantityError: no sender, or an alpha that is not positive.
-    """
-    return fan_in * group_threshold_bytes(alpha, pool_bytes, fan_in, reserved_bytes)
-
-
-def fan_out_margin(
-    threshold_bytes: float, kmin_bytes: int, kmax_bytes: int, congested_egresses: int
-) -> FanOutMargin:
-    """Return the margin of one ingress group fanned out to n congested egress queues.
-
-    Nothing is marked while each queue is below Kmin, yet the group may hold n Kmin: the direction in which
-    Kmin can be too high. ``threshold_bytes`` is that of one loaded group, T(1). Source: DCQCN, SIGCOMM'15,
-    section 4.
-
-    Raises:
-        QuantityError: no egress.
-    """
-    _require_groups(congested_egresses)
-    return FanOutMargin(congested_egresses * kmin_bytes, congested_egresses * kmax_bytes, threshold_bytes)
-
-
-def first_pfc_ns(
-    threshold_bytes: float, rate_bps: int, fan_in: int, *, first_arrival_ns: float = 0.0
-) -> float:
-    """Return when a synchronous N:1 incast at line rate first pauses: T / (C (1 - 1/N)) after its first bit.
-
-    Each of N groups fills at C and drains at C / N, all links at ``rate_bps``. Infinite for one sender.
-    Source: the threshold above and the slope of the queue; packet-level simulation agrees to within the time
-    in which a group grows by one frame.
-
-    Raises:
-        QuantityError: no sender.
-    """
-    _require_groups(fan_in)
-    if fan_in == 1:
-        return float("inf")
-    fill_bytes_per_ns = rate_bps / 8e9 * (1 - 1 / fan_in)
-    return first_arrival_ns + threshold_bytes / fill_bytes_per_ns
-
-
-def peak_egress_bytes(threshold_bytes: float, headroom_bytes: float, fan_in: int) -> float:
-    """Return the egress peak of a synchronous N:1 incast that only PFC holds back: N (T + h (N - 1) / N).
-
-    h is the headroom need of one group (see :func:`lossless.analysis.buffers.headroom.formulas.floor_headroom`), or its
-    configured headroom where that is smaller. Packet-level simulation agrees within 1 % where the headroom is
-    enough, within 5 % where it is not.
-
-    Raises:
-        QuantityError: no sender.
-    """
-    _require_groups(fan_in)
-    return fan_in * threshold_bytes + headroom_bytes * (fan_in - 1)
-
-
 def stuck_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
-    """Return what N lossless groups hold for one egress that stands still: N (T + h).
+    """Return what N lossless groups hold for one stalled egress: N (T + h).
 
     Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue that may
     hold less drops before PFC can protect it. Derived from the threshold above; that lossless traffic must not
@@ -139,22 +56,6 @@ def stuck_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: i
     """
     _require_groups(senders)
     return senders * (threshold_bytes + headroom_bytes)
-
-
-def dcqcn_no_pfc_before_ecn_bytes(
-    buffer_bytes: int, ports: int, priorities: int, flight_bytes: int, beta: float
-) -> float:
-    """Return the bound on Kmin below which ECN marks before PFC starts: beta (B - p n t) / (p n (beta + 1)).
-
-    n ports, p priorities, t the headroom (``t_flight``) of each, beta the chip's alpha. It covers the worst
-    fan-out: one ingress feeding n congested egresses. Source: DCQCN, SIGCOMM'15, section 4.
-
-    Raises:
-        QuantityError: no port or no priority.
-    """
-    _require_groups(ports * priorities)
-    groups = ports * priorities
-    return beta * (buffer_bytes - groups * flight_bytes) / (groups * (beta + 1))
 
 
 def _require_groups(groups: int) -> None:

@@ -2,7 +2,7 @@
 
 *Unsafe*: a drop is possible (headroom below need, or no headroom at all), or nothing ends a storm (no
 watchdog runs). *On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and
-:data:`HEADROOM_RATIO_EDGE`. *Not judged*: an input is unknown; the rest is judged all the same. Whether PFC
+:data:`HEADROOM_RATIO_EDGE`. *Not judged*: an input is unknown; the rest is checked all the same. Whether PFC
 fires at all, and whether marks come first, is reported with its margin and is no verdict: marks came first in
 181 of 183 simulated cases, and PFC fired anyway in 92 of them (packet-level simulation, ns-3.39,
 inet-tub/ns3-datacenter @6ddb4a4).
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 BufferVerdict = Literal["unsafe", "on the edge", "safe", "not judged"]
 BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not judged")
-"""Worst first; what is not judged outweighs nothing that is."""
+"""Worst first; what is not checked outweighs nothing that is."""
 
 HEADROOM_EDGE_FRAMES = 1
 """A headroom margin below so many frames of the port's MTU is on the edge. Derived: a frame is stored whole
@@ -82,7 +82,11 @@ class FanIn(NamedTuple):
 
 
 class FanOut(NamedTuple):
-    """One port that feeds ``egresses`` congested queues: T(1) less n x Kmin and less n x Kmax."""
+    """One port that feeds ``egresses`` congested queues: T(1) less n x Kmin and less n x Kmax.
+
+    Nothing is marked while each queue is below Kmin, yet the group may hold n Kmin: here Kmin can be too high. Source:
+    DCQCN, SIGCOMM'15, section 4.
+    """
 
     egresses: int
     group_bytes: int
@@ -129,7 +133,7 @@ class PoolVerdict(NamedTuple):
 
 
 class FabricVerdict(NamedTuple):
-    """The worst of what is known of a fabric, why, and what was not judged."""
+    """The worst of what is known of a fabric, why, and what was not checked."""
 
     overall: BufferVerdict
     lines: tuple[PortVerdict, ...]
@@ -150,7 +154,7 @@ class _Part(NamedTuple):
 def fabric_verdict(view: View) -> FabricVerdict:
     """Return the verdict over every lossless port set and priority of a fabric.
 
-    A fabric without a port that has PFC is not judged: there is nothing lossless in it.
+    A fabric without a port that has PFC is not checked: there is nothing lossless in it.
     """
     lines: list[PortVerdict] = []
     pools: list[PoolVerdict] = []
@@ -164,12 +168,12 @@ def fabric_verdict(view: View) -> FabricVerdict:
             pools += map(_pool_line, sums)
     if not lines:
         missing.append("no port in service has PFC on")
-    judged: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
+    verdicts: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
         overall=_overall(lines, pools),
         lines=tuple(lines),
         pools=tuple(pools),
-        reasons=_distinct(reason for one in judged for reason in one.reasons),
+        reasons=_distinct(reason for verdict in verdicts for reason in verdict.reasons),
         not_judged=_distinct((*(reason for line in lines for reason in line.not_judged), *missing)),
     )
 
@@ -279,55 +283,56 @@ def _headroom_part(check: HeadroomCheck, where: str) -> _Part:
     return _Part("safe", f"headroom at {where}: floor only" if check.method == "floor" else "")
 
 
-def _fan_ins(found: EcnMarking) -> tuple[FanIn, ...]:
-    numbers = sorted({n for n in (*FAN_INS, found.fan_in) if 2 <= n <= found.fan_in})
-    return tuple(_fan_in(found, senders) for senders in numbers)
+def _fan_ins(ecn: EcnMarking) -> tuple[FanIn, ...]:
+    numbers = sorted({n for n in (*FAN_INS, ecn.fan_in) if 2 <= n <= ecn.fan_in})
+    return tuple(_fan_in(ecn, senders) for senders in numbers)
 
 
-def _fan_in(found: EcnMarking, senders: int) -> FanIn:
-    egress = int(found.trigger.egress_bytes(senders))
+def _fan_in(ecn: EcnMarking, senders: int) -> FanIn:
+    egress = int(ecn.trigger.egress_bytes(senders))
     return FanIn(
         senders=senders,
-        group_bytes=int(found.trigger.threshold_bytes(senders)),
+        group_bytes=int(ecn.trigger.threshold_bytes(senders)),
         egress_bytes=egress,
-        kmin_margin_bytes=egress - found.kmin_bytes,
-        kmax_margin_bytes=egress - found.kmax_bytes,
+        kmin_margin_bytes=egress - ecn.kmin_bytes,
+        kmax_margin_bytes=egress - ecn.kmax_bytes,
     )
 
 
-def _fan_outs(found: EcnMarking) -> tuple[FanOut, ...]:
-    numbers = sorted({n for n in (1, 2, found.fan_out) if n <= found.fan_out})
-    reach = int(found.trigger.threshold_bytes(1))
+def _fan_outs(ecn: EcnMarking) -> tuple[FanOut, ...]:
+    numbers = sorted({n for n in (1, 2, ecn.fan_out) if n <= ecn.fan_out})
+    group_bytes = int(ecn.trigger.threshold_bytes(1))
     return tuple(
-        FanOut(n, reach, reach - n * found.kmin_bytes, reach - n * found.kmax_bytes) for n in numbers
+        FanOut(n, group_bytes, group_bytes - n * ecn.kmin_bytes, group_bytes - n * ecn.kmax_bytes)
+        for n in numbers
     )
 
 
-def _pool_line(found: HeadroomSum) -> PoolVerdict:
-    part = _pool_part(found)
+def _pool_line(headroom: HeadroomSum) -> PoolVerdict:
+    part = _pool_part(headroom)
     return PoolVerdict(
         verdict=part.verdict,
-        switch=found.switch.name,
-        switches=len(found.switches),
-        pool=found.pool.name,
-        groups=found.groups,
-        headroom_bytes=found.headroom_bytes,
-        shared_headroom_bytes=found.shared_bytes,
-        ratio=None if found.ratio is None else round(found.ratio, 3),
-        accepted_ratio=found.accepted,
-        chip_bytes=found.chip_bytes,
+        switch=headroom.switch.name,
+        switches=len(headroom.switches),
+        pool=headroom.pool.name,
+        groups=headroom.groups,
+        headroom_bytes=headroom.headroom_bytes,
+        shared_headroom_bytes=headroom.shared_bytes,
+        ratio=None if headroom.ratio is None else round(headroom.ratio, 3),
+        accepted_ratio=headroom.accepted,
+        chip_bytes=headroom.chip_bytes,
         reasons=(part.reason,) if part.reason else (),
     )
 
 
-def _pool_part(found: HeadroomSum) -> _Part:
-    total = format_bytes(found.headroom_bytes)
-    if not found.fits:
+def _pool_part(headroom: HeadroomSum) -> _Part:
+    total = format_bytes(headroom.headroom_bytes)
+    if not headroom.fits:
         return _Part("unsafe", f"headroom of {total} leaves nothing of the chip to share")
-    accepted = found.accepted or HEADROOM_RATIO_EDGE
+    accepted = headroom.accepted or HEADROOM_RATIO_EDGE
     # The sum and the pool are whole bytes of a ratio: a thousandth apart is the same.
-    if found.ratio is not None and round(found.ratio, 3) > accepted:
-        why = f"headroom of {total} is promised {found.ratio:.2f} times over {found.pool.name}"
+    if headroom.ratio is not None and round(headroom.ratio, 3) > accepted:
+        why = f"headroom of {total} is promised {headroom.ratio:.2f} times over {headroom.pool.name}"
         return _Part("on the edge", why)
     return _Part("safe", "")
 

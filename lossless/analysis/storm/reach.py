@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import Trigger, trigger
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 Traffic = Literal["all-to-all", "incast"]
-TRAFFIC: tuple[Traffic, ...] = get_args(Traffic)
 _NEVER = float("inf")
 
 

@@ -44,7 +44,6 @@ class GpuPlacement(NamedTuple):
     per_host: int
     hosts: int
     rate_bps: float
-    port_bps: int
     nic_ports: float
     domain: int
     inside_bps: int | None
@@ -88,7 +87,6 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
         per_host=per_host,
         hosts=-(-count // per_host),
         rate_bps=min(sum(link.speed_bps for link in own) for own in links.values()) / per_host,
-        port_bps=min(link.speed_bps for own in links.values() for link in own),
         nic_ports=fewest / per_host,
         domain=domain,
         inside_bps=inside_bps,

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.thresholds import first_pfc_ns, group_threshold_bytes
+from lossless.analysis.buffers.thresholds import group_threshold_bytes
 from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
 from lossless.analysis.simulation.engine.run import Simulation
+from tests.analysis.buffers.closed_forms import first_pfc_ns
 from tests.analysis.simulation.made_networks import (
     ENDLESS_BYTES,
     chain,

@@ -131,10 +131,10 @@ def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> Sourced
 def _known_traffic(
     profile: SwitchProfile | None, hwsku: Hwsku | None, assumed: SourcedTraffic
 ) -> SourcedTraffic:
-    found = row_pattern(profile.asic, hwsku) if profile and hwsku else None
-    if found is None or hwsku is None:
+    pattern = row_pattern(profile.asic, hwsku) if profile and hwsku else None
+    if pattern is None or hwsku is None:
         return assumed
-    return SourcedTraffic(*(SourcedValue(value, f"as in the rows of {hwsku.name}") for value in found))
+    return SourcedTraffic(*(SourcedValue(value, f"as in the rows of {hwsku.name}") for value in pattern))
 
 
 def _stated_traffic(known: SourcedTraffic, stated: HeadroomInputs) -> SourcedTraffic:

@@ -113,11 +113,11 @@ def of_link(
 
 def of_ports(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> Iterator[HeadroomComparison]:
     """Yield a comparison for each profile that the lossless groups of some ports have; most have one."""
-    found: dict[ConfiguredHeadroom | NoHeadroom | MissingInput, list[int]] = {}
+    by_headroom: dict[ConfiguredHeadroom | NoHeadroom | MissingInput, list[int]] = {}
     for priority in ports.qos.pfc.priorities:
-        found.setdefault(_configured(ports, priority), []).append(priority)
+        by_headroom.setdefault(_configured(ports, priority), []).append(priority)
     case = port_case(ports, stated, assumed)
-    for configured, priorities in (found or {NO_PFC: []}).items():
+    for configured, priorities in (by_headroom or {NO_PFC: []}).items():
         yield _compared(ports, tuple(priorities), configured, case)
 
 

@@ -25,55 +25,55 @@ _SHOWN_ELEMENTS = 5
 
 
 def headroom_data(comparisons: Iterable[HeadroomComparison]) -> dict[str, Json]:
-    """Return comparisons as one object; kinds of port that are alike on several devices are one kind."""
+    """Return comparisons as one object; identical kinds of port on several devices are one kind."""
     kinds: dict[str, dict[str, Any]] = {}
-    for found in map(_comparison, comparisons):
-        key = repr({name: value for name, value in found.items() if name not in _NAMES})
+    for kind in map(_comparison, comparisons):
+        key = repr({name: value for name, value in kind.items() if name not in _NAMES})
         if key in kinds:
-            known = kinds[key]
-            known["switches"] += found["switches"]
-            known["ports"] += found["ports"]
-            known["elements"] = (known["elements"] + found["elements"])[:_SHOWN_ELEMENTS]
+            first = kinds[key]
+            first["switches"] += kind["switches"]
+            first["ports"] += kind["ports"]
+            first["elements"] = (first["elements"] + kind["elements"])[:_SHOWN_ELEMENTS]
         else:
-            kinds[key] = found
+            kinds[key] = kind
     return {"version": VERSION, "kinds": list(kinds.values())}
 
 
-def _comparison(one: HeadroomComparison) -> dict[str, Any]:
-    configured = one.configured
+def _comparison(comparison: HeadroomComparison) -> dict[str, Any]:
+    configured = comparison.configured
     return {
-        "switch": one.switch or None,
-        "switches": len(one.switches),
-        "ports": one.ports,
-        "elements": list(one.elements[:_SHOWN_ELEMENTS]),
-        "priorities": list(one.priorities),
-        "profile": one.profile.name if one.profile else None,
-        "asic": one.profile.asic.name if one.profile else None,
-        "hwsku": one.hwsku.name if one.hwsku else None,
-        "speed_bps": one.speed_bps,
-        "cable_m": one.cable_m,
-        "configured_cable_m": one.configured_cable_m,
+        "switch": comparison.switch or None,
+        "switches": len(comparison.switches),
+        "ports": comparison.ports,
+        "elements": list(comparison.elements[:_SHOWN_ELEMENTS]),
+        "priorities": list(comparison.priorities),
+        "profile": comparison.profile.name if comparison.profile else None,
+        "asic": comparison.profile.asic.name if comparison.profile else None,
+        "hwsku": comparison.hwsku.name if comparison.hwsku else None,
+        "speed_bps": comparison.speed_bps,
+        "cable_m": comparison.cable_m,
+        "configured_cable_m": comparison.configured_cable_m,
         "configured": _configured(configured) if isinstance(configured, ConfiguredHeadroom) else None,
         "configured_absent": configured.reason if isinstance(configured, NoHeadroom) else None,
         "configured_unknown": configured.reason if isinstance(configured, MissingInput) else None,
-        "least_bytes": one.least_bytes,
-        "methods": {answer.key: _answer(one, answer) for answer in one.answers},
-        "inputs": list(_inputs(one.case)) if one.case else [],
+        "least_bytes": comparison.least_bytes,
+        "methods": {answer.key: _answer(comparison, answer) for answer in comparison.answers},
+        "inputs": list(_inputs(comparison.case)) if comparison.case else [],
     }
 
 
-def _configured(one: ConfiguredHeadroom) -> dict[str, Json]:
+def _configured(configured: ConfiguredHeadroom) -> dict[str, Json]:
     return {
-        "name": one.name or None,
-        "by": one.by,
-        "headroom_bytes": one.given_bytes,
-        "xoff_bytes": one.stated_bytes,
-        "xon_bytes": one.xon_bytes,
-        "reserved_bytes": one.reserved_bytes,
+        "name": configured.name or None,
+        "by": configured.by,
+        "headroom_bytes": configured.given_bytes,
+        "xoff_bytes": configured.stated_bytes,
+        "xon_bytes": configured.xon_bytes,
+        "reserved_bytes": configured.reserved_bytes,
     }
 
 
-def _answer(one: HeadroomComparison, answer: MethodResult) -> dict[str, Json]:
+def _answer(comparison: HeadroomComparison, answer: MethodResult) -> dict[str, Json]:
     need = answer.need
     terms: list[Json] = [
         {"name": term.name, "bytes": round(term.bytes, 3), "formula": term.formula}
@@ -84,7 +84,7 @@ def _answer(one: HeadroomComparison, answer: MethodResult) -> dict[str, Json]:
         "headroom_bytes": need.headroom_bytes if need else None,
         "xon_bytes": need.xon_bytes if need else None,
         "reserved_bytes": need.reserved_bytes if need else None,
-        "margin_bytes": one.margin_bytes(answer),
+        "margin_bytes": comparison.margin_bytes(answer),
         "terms": terms,
         "unknown": answer.unknown or None,
         "notes": list(answer.notes),

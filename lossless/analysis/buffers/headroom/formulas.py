@@ -102,7 +102,7 @@ class LinkInputs(NamedTuple):
 
 
 class _Flight(NamedTuple):
-    """What is under way while a pause takes effect, before cell occupancy."""
+    """What is in flight while a pause takes effect, before cell occupancy."""
 
     terms: tuple[Term, ...]
     worst_waste: float
@@ -280,7 +280,7 @@ def _barefoot_peer(asic: AsicInputs, link: LinkInputs) -> Term:
 
 
 def _packet_flight(asic: AsicInputs, link: LinkInputs, peer: Term) -> _Flight:
-    """Return what is under way where small packets count by packets, as on Barefoot and once on Mellanox."""
+    """Return what is in flight where small packets count by packets, as on Barefoot and once on Mellanox."""
     cable = _round_trip(link.rate_bps, link.cable_m, bits_per_kilobyte=8 * 1024)
     terms = (
         Term("peer frame", link.port_mtu_bytes, "port MTU"),

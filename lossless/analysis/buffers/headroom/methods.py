@@ -143,8 +143,8 @@ def _longer(hwsku: Hwsku, case: HeadroomCase, row_m: int) -> str:
 
 
 def _lengths(hwsku: Hwsku, speed_bps: int) -> str:
-    found = sorted({row.cable_m for row in hwsku.headroom if row.speed_bps == speed_bps})
-    return ", ".join(f"{cable_m}m" for cable_m in found)
+    lengths_m = sorted({row.cable_m for row in hwsku.headroom if row.speed_bps == speed_bps})
+    return ", ".join(f"{cable_m}m" for cable_m in lengths_m)
 
 
 def _rates(rates_bps: Iterable[int]) -> str:

@@ -59,7 +59,7 @@ only where it gives every row of its own.
 
 
 class MissingInput(NamedTuple):
-    """Something that is not known, and so cannot be judged."""
+    """An input that is not known: what needs it is not checked."""
 
     reason: str
 
@@ -247,14 +247,16 @@ def row_pattern(asic: Asic, hwsku: Hwsku) -> TrafficPattern | None:
     inputs = asic_inputs(asic)
     if inputs is None or not hwsku.headroom:
         return None
-    return next((found for found in ROW_PATTERNS if _gives_rows(asic, inputs, hwsku, found)), None)
+    return next((pattern for pattern in ROW_PATTERNS if _gives_rows(asic, inputs, hwsku, pattern)), None)
 
 
 def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: TrafficPattern) -> bool:
     shared = hwsku.uses_shared_headroom
     links = (LinkInputs(row.speed_bps, row.cable_m, 1, *pattern) for row in hwsku.headroom)
-    found = (evaluate(asic, inputs, link, shared_headroom=shared).headroom_bytes for link in links)
-    return all(got == row.headroom_bytes for got, row in zip(found, hwsku.headroom, strict=True))
+    needs_bytes = (evaluate(asic, inputs, link, shared_headroom=shared).headroom_bytes for link in links)
+    return all(
+        need_bytes == row.headroom_bytes for need_bytes, row in zip(needs_bytes, hwsku.headroom, strict=True)
+    )
 
 
 def evaluate(

@@ -67,11 +67,11 @@ class _Claim(NamedTuple):
 def headroom_sums(sets: Sequence[PortSet]) -> tuple[HeadroomSum, ...] | MissingInput:
     """Return the sums of one switch, one for each pool that lossless groups draw on."""
     claims: dict[str, list[_Claim]] = {}
-    for found in _claims(sets):
-        if isinstance(found, MissingInput):
-            return found
-        claims.setdefault(found.pool.name, []).append(found)
-    return tuple(_sum(alike) for alike in claims.values())
+    for claim in _claims(sets):
+        if isinstance(claim, MissingInput):
+            return claim
+        claims.setdefault(claim.pool.name, []).append(claim)
+    return tuple(_sum(of_pool) for of_pool in claims.values())
 
 
 def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | MissingInput]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pools import PoolPlan, PortLoad, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, plan_pools
 from lossless.formats.intent.resolve.buffers import (
     buffer_defaults,
     buffer_model,
@@ -67,7 +67,6 @@ class Layout(NamedTuple):
     ports: tuple[Port, ...]
     demand: tuple[PortDemand, ...]
     qos: SwitchQos
-    pool_plan: PoolPlan
     unused: tuple[PortSpec, ...]
 
 
@@ -106,16 +105,16 @@ class LayoutBuilder:
         placed = place(self._loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
         treated = self._treated(kind)
-        plan = self._pools(kind, defaults, _Wanted(placed, rows, treated), model)
-        shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in plan.pools}, model)
+        pools = self._pools(kind, defaults, _Wanted(placed, rows, treated), model)
+        shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in pools}, model)
         ports = tuple(map(shaper.port, kind.uses, placed, rows, treated, range(1, len(placed) + 1)))
         unused = tuple(placement.unused())
-        qos = self._switch_qos(kind, plan, model, treated)
+        qos = self._switch_qos(kind, pools, model, treated)
         zero = zero_buffers(self._loaded, kind)
         if zero is not None:
             down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
-        return Layout(ports, demand(kind.uses), qos, plan, unused)
+        return Layout(ports, demand(kind.uses), qos, unused)
 
     def _treated(self, kind: SwitchKind) -> list[Treatment]:
         """Return how each port treats classes."""
@@ -131,9 +130,9 @@ class LayoutBuilder:
         defaults: BufferDefaults,
         wanted: _Wanted,
         model: BufferModel,
-    ) -> PoolPlan:
+    ) -> tuple[Pool, ...]:
         if model == "dynamic":
-            return PoolPlan(dynamic_pools(defaults, self._loaded.origin("buffers", "model")), 0, 0)
+            return dynamic_pools(defaults, self._loaded.origin("buffers", "model"))
         egress = defaults.profile("egress_lossy_profile")
         counts = [self._group_counts(treatment) for treatment in wanted.treated]
         loads = tuple(
@@ -152,7 +151,7 @@ class LayoutBuilder:
         return len(lossless), len({groups[name] for name in classes} - lossless)
 
     def _switch_qos(
-        self, kind: SwitchKind, plan: PoolPlan, model: BufferModel, treated: Sequence[Treatment]
+        self, kind: SwitchKind, pools: tuple[Pool, ...], model: BufferModel, treated: Sequence[Treatment]
     ) -> SwitchQos:
         # Without a port to look after, a switch has no row for the watchdog either.
         watched = any(treatment.watched for treatment in treated)
@@ -160,7 +159,7 @@ class LayoutBuilder:
         origin = self._watchdog_origin()
         return SwitchQos(
             buffer_model=model,
-            pools=plan.pools,
+            pools=pools,
             poll=WatchdogPoll(
                 policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
             ),
