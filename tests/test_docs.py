@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, lint_documents, render
-from lossless.checks.rules.table import MODULES
+from lossless.checks.rules.registry import RULES
 from lossless.ground.documents import load_text
 from lossless.interfaces.cli import main, options
 from tests.checks.rules.snippets import merge
@@ -269,7 +269,7 @@ def test_rules_are_counted_where_pages_are_written_and_nowhere_by_hand() -> None
         for path in DOCUMENTS
     }
     assert {name: numbers for name, numbers in counted.items() if numbers} == {
-        "docs/rules/README.md": [str(len(MODULES))]
+        "docs/rules/README.md": [str(len(RULES))]
     }
 
 

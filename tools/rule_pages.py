@@ -9,32 +9,29 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.table import MODULES, load
+from lossless.checks.rules.documentation import Rule, rule_of
+from lossless.checks.rules.registry import RULES
 from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.table import LoadedRule
-
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and text of every page: one a rule, and the index."""
-    rules = [load(code) for code in MODULES]
+    rules = [rule_of(code) for code in RULES]
     yield "README.md", _index(rules)
     for rule in rules:
-        yield f"{rule.rule.code}.md", _page(rule)
+        yield f"{rule.code}.md", _page(rule)
 
 
-def _page(rule: LoadedRule) -> str:
-    title, _, body = rule.documentation.partition("\n")
-    meta = rule.rule
-    facts = f"`{meta.name}` | severity: {meta.severity} | judges: {meta.subject}"
-    return f"# {meta.code} {meta.name}\n\n{title}\n\n{facts}\n\n{body.strip()}\n"
+def _page(rule: Rule) -> str:
+    facts = f"`{rule.name}` | severity: {rule.severity} | checks: {', '.join(rule.subjects)}"
+    return f"# {rule.code} {rule.name}\n\n{rule.summary}.\n\n{facts}\n\n{rule.documentation}\n"
 
 
-def _index(rules: Sequence[LoadedRule]) -> str:
-    rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in (one.rule for one in rules)]
+def _index(rules: Sequence[Rule]) -> str:
+    rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in rules]
     return (
         f"# Rules\n\n{len(rules)} rules, each with a page generated from it: its Bad and Good examples run as tests.\n"
         "`lossless rule CODE` prints the same.\n\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, lint_documents
-from lossless.checks.rules.table import MODULES
+from lossless.checks.rules.registry import RULES
 from tests.incidents.example import devices, intent, subnet
 from tests.incidents.replays import INCIDENTS, Replay
 from tools.incident_page import PAGE, page
@@ -42,7 +42,7 @@ def test_every_incident_is_replayed_or_says_what_cannot_be_seen(reference: Path)
     assert [incident.number for incident in INCIDENTS] == known
     for incident in INCIDENTS:
         assert bool(incident.replays) != bool(incident.unseen), incident.number
-        assert {replay.code for replay in incident.replays} <= MODULES.keys()
+        assert {replay.code for replay in incident.replays} <= RULES.keys()
 
 
 def test_the_page_is_that_of_the_replays() -> None:

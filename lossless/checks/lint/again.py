@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.devices import Outcome, Settings
     from lossless.checks.lint.repository import Declare, Intents, Judged, Tell
-    from lossless.checks.rules.selectors import Codes
+    from lossless.checks.rules.registry import Codes
     from lossless.formats.hosts.read.text import Facts
     from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem

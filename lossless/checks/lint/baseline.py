@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.kept import Stale
-from lossless.checks.rules.table import MODULES
+from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -100,7 +100,7 @@ def _fault(entry: Any) -> str:
     count = entry.get("count")
     if type(count) is not int or count < 1:
         return "an entry needs a count of 1 or more"
-    if entry["code"] not in MODULES:
+    if entry["code"] not in RULES:
         from lossless.checks.rules.selectors import unknown
         from lossless.ground.basics.nearest import nearest
 

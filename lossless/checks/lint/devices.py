@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from lossless.checks.rules.device import Device
-    from lossless.checks.rules.selectors import Codes
-    from lossless.checks.rules.table import LoadedRule
+    from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import Layout
@@ -64,7 +63,7 @@ class Outcome(NamedTuple):
 def judge_document(document: Document, settings: Settings, find: FindHardware) -> Outcome:
     """Judge one device by itself."""
     from lossless.checks.rules.device import Device
-    from lossless.checks.rules.table import for_views_of_devices
+    from lossless.checks.rules.registry import rules_for
     from lossless.formats.sonic.read.tables import Tables
     from lossless.model.fabric.view import View
 
@@ -80,7 +79,7 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
     device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
     chosen = settings.chosen(document.file)
     verdicts = (
-        run(view, for_views_of_devices(chosen), "config_db"),
+        run(view, rules_for("fabric", chosen=chosen), "config_db"),
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
     )
@@ -91,21 +90,18 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     """Return the rules that can have something to say of a device."""
-    from lossless.checks.rules.table import (
-        SCHEMA,
-        for_devices,
-        for_intended_devices,
-        for_normalised_devices,
-        for_refused_devices,
-    )
+    from lossless.checks.rules.registry import codes_for, rules_for
 
-    rules = for_devices(device.tables.data.keys(), chosen)
-    wanted = chosen is None or not chosen.isdisjoint(SCHEMA)
+    schema = codes_for("device", needs="refusals")
+    has = {*device.tables.data}
+    wanted = chosen is None or not chosen.isdisjoint(schema)
     if wanted and (device.conformity.problems or device.conformity.unknown_tables):
-        rules += for_refused_devices(chosen)
+        has.add("refusals")
     if device.tables.remarks or device.tables.numbers:
-        rules += for_normalised_devices(chosen)
-    return rules + for_intended_devices(chosen) if device.intended is not None else rules
+        has.add("normalised forms")
+    if device.intended is not None:
+        has.add("intent")
+    return rules_for("device", chosen=chosen, has=has)
 
 
 def device_fabric(
@@ -147,12 +143,12 @@ def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
     """
     if len(summaries) < 2:
         return Verdicts()
-    from lossless.checks.rules.table import ACROSS, for_all_devices
+    from lossless.checks.rules.registry import codes_for, rules_for
     from lossless.model.fabric.across import Across
 
     choices = {settings.chosen(summary.file) for summary in summaries}
-    union = frozenset().union(*(ACROSS if chosen is None else chosen for chosen in choices))
-    verdicts = run(Across(summaries), for_all_devices(union.intersection(ACROSS)), "config_db")
+    union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
+    verdicts = run(Across(summaries), rules_for("devices", chosen=union), "config_db")
     wanted = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
     return verdicts._replace(findings=tuple(wanted))
 
@@ -167,7 +163,6 @@ def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         tuple(finding for v in verdicts for finding in v.findings),
         tuple(gap for v in verdicts for gap in v.not_judged),
-        frozenset().union(*(v.superseded for v in verdicts)),
     )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.apart_table import SIMULATED
-from lossless.checks.rules.table import ACROSS, INTENDED
+from lossless.checks.rules.registry import codes_for
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.checks.rules.selectors import Codes
+    from lossless.checks.rules.registry import Codes
 
 
 class Extent(NamedTuple):
@@ -34,11 +33,11 @@ class Extent(NamedTuple):
     def ran_all(self, codes: Codes, file: str) -> bool:
         """Return whether all of some rules have run, by the choice that holds for a file."""
         chosen = self.chosen(file)
-        return (chosen is None or codes <= chosen) and (self.simulated or codes.isdisjoint(SIMULATED))
+        return (chosen is None or codes <= chosen) and (self.simulated or codes.isdisjoint(codes_for("runs")))
 
     def judged(self, code: str, file: str, folder: str) -> bool:
         """Return whether a rule has judged a file; one that compares files needs all of ``folder`` for that."""
-        compares = code in ACROSS or code in INTENDED
+        compares = code in codes_for("devices") or code in codes_for("device", needs="intent")
         return (
             os.path.abspath(file) in self.files
             and self.ran_all(frozenset({code}), file)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.lint.configuration import Configuration
-    from lossless.checks.rules.selectors import Choice, Codes
+    from lossless.checks.rules.registry import Codes
+    from lossless.checks.rules.selectors import Choice
     from lossless.ground.basics.errors import Problem
 
 OWN, SHARED = "lossless.toml", "pyproject.toml"

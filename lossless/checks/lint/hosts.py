@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.ports_of_hosts import known_by, on_the_fabric
 from lossless.checks.lint.run import Verdicts, run
 from lossless.checks.rules.host import IntendedHost
-from lossless.checks.rules.table import for_attached_hosts, for_hosts, for_intended_hosts
+from lossless.checks.rules.registry import rules_for
 from lossless.formats.hosts.read.host import read_hosts
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.ground.basics.findings import NotJudged
@@ -50,10 +50,10 @@ def judge_hosts(
     hosts, others = on_the_fabric(known_by({*declaring, *neighbors}, found.hosts), declaring)
     summaries = tuple(_summaries(hosts, declaring, switches))
     views = _views(hosts, declaring, fabrics, Across((*switches, *summaries)))
-    verdicts = [run(view, for_hosts(), "intent") for view in views]
-    verdicts += [run(pair, for_intended_hosts(), "intent") for pair in _intended(hosts, declaring)]
+    verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
+    verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
     verdicts += [Verdicts(not_judged=(NotJudged("", _OTHERS, others),))] if others else []
-    verdicts.append(run(Across((*switches, *summaries)), for_attached_hosts(), "intent"))
+    verdicts.append(run(Across((*switches, *summaries)), rules_for("attached hosts"), "intent"))
     problems = (*unread, *(problem for facts in files for problem in facts.problems))
     return JudgedHosts(
         tuple(_chosen(one, settings) for one in verdicts), (*problems, *found.problems), summaries

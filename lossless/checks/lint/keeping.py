@@ -154,7 +154,7 @@ class _Keeping:
 
     def _about_themselves(self) -> tuple[Finding, ...]:
         """Return what the rules about suppressions find."""
-        from lossless.checks.rules.table import for_kept
+        from lossless.checks.rules.registry import rules_for
 
         for file in self._judged.documents:
             self._account(file)
@@ -162,7 +162,7 @@ class _Keeping:
         stale = [one for _, account in sorted(self._accounts.items()) for one in account.entries(extent)]
         idle = self._ledger.idle(extent, self._all_errors())
         kept = Kept(idle, self._ledger.expired(), tuple(stale))
-        return run(kept, for_kept(None), "intent").findings if any(kept) else ()
+        return run(kept, rules_for("suppressions"), "intent").findings if any(kept) else ()
 
     def _extent(self) -> Extent:
         errors = self._all_errors()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.lint.devices import Outcome
+    from lossless.checks.rules.registry import Subject
     from lossless.formats.hosts.read.text import Facts
     from lossless.formats.inputs.collect import Candidate
     from lossless.ground.basics.errors import Problem
@@ -174,10 +175,10 @@ def completed(settings: Settings, intents: Intents, deployed: Sequence[str], hos
 
 def _compares(settings: Settings, deployed: Sequence[str]) -> bool:
     """Return whether a rule that needs all devices is chosen for any of them."""
-    from lossless.checks.rules.table import ACROSS
+    from lossless.checks.rules.registry import codes_for
 
     choices = {settings.chosen(file) for file in deployed}
-    return any(chosen is None or not chosen.isdisjoint(ACROSS) for chosen in choices)
+    return any(chosen is None or not chosen.isdisjoint(codes_for("devices")) for chosen in choices)
 
 
 def joined(
@@ -217,32 +218,39 @@ def of_intents(intents: Intents, settings: Settings) -> list[Verdicts]:
     """Return what rules say of the fabrics of intents."""
     if not intents.fabrics:
         return []
-    from lossless.checks.rules.table import for_intents
+    from lossless.checks.rules.registry import rules_for
     from lossless.model.fabric.view import View
 
     chosen = [settings.chosen(fabric.sources[0]) for fabric in intents.fabrics]
     return [
-        run(View(fabric), for_intents(codes, managed=fabric.managed is not None), "intent")
+        run(View(fabric), rules_for(*_subjects(fabric), chosen=codes), "intent")
         for fabric, codes in zip(intents.fabrics, chosen, strict=True)
     ]
+
+
+def _subjects(fabric: Fabric) -> tuple[Subject, ...]:
+    return ("fabric", "intent") if fabric.managed is None else ("cloud",)
 
 
 def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
     """Return what rules say of subnets, each by itself."""
     if not subnets:
         return []
-    from lossless.checks.rules.table import for_subnets
+    from lossless.checks.rules.registry import rules_for
 
     chosen = [settings.chosen(subnet.files[0]) for subnet in subnets]
-    return [run(subnet, for_subnets(codes), "intent") for subnet, codes in zip(subnets, chosen, strict=True)]
+    return [
+        run(subnet, rules_for("subnet", chosen=codes), "intent")
+        for subnet, codes in zip(subnets, chosen, strict=True)
+    ]
 
 
 def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:
     """Return what rules say of subnets together: a rule runs where it is chosen for any of them."""
     if not subnets:
         return []
-    from lossless.checks.rules.table import for_all_subnets
+    from lossless.checks.rules.registry import rules_for
 
     choices = [settings.chosen(subnet.files[0]) for subnet in subnets]
     everywhere = None if None in choices else frozenset().union(*(codes or () for codes in choices))
-    return [run(tuple(subnets), for_all_subnets(everywhere), "intent")]
+    return [run(tuple(subnets), rules_for("subnets", chosen=everywhere), "intent")]

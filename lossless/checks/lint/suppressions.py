@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.configuration import Configuration, Entry
     from lossless.checks.lint.extent import Extent
-    from lossless.checks.rules.selectors import Codes
+    from lossless.checks.rules.registry import Codes
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, codes_of, families, unknown
-from lossless.checks.rules.table import MODULES
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
 
@@ -102,9 +102,8 @@ def _date(value: object) -> Faults:
 
 
 def _selector_schema() -> dict[str, Any]:
-    from lossless.checks.rules.table import load
 
-    words = [*MODULES, *(load(code).rule.name for code in MODULES), *families(), EVERY]
+    words = [*RULES, *(row.name for row in RULES.values()), *families(), EVERY]
     prefix = f"^({'|'.join(families())})[0-9]*$"
     item = {"anyOf": [{"enum": words}, {"type": "string", "pattern": prefix}]}
     return {"type": "array", "items": item, "minItems": 1}

@@ -75,11 +75,11 @@ def processors() -> int:
 
 def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Work:
     """Judge the files of devices in several processes; raises LosslessError as :func:`in_processes` does."""
-    from lossless.checks.rules.table import ONLY_WITH, for_devices, for_refused_devices, for_views_of_devices
+    from lossless.checks.rules.registry import rules_for
 
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
-        for_views_of_devices(chosen), for_devices(ONLY_WITH.values(), chosen), for_refused_devices(chosen)
+        rules_for("fabric", "device", chosen=chosen)
     find = finder(settings.profile_dirs)
 
     def judge(candidate: Candidate) -> JudgedFile:

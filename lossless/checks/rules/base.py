@@ -1,28 +1,25 @@
 """What a rule is, and what it yields.
 
-A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation, :class:`Rule` its
-metadata, ``check`` one pure generator over what ``rules.table`` says it is given. It yields a :class:`Hit`
-for each cause it finds and a :class:`Gap` where something it needs is unknown.
+A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation and holds its metadata,
+``check`` is one pure generator over what its row in :mod:`lossless.checks.rules.registry` says it is given. It yields a
+:class:`Hit` for each cause it finds and a :class:`Gap` where something it needs is unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-from lossless.ground.basics.findings import Confidence, Edit, Fixable, Json, Origin, Related, Severity
+from lossless.ground.basics.findings import Confidence, Edit, Json, Origin, Related, Severity
 from lossless.ground.basics.records import NamedTuple
-
-Subject = Literal["fabric", "tables", "intent", "hosts", "subnet", "suppressions"]
 
 
 class Hit(NamedTuple):
     """One cause. ``places`` is on how many elements it shows; hits of one cause and message are added up.
 
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
-    ``supersedes`` names rules whose finding at the same origin, or at a related one, this one replaces: it knows more
-    of the cause.
-    ``fix`` are edits that mend it in every place it shows; its rule says whether they are safe.
+    ``conclusive`` is False where it does not replace the findings that its rule supersedes at the same place
+    (:mod:`lossless.checks.rules.precedence`).
+    ``fix`` are edits that fix it in every place it shows; its rule says whether they are safe.
     """
 
     origin: Origin
@@ -35,7 +32,7 @@ class Hit(NamedTuple):
     related: tuple[Related, ...] = ()
     severity: Severity | None = None
     confidence: Confidence | None = None
-    supersedes: tuple[str, ...] = ()
+    conclusive: bool = True
     fix: tuple[Edit, ...] = ()
 
 
@@ -44,16 +41,3 @@ class Gap(NamedTuple):
 
     reason: str
     times: int = 1
-
-
-class Rule(NamedTuple):
-    """The metadata of one rule. ``sources`` name where the fact or number stands."""
-
-    code: str
-    name: str
-    severity: Severity
-    summary: str
-    sources: tuple[str, ...]
-    subject: Subject = "fabric"
-    confidence: Confidence = "high"
-    fixable: Fixable = "no"

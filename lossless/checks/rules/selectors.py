@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.table import MODULES, code_of
+from lossless.checks.rules.registry import RULES, Codes, code_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ EVERY = "ALL"
 _DIGITS = "0123456789"
 _EXACT = 1_000
 """How precise the name of one rule is: a family with digits says less, as much as it has characters."""
-
-Codes = frozenset[str]
 
 
 class Choice(NamedTuple):
@@ -34,29 +32,26 @@ class Choice(NamedTuple):
 def codes_of(selector: str) -> Codes:
     """Return the codes that a selector stands for; none where it is unknown."""
     if selector == EVERY:
-        return frozenset(MODULES)
+        return frozenset(RULES)
     code = code_of(selector)
     if code is not None:
         return frozenset({code})
     prefix = selector.upper()
     if prefix.rstrip(_DIGITS) not in families():
         return frozenset()
-    return frozenset(code for code in MODULES if code.startswith(prefix))
+    return frozenset(code for code in RULES if code.startswith(prefix))
 
 
 @cache
 def families() -> tuple[str, ...]:
     """Return the letters that codes begin with, each once, in order."""
-    return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in MODULES))
+    return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in RULES))
 
 
 def unknown(selector: str, nearest: Callable[[str, Iterable[str]], str | None]) -> str:
     """Return what to say of a selector that stands for no rule; ``nearest`` finds the word that was meant."""
-    names = {
-        module.rpartition(".")[2].partition("_")[2].replace("_", "-"): code
-        for code, module in MODULES.items()
-    }
-    near = nearest(selector, (*MODULES, *names, *families(), EVERY))
+    names = (row.name for row in RULES.values())
+    near = nearest(selector, (*RULES, *names, *families(), EVERY))
     if near is None:
         return f"no rule {selector!r}; lossless rules lists all"
     return f"no rule {selector!r}; did you mean {near}?"

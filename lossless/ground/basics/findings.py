@@ -33,6 +33,11 @@ class Origin(NamedTuple):
     path: Path = ()
     mark: Literal["key", "value"] = "value"
 
+    @property
+    def place(self) -> tuple[str, Path]:
+        """The file and the path, whatever to point at."""
+        return self.file, self.path
+
     def at(self, *keys: str | int) -> Origin:
         """Return the origin of something below this one."""
         return Origin(self.file, self.path + keys, self.mark)
@@ -74,8 +79,8 @@ class Finding(NamedTuple):
     """One cause, found by one rule; ``places`` says on how many elements it shows.
 
     ``elements`` names all of them in a fixed order; reports show the first five. ``via`` is the intent key
-    behind a finding on rendered output, None otherwise. ``fix`` are the edits that mend it everywhere it shows; empty
-    where ``fixable`` is no.
+    behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it everywhere it shows; empty
+    where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its places.
     """
 
     code: str
@@ -95,6 +100,7 @@ class Finding(NamedTuple):
     via: Origin | None = None
     object_form: Literal["config_db", "intent"] = "intent"
     fix: tuple[Edit, ...] = ()
+    conclusive: bool = True
 
     @property
     def object(self) -> str:

@@ -78,7 +78,7 @@ def compare_cabling(
     from lossless.analysis.topology.cabled import compare
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.links.cabling import Cabled
-    from lossless.checks.rules.table import for_cabling
+    from lossless.checks.rules.registry import rules_for
     from lossless.formats.importing.cabling.documents import lines_of_cables
     from lossless.formats.importing.cabling.intent_names import declared_by, read_found
     from lossless.formats.intent.resolve.cabling import planned_cables
@@ -92,7 +92,7 @@ def compare_cabling(
     nodes = (node.name for node in wired.plan.nodes)
     told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), without)
     cabled = Cabled(View(wired.fabric), compare(planned, told))
-    verdicts = together([run(cabled, for_cabling(), "intent")])
+    verdicts = together([run(cabled, rules_for("cabling"), "intent")])
     shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)
 

@@ -191,10 +191,10 @@ def _with_runs(
     judged: Judged, documents: Sequence[Document], options: Options, governing: Governing | None
 ) -> Judged:
     """Return what was judged with what runs of traffic show, where a rule is chosen that asks for them."""
-    from lossless.checks.rules.apart_table import SIMULATED
+    from lossless.checks.rules.registry import codes_for
 
     choices = {governing.chosen(document.file) for document in documents} if governing else {None}
-    if all(chosen is not None and chosen.isdisjoint(SIMULATED) for chosen in choices):
+    if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
         return judged
     from lossless.checks.lint.traffic import with_runs
 

@@ -35,21 +35,16 @@ def complete_rules(_context: click.Context, option: click.Parameter, begun: str)
     """Return the rules, and for options the families, that the last word of a comma list can become."""
     from click.shell_completion import CompletionItem
 
+    from lossless.checks.rules.registry import RULES
     from lossless.checks.rules.selectors import families
-    from lossless.checks.rules.table import MODULES
 
     before, comma, word = begun.rpartition(",")
     families_too = () if isinstance(option, click.Argument) else families()
-    names = {code: _name(module) for code, module in MODULES.items()}
+    names = {row.code: row.name for row in RULES.values()}
     found = [(code, name) for code, name in names.items() if code.startswith(word.upper())]
     found += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
     found = [(family, "a family") for family in families_too if family.startswith(word.upper())] + found
     return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in found]
-
-
-def _name(module: str) -> str:
-    """Return the readable name of the rule in a module."""
-    return module.rpartition(".")[2].partition("_")[2].replace("_", "-")
 
 
 rdma_dscp = click.option(

@@ -18,22 +18,23 @@ def command(rule: str) -> None:
     What it finds, why that breaks a lossless fabric, and how to mend it; by code (WD001) or by name
     (watchdog-missing).
     """
-    from lossless.checks.rules.table import code_of, load
+    from lossless.checks.rules.documentation import rule_of
+    from lossless.checks.rules.registry import code_of
 
     code = code_of(rule)
     if code is None:
         raise LosslessError(_unknown(rule))
-    loaded = load(code)
-    out(f"# {code} {loaded.rule.name} ({loaded.rule.severity})\n\n{loaded.documentation.strip()}")
+    metadata = rule_of(code)
+    out(f"# {code} {metadata.name} ({metadata.severity})\n\n{metadata.text}")
 
 
 def _unknown(wanted: str) -> str:
-    from lossless.checks.rules.table import MODULES, load
+    from lossless.checks.rules.registry import RULES
     from lossless.ground.basics.nearest import nearest
 
-    code_by_word = {word: code for code in MODULES for word in (code, load(code).rule.name)}
+    code_by_word = {word: row.code for row in RULES.values() for word in (row.code, row.name)}
     near = nearest(wanted, code_by_word)
     if near is None:
         return f"no rule {wanted!r}; lossless rules lists all"
     code = code_by_word[near]
-    return f"no rule {wanted!r}; did you mean {code} ({load(code).rule.name})?"
+    return f"no rule {wanted!r}; did you mean {code} ({RULES[code].name})?"

@@ -12,7 +12,7 @@ from lossless.interfaces.cli.terminal import out, out_json
 from lossless.output.report.columns import columns, markdown_table
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.base import Rule
+    from lossless.checks.rules.documentation import Rule
 
 
 @click.command("rules", short_help=COMMANDS["rules"])
@@ -22,15 +22,17 @@ def command(output_format: str) -> None:
 
     Code, name, severity and what each one demands.
     """
-    from lossless.checks.rules.table import load_all
+    from lossless.checks.rules.documentation import rule_of
+    from lossless.checks.rules.registry import RULES
 
-    rules = [loaded.rule for loaded in load_all()]
+    rules = [rule_of(code) for code in RULES]
     if output_format == "json":
         out_json([_data(rule) for rule in rules])
         return
     if output_format == "md":
         heads = ("code", "name", "severity", "judges", "what it says")
-        out(markdown_table(heads, [(r.code, r.name, r.severity, r.subject, r.summary) for r in rules]))
+        rows = [(r.code, r.name, r.severity, ", ".join(r.subjects), r.summary) for r in rules]
+        out(markdown_table(heads, rows))
         return
     out(columns([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules]))
 
@@ -41,7 +43,7 @@ def _data(rule: Rule) -> dict[str, object]:
         "name": rule.name,
         "severity": rule.severity,
         "confidence": rule.confidence,
-        "subject": rule.subject,
+        "subjects": list(rule.subjects),
         "fixable": rule.fixable,
         "summary": rule.summary,
         "sources": list(rule.sources),

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 def of_rule(code: str) -> str | None:
     """Return the documentation of a rule as Markdown, None where there is none of that code."""
-    from lossless.checks.rules.table import MODULES, load
+    from lossless.checks.rules.documentation import rule_of
+    from lossless.checks.rules.registry import RULES
 
-    if code not in MODULES:
+    if code not in RULES:
         return None
-    rule, _, documentation = load(code)
-    return f"# {rule.code} {rule.name} ({rule.severity})\n\n{documentation.strip()}"
+    rule = rule_of(code)
+    return f"# {rule.code} {rule.name} ({rule.severity})\n\n{rule.text}"
 
 
 def of_key(path: Path, transport: str | None = None) -> str | None:

@@ -11,8 +11,9 @@ from lossless.analysis.opensm.netfile import simulation_of
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
 from lossless.checks.rules.base import Hit
+from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.infiniband.reading import vl_of
-from lossless.checks.rules.table import load
+from lossless.checks.rules.registry import load
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import Setting
@@ -68,7 +69,7 @@ def test_opensm_falls_back_to_minhop_where_a_rule_says_so(
 ) -> None:
     named = with_derived_guids(subnet)
     hits = [hit for hit in load(code).check(named) if isinstance(hit, Hit)]
-    assert [hit.severity or load(code).rule.severity for hit in hits] == ["error"]
+    assert [hit.severity or rule_of(code).severity for hit in hits] == ["error"]
     ran = sweep(tools, simulation_of(named), written(named, tmp_path), tmp_path, manager_of(named))
     assert ran.ended
     assert sweep_of(ran.text("opensm.log").splitlines()).engine == "minhop"

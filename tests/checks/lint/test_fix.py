@@ -9,19 +9,20 @@ import pytest
 
 from lossless.api import Options, fix, lint_documents
 from lossless.checks.lint.fix import Mended, mended
-from lossless.checks.rules.table import MODULES, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import Finding
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from tests.checks.rules.snippets import BASES, Snippet, snippets
 
-FIXABLE = [code for code in MODULES if load(code).rule.fixable != "no"]
+FIXABLE = [code for code in RULES if rule_of(code).fixable != "no"]
 
 
 def cases() -> Iterator[object]:
     for code in FIXABLE:
-        for number, snippet in enumerate(snippets(load(code).documentation, "Bad"), 1):
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, "Bad"), 1):
             yield pytest.param(code, snippet, id=f"{code}-{number}")
 
 
@@ -73,10 +74,10 @@ def test_a_fix_that_would_draw_another_finding_is_not_made() -> None:
 @pytest.mark.parametrize("code", FIXABLE)
 def test_every_rule_that_says_it_can_be_fixed_can(code: str) -> None:
     offered = []
-    for snippet in snippets(load(code).documentation, "Bad"):
+    for snippet in snippets(rule_of(code).documentation, "Bad"):
         documents = [snippet.document(), *snippet.companions()]
         report = lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps))
-        offered += [f for f in report.findings if f.code == code and f.fixable == load(code).rule.fixable]
+        offered += [f for f in report.findings if f.code == code and f.fixable == rule_of(code).fixable]
     assert offered
 
 

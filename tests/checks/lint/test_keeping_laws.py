@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from lossless.api import Options, Report, lint_documents
 from lossless.checks.lint.baseline import counted, read_baseline, written
-from lossless.checks.rules.apart_table import CABLED
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, codes_of, families
-from lossless.checks.rules.table import MODULES, load
 from lossless.ground.basics.findings import Finding
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from tests.checks.rules.snippets import Snippet, snippets
 
-SELECTORS = st.sampled_from([EVERY, *families(), *MODULES])
+SELECTORS = st.sampled_from([EVERY, *families(), *RULES])
 
 
 @cache
 def cases(kind: str) -> tuple[Snippet, ...]:
     """Return everything that rules of lint show as wrong, in files of one kind."""
-    codes = [code for code in MODULES if code not in CABLED]
-    bad = (snippet for code in codes for snippet in snippets(load(code).documentation, "Bad"))
+    codes = [code for code in RULES if RULES[code].subjects != ("cabling",)]
+    bad = (snippet for code in codes for snippet in snippets(rule_of(code).documentation, "Bad"))
     return tuple(one for one in bad if one.kind == kind and not one.simulate and not one.today)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.lint.run import run, together
 from lossless.checks.rules.host import IntendedHost
-from lossless.checks.rules.table import for_hosts, for_intended_hosts
+from lossless.checks.rules.registry import rules_for
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport, Variable
 from lossless.model.fabric.model import Fabric, Host
@@ -101,9 +101,9 @@ def with_library(host: HostQos, name: str, variable: str, tos: int) -> HostQos:
 def judged(fabric: Fabric, have: HostQos, want: HostQos | None) -> Verdicts:
     """Return what the rules say of a host that was read, in a fabric, and beside what is wanted of it."""
     view = View(fabric._replace(hosts=(Host(NAME, have),)))
-    verdicts = [run(view, for_hosts(), "config_db")]
+    verdicts = [run(view, rules_for("hosts"), "config_db")]
     if want is not None:
-        verdicts.append(run(IntendedHost(have, want, (NAME,)), for_intended_hosts(), "config_db"))
+        verdicts.append(run(IntendedHost(have, want, (NAME,)), rules_for("host"), "config_db"))
     return together(verdicts)
 
 

@@ -6,7 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from lossless.checks.rules.table import DEVICE, MODULES, ONLY_WITH, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 from tests.paths import ROOT
 
 FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP", "IB")
@@ -32,8 +33,8 @@ def not_taken() -> dict[str, str]:
 
 def test_every_candidate_is_accounted_for_once(reference: Path) -> None:
     wanted, without = candidates(reference), not_taken()
-    assert sorted(wanted.keys() - MODULES.keys() - without.keys()) == []
-    assert sorted(without.keys() & MODULES.keys()) == []
+    assert sorted(wanted.keys() - RULES.keys() - without.keys()) == []
+    assert sorted(without.keys() & RULES.keys()) == []
     assert sorted(without.keys() - wanted.keys()) == []
 
 
@@ -46,7 +47,7 @@ def test_what_matters_most_is_left_out_only_with_a_quoted_source(reference: Path
 
 def test_rules_named_on_the_page_exist() -> None:
     linked = set(re.findall(r"\(rules/([A-Z]+\d+)\.md\)", (ROOT / "docs" / "rules-not-taken.md").read_text()))
-    assert linked <= MODULES.keys()
+    assert linked <= RULES.keys()
 
 
 def test_every_rule_milder_than_its_candidate_says_what_drew_it(reference: Path) -> None:
@@ -57,13 +58,13 @@ def test_every_rule_milder_than_its_candidate_says_what_drew_it(reference: Path)
     milder = {
         code
         for code, rule in candidates(reference).items()
-        if code in MODULES
+        if code in RULES
         and rule["severity"] == "error"
-        and GRAVITY[load(code).rule.severity] > GRAVITY["error"]
+        and GRAVITY[rule_of(code).severity] > GRAVITY["error"]
     }
     assert milder == explained & milder
     assert sorted(milder - explained) == []
 
 
-def test_rules_that_wait_for_a_table_judge_devices() -> None:
-    assert ONLY_WITH.keys() <= DEVICE.keys()
+def test_only_rules_on_one_device_or_host_need_something() -> None:
+    assert {row.subjects[-1] for row in RULES.values() if row.needs} == {"device", "host"}

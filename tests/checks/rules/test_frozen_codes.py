@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lossless.checks.rules.table import MODULES, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 
 SHIPPED = {
     "BUF001": "headroom-below-cable",
@@ -222,5 +223,5 @@ SHIPPED = {
 
 
 def test_codes_and_names_are_frozen() -> None:
-    assert {code: load(code).rule.name for code in MODULES} == SHIPPED
-    assert list(MODULES) == sorted(MODULES)
+    assert {code: rule_of(code).name for code in RULES} == SHIPPED
+    assert list(RULES) == sorted(RULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lossless.api import Report, lint_documents
-from lossless.checks.rules.table import FABRIC, INTENT, MANAGED
+from lossless.checks.rules.registry import codes_for
 from lossless.ground.documents import load_text
 
 
@@ -53,4 +53,4 @@ def test_where_nothing_says_which_network_it_is_nothing_is_said_of_variables() -
 
 
 def test_no_rule_of_ones_own_fabric_is_given_such_an_intent() -> None:
-    assert not MANAGED.keys() & {*FABRIC, *INTENT}
+    assert not codes_for("cloud") & (codes_for("fabric") | codes_for("intent"))

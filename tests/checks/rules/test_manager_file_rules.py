@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.api import fix, lint
-from lossless.checks.rules.subnet_table import SUBNET
+from lossless.checks.rules.registry import codes_for
 from lossless.model.fabric.infiniband.options import known_keys, option, options
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.checks.rules.judging import drawn, gaps, only, patched
@@ -166,7 +166,7 @@ def test_a_folder_of_a_manager_is_judged_line_by_line(tmp_path: Path) -> None:
     assert report.errors == ()
     where = {finding.code: _line(report.documents, finding) for finding in report.findings}
     assert where == EXPECTED
-    assert {gap.code for gap in report.not_judged} <= SUBNET.keys() | {"IB020", "IB021"}
+    assert {gap.code for gap in report.not_judged} <= codes_for("subnet") | {"IB020", "IB021"}
 
 
 def _line(documents: Any, finding: Finding) -> tuple[str, int]:

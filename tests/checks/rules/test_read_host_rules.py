@@ -14,7 +14,7 @@ from lossless.checks.lint.devices import Settings, deployed_fabric
 from lossless.checks.lint.run import run
 from lossless.checks.rules.hosts.differences import differences
 from lossless.checks.rules.hosts.hst010_names_match_more import parsed
-from lossless.checks.rules.table import for_hosts
+from lossless.checks.rules.registry import rules_for
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, unread
@@ -310,4 +310,8 @@ def test_generations_of_nics_that_were_read_are_told_apart() -> None:
 
 def drawn(view: View, code: str) -> list[Finding]:
     """Return the findings of one rule on a view."""
-    return [one for one in run(view, for_hosts(frozenset({code})), "intent").findings if one.code == code]
+    return [
+        one
+        for one in run(view, rules_for("hosts", chosen=frozenset({code})), "intent").findings
+        if one.code == code
+    ]

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from lossless.checks.rules.table import MODULES, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.findings import Finding
 from tests.checks.rules import linted
 from tests.checks.rules.snippets import Snippet, judge, snippets
 
 
 def _cases() -> Iterator[object]:
-    for code in MODULES:
-        for number, snippet in enumerate(snippets(load(code).documentation, "Bad"), 1):
+    for code in RULES:
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, "Bad"), 1):
             yield pytest.param(snippet, id=f"{code}-{number}")
 
 

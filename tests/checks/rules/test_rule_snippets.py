@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint_documents
-from lossless.checks.rules.table import MODULES, code_of, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES, code_of
 from tests.checks.rules.snippets import BASES, Snippet, judge, read_text, snippets
 
 HEADINGS = ("What it does", "Why it breaks a lossless fabric", "Bad", "Good", "Fix", "Sources")
 
 
 def _cases(heading: str) -> Iterator[object]:
-    for code in MODULES:
-        for number, snippet in enumerate(snippets(load(code).documentation, heading), 1):
+    for code in RULES:
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, heading), 1):
             yield pytest.param(code, snippet, id=f"{code}-{heading}-{number}")
 
 
@@ -50,13 +51,13 @@ def test_bases_are_clean(base: Path) -> None:
     assert [f"{f.code}: {f.message}" for f in report.findings] == []
 
 
-@pytest.mark.parametrize("code", MODULES)
+@pytest.mark.parametrize("code", RULES)
 def test_every_rule_is_documented_and_named_after_its_module(code: str) -> None:
-    rule = load(code)
+    rule = rule_of(code)
     assert [line[3:] for line in rule.documentation.splitlines() if line.startswith("## ")] == list(HEADINGS)
-    assert rule.rule.code == code
-    assert code_of(rule.rule.name) == code
-    assert MODULES[code].rpartition(".")[2] == f"{code}_{rule.rule.name}".lower().replace("-", "_")
+    assert code_of(rule.name) == code
+    file = RULES[code].module.rpartition(".")[2]
+    assert file == f"{code}_{rule.name}".lower().replace("-", "_")
     assert snippets(rule.documentation, "Bad")
     assert snippets(rule.documentation, "Good")
-    assert rule.rule.sources
+    assert rule.sources

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import Choice, chosen, codes_of, families, layered, most_precise, unknown
-from lossless.checks.rules.table import MODULES
 from lossless.ground.basics.nearest import nearest
 
-ALL = frozenset(MODULES)
+ALL = frozenset(RULES)
 SELECTORS = st.sampled_from(
     ["ALL", "WD", "WD00", "WD001", "watchdog-missing", "BUF", "BUF0", "BUF001", "ECN", "TOP001"]
 )
@@ -23,8 +23,8 @@ def test_one_rule_by_code_or_name(word: str) -> None:
 
 
 def test_families_with_and_without_digits() -> None:
-    assert codes_of("WD") == {code for code in MODULES if code.startswith("WD")}
-    assert codes_of("WD00") == {code for code in MODULES if code.startswith("WD00")}
+    assert codes_of("WD") == {code for code in RULES if code.startswith("WD")}
+    assert codes_of("WD00") == {code for code in RULES if code.startswith("WD00")}
     assert codes_of("ALL") == ALL
 
 

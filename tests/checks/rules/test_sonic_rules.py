@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint
+from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, listed, read_number
 from lossless.checks.rules.sonic.timers import read_timer
-from lossless.checks.rules.table import MODULES
 from tests.checks.rules.linted import device, drawn, gaps, only
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
 
 MINE = tuple(
-    code for code in MODULES if code.startswith("SWS") or code in {"CFG001", "CFG002", "CFG007", "CFG008"}
+    code for code in RULES if code.startswith("SWS") or code in {"CFG001", "CFG002", "CFG007", "CFG008"}
 )
 TRUE = {
     # A test configuration of upstream: PORT_QOS_MAP|Ethernet0 names the scheduler port_scheduler, which SCHEDULER

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, load_fabrics
-from lossless.checks.rules.table import load
+from lossless.checks.rules.documentation import rule_of
 from lossless.checks.trace.follow import trace
 from lossless.ground.basics.errors import LosslessError
 from lossless.model.fabric.view import View
@@ -67,7 +67,7 @@ def _met(code: str, snippet: Snippet) -> set[str]:
 
 @pytest.mark.parametrize("code", WHERE)
 def test_what_a_rule_finds_is_met_by_some_packet(code: str) -> None:
-    for snippet in snippets(load(code).documentation, "Bad"):
+    for snippet in snippets(rule_of(code).documentation, "Bad"):
         if not snippet.beside:
             assert _met(code, snippet) == {WHERE[code]}
 

@@ -84,25 +84,19 @@ def test_what_cannot_be_chosen_is_refused(arguments: tuple[str, ...], message: s
 
 
 def test_what_is_not_chosen_is_not_even_loaded(site: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossless.checks.rules import table
+    from lossless.checks.rules import registry
 
     loaded: list[str] = []
-    load = table._load
+    load = registry._load
 
-    def watched(name: str, function: str) -> table.LoadedRule:
-        loaded.append(name)
-        return load(name, function)
+    def watched(code: str, subject: registry.Subject) -> registry.LoadedRule:
+        loaded.append(code)
+        return load(code, subject)
 
-    monkeypatch.setattr(table, "_load", watched)
-    for cached in (
-        table.for_intents,
-        table.for_views_of_devices,
-        table._for_devices,
-        table.for_refused_devices,
-    ):
-        cached.cache_clear()
+    monkeypatch.setattr(registry, "_load", watched)
+    registry._rules_for.cache_clear()
     site("lint", "--select", "WD001,ECN001")
-    assert set(loaded) == {"watchdog.wd001_watchdog_missing", "ecn.ecn001_lossless_queue_without_ecn"}
+    assert set(loaded) == {"WD001", "ECN001"}
 
 
 def test_devices_are_compared_where_one_of_them_is_chosen_for_that(cli: Cli) -> None:

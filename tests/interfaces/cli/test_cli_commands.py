@@ -10,7 +10,8 @@ import click
 import pytest
 
 from lossless import __version__
-from lossless.checks.rules.table import MODULES, load
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
 from lossless.interfaces.cli.app import COMMANDS, module_of
 from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
 from lossless.model.hardware.load import nic_names, switch_names
@@ -60,8 +61,8 @@ def test_an_unknown_option_is_refused(cli: Cli) -> None:
 
 @pytest.mark.parametrize("word", ["WD001", "wd001", "watchdog-missing"])
 def test_a_rule_is_explained_by_code_and_by_name(word: str, cli: Cli) -> None:
-    documentation = load("WD001").documentation.strip()
-    assert cli("rule", word) == (0, f"# WD001 watchdog-missing (error)\n\n{documentation}\n", "")
+    text = rule_of("WD001").text
+    assert cli("rule", word) == (0, f"# WD001 watchdog-missing (error)\n\n{text}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -78,9 +79,9 @@ def test_an_unknown_rule_draws_the_nearest(word: str, message: str, cli: Cli) ->
 
 def test_the_list_of_rules_is_whole(cli: Cli) -> None:
     text = cli("rules")
-    assert [line.split()[0] for line in text.out.splitlines()] == sorted(MODULES)
+    assert [line.split()[0] for line in text.out.splitlines()] == sorted(RULES)
     entries = json.loads(cli("rules", "--format", "json").out)
-    assert [entry["code"] for entry in entries] == sorted(MODULES)
+    assert [entry["code"] for entry in entries] == sorted(RULES)
     for entry, line in zip(entries, text.out.splitlines(), strict=True):
         assert line.split(maxsplit=3) == [
             entry["code"],
@@ -91,7 +92,7 @@ def test_the_list_of_rules_is_whole(cli: Cli) -> None:
         assert entry["sources"]
     heads, _, *rows = cli("rules", "--format", "md").out.splitlines()
     assert heads == "| code | name | severity | judges | what it says |"
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == sorted(MODULES)
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == sorted(RULES)
 
 
 def test_all_hardware_is_listed(cli: Cli) -> None:

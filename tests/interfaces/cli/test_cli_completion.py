@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.checks.rules.table import MODULES
+from lossless.checks.rules.registry import RULES
 from lossless.interfaces.cli.app import COMMANDS
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.test_cli_startup import HEAVY
@@ -47,7 +47,7 @@ def offered(*words: str, cwd: Path) -> list[str]:
 
 
 def test_bash_offers_commands_options_values_rules_and_files(tmp_path: Path) -> None:
-    codes = [code for code in MODULES if code.startswith("WD00")]
+    codes = [code for code in RULES if code.startswith("WD00")]
     assert offered("lossless", "si", cwd=tmp_path) == ["simulate"]
     assert offered("lossless", "", cwd=tmp_path) == list(COMMANDS)
     assert offered("lossless", "lint", "--st", cwd=tmp_path) == ["--stdin-filename", "--statistics"]

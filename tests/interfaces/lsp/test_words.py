@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from lossless.checks.rules.table import MODULES
+from lossless.checks.rules.registry import RULES
 from lossless.interfaces.lsp.cursor import Cursor, transport_in
 from lossless.interfaces.lsp.words import completions, of_key, of_rule
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.conftest import cli as cli
 
 
-@pytest.mark.parametrize("code", sorted(MODULES))
+@pytest.mark.parametrize("code", sorted(RULES))
 def test_every_rule_is_explained_as_the_command_does(code: str, cli: Cli) -> None:
     assert f"{of_rule(code)}\n" == cli("rule", code).out
 

@@ -1,5 +1,7 @@
 """Headroom must hold at least the cable and the frame that cannot be interrupted.
 
+Severity: error
+
 ## What it does
 Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back,
 by the real length where it is known. Headroom below the cable alone is an error; below the cable and one
@@ -70,7 +72,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import (
     fresh_row,
     headroom_beside,
@@ -88,18 +90,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="BUF001",
-    name="headroom-below-cable",
-    severity="error",
-    summary="Headroom must hold at least the cable and the frame that cannot be interrupted",
-    sources=(
-        "arithmetic: 2 x length x rate at 198,000 km/s",
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
-        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Headroom must cover the whole budget of the link, as the vendor of the switch works it out.
 
+Severity: warning
+
 ## What it does
 Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row
 of this HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's
@@ -47,7 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import (
     fresh_row,
     headroom_beside,
@@ -66,18 +68,6 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="BUF002",
-    name="headroom-below-need",
-    severity="warning",
-    summary="Headroom must cover the whole budget of the link, as the vendor of the switch works it out",
-    sources=(
-        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
-        "IEEE 802.3 clause 31B.3.7",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A speed and cable length must have a headroom row in the HWSKU's table.
 
+Severity: error
+
 ## What it does
 In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and
 cable length in the HWSKU's `pg_profile_lookup.ini`, word for word. This rule looks for ports where that
@@ -59,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import is_generated
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import backs_headroom
@@ -70,14 +72,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PriorityGroup
     from lossless.model.fabric.view import PortSet, View
     from lossless.model.hardware.model import Hwsku
-
-RULE = Rule(
-    code="BUF003",
-    name="headroom-row-missing",
-    severity="error",
-    summary="A speed and cable length must have a headroom row in the HWSKU's table",
-    sources=("sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b", "sonic-net/sonic-buildimage issues 5837 and 24903"),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

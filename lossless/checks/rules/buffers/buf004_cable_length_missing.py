@@ -1,5 +1,7 @@
 """A port with PFC needs a cable length, and 0m is none.
 
+Severity: error
+
 ## What it does
 Looks for ports in service with PFC on whose cable length is missing or `0m`, in the traditional buffer
 model. Without a lossless group of their own that is an error, or a warning where the file names no
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import is_generated
 
 if TYPE_CHECKING:
@@ -52,17 +54,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="BUF004",
-    name="cable-length-missing",
-    severity="error",
-    summary="A port with PFC needs a cable length, and 0m is none",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b",
-        "sonic-net/sonic-swss issue 3548; sonic-net/SONiC issue 480",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

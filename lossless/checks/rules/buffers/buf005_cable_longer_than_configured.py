@@ -1,5 +1,7 @@
 """The cable length that is configured must not be below the real one.
 
+Severity: error
+
 ## What it does
 Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is judged together with it and has
 a switch of the same name and HWSKU with a port of the same name and speed. A length below the real one is an error
@@ -43,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import is_generated
 from lossless.checks.rules.sonic.reading import gathered
 from lossless.ground.basics.findings import Related
@@ -57,18 +59,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.model import Cable
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="BUF005",
-    name="cable-longer-than-configured",
-    severity="error",
-    summary="The cable length that is configured must not be below the real one",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """The headroom of all lossless groups must fit the pool it is taken from.
 
+Severity: warning
+
 ## What it does
 Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared
 headroom pool (`BUFFER_POOL` `xoff`), the sum is compared with it: beyond a declared
@@ -46,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -55,16 +57,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json, Severity
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="BUF007",
-    name="headroom-oversubscribed",
-    severity="warning",
-    summary="The headroom of all lossless groups must fit the pool it is taken from",
-    sources=(
-        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-    ),
-)
 _ROUNDING = 1.001
 """Pools are whole bytes and cells; a ratio this close to the declared one is the declared one."""
 

@@ -1,5 +1,7 @@
 """What is reserved must leave the chip something to share.
 
+Severity: error
+
 ## What it does
 Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not
 down, and compares the sum with the buffer of the chip: as much or more is an error. On NVIDIA switches with pools of
@@ -44,7 +46,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
 from lossless.analysis.buffers.headroom.sums import ReservedSum, headroom_sums, reserved_sum
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -52,17 +54,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Switch
-
-RULE = Rule(
-    code="BUF008",
-    name="reserved-beyond-chip",
-    severity="error",
-    summary="What is reserved must leave the chip something to share",
-    sources=(
-        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
-        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Groups of like ports must pause at the same threshold.
 
+Severity: warning
+
 ## What it does
 Compares the threshold (`dynamic_th`, or `static_th`) of the lossless groups of one priority on the ports of a
 deployed switch that have the same speed, the same cable length, the same PFC priorities and the same kind of
@@ -70,7 +72,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside, row_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -83,17 +85,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile, PriorityGroup
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="BUF010",
-    name="alpha-differs-on-like-ports",
-    severity="warning",
-    summary="Groups of like ports must pause at the same threshold",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",
-        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
-    ),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

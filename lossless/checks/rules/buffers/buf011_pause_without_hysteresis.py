@@ -1,5 +1,7 @@
 """A pause must end well below where it begins.
 
+Severity: warning
+
 ## What it does
 Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. Neither of them is a warning, as
 is an `xon` that is not below the threshold at which a group that is alone pauses: alpha B / (1 + alpha), B the pool
@@ -44,7 +46,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_bytes
@@ -53,18 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="BUF011",
-    name="pause-without-hysteresis",
-    severity="warning",
-    summary="A pause must end well below where it begins",
-    sources=(
-        "opencomputeproject/SAI inc/saibuffer.h @0826205",
-        "sonic-buildimage device/*/*/*/pg_profile_lookup.ini @086b03b",
-        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Without a shared headroom pool, size must hold xon and xoff.
 
+Severity: warning
+
 ## What it does
 Looks at the lossless profiles that an NVIDIA switch uses whose pool has no `xoff` of its own. `size` below `xon` +
 `xoff` is a warning; 1 KiB less is left alone, as two shipped rows are. On other chips shipped rows keep no such
@@ -41,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_bytes
@@ -50,17 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="BUF012",
-    name="headroom-not-backed",
-    severity="warning",
-    summary="Without a shared headroom pool, size must hold xon and xoff",
-    sources=(
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
-        "sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A lossless queue must hold what its ingress groups may hold.
 
+Severity: error
+
 ## What it does
 Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th`, with what ingress
 groups of its priority hold for it once it stands still: each fills to its own threshold, then its headroom. Less than
@@ -46,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stuck_egress_bytes
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import is_lossy
 from lossless.checks.rules.places import below, beside, elements, places, row_of
 from lossless.ground.basics.records import NamedTuple
@@ -59,17 +61,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="BUF013",
-    name="egress-limit-below-ingress",
-    severity="error",
-    summary="A lossless queue must hold what its ingress groups may hold",
-    sources=(
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
-        "sonic-buildimage device/**/buffers_defaults_*.j2 and pg_profile_lookup.ini @086b03b",
-    ),
-)
 _TWO = 2
 _UNBOUNDED_TH = 7
 """The largest ``dynamic_th``, by which 78 shipped pool sets leave lossless queues unbounded; NVIDIA's driver takes it

@@ -1,5 +1,8 @@
 """The egress pool of lossy traffic must not be larger than the ingress buffer it draws on.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Compares the size of the egress pools that lossy queues of a deployed switch use with the ingress pools that its lossy
 groups use, shared headroom included: more is a warning. Pools without a size are computed by the switch and left
@@ -40,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import is_lossy
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.units import format_bytes
@@ -50,18 +53,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.qos import BufferProfile, Pool
-
-RULE = Rule(
-    code="BUF014",
-    name="lossy-pool-beyond-ingress",
-    severity="warning",
-    summary="The egress pool of lossy traffic must not be larger than the ingress buffer it draws on",
-    sources=(
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
-    ),
-    confidence="medium",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A group with headroom needs the PFC that makes use of it.
 
+Severity: warning
+
 ## What it does
 Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port
 pauses. Where traffic is counted in such a group that is a warning, else it is only worth knowing: the headroom is
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import in_service, used_classes
 from lossless.checks.rules.sonic.reading import gathered
 from lossless.ground.basics.units import format_bytes
@@ -55,17 +57,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.qos import BufferProfile, PortQos, PriorityGroup
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="BUF015",
-    name="headroom-without-pause",
-    severity="warning",
-    summary="A group with headroom needs the PFC that makes use of it",
-    sources=(
-        "sonic-swss orchagent/bufferorch.cpp @e6b0c5b and cfgmgr/buffermgr.cpp @029506c",
-        "sonic-net/SONiC issue 480",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """The dynamic buffer model's headroom stands on the share of small packets it is told.
 
+Severity: info
+
 ## What it does
 In the dynamic buffer model of a switch whose chip has a known formula, reads `small_packet_percentage` of
 `LOSSLESS_TRAFFIC_PATTERN`. Below 100 it is worth knowing how much headroom the most demanding kind of port gets, and
@@ -46,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import elements, places
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
@@ -59,16 +61,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.model.fabric.view import PortSet
 
-RULE = Rule(
-    code="BUF017",
-    name="small-packets-assumed-few",
-    severity="info",
-    summary="The dynamic buffer model's headroom stands on the share of small packets it is told",
-    sources=(
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b",
-        "sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini @086b03b",
-    ),
-)
 _ALL_PERCENT = 100
 _MTUS = range(64, 9216 + 1)
 

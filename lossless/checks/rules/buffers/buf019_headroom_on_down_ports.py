@@ -1,5 +1,7 @@
 """Ports that are down should not keep headroom.
 
+Severity: info
+
 ## What it does
 Adds up what lossless groups reserve on ports that a deployed switch of the traditional buffer model has switched
 off (`admin_status` down). One finding a device, and only where something is reserved. Zero profiles reserve nothing.
@@ -43,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import is_nvidia
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -54,17 +56,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PriorityGroup
-
-RULE = Rule(
-    code="BUF019",
-    name="headroom-on-down-ports",
-    severity="info",
-    summary="Ports that are down should not keep headroom",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-buildimage files/build_templates/buffers_config.j2 @0c78370",
-    ),
-)
 
 
 class _Kept(NamedTuple):

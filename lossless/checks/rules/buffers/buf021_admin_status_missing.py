@@ -1,5 +1,7 @@
 """A port with PFC needs an admin_status.
 
+Severity: warning
+
 ## What it does
 Looks on a deployed device of the traditional buffer model for ports with PFC whose `PORT` row has no `admin_status`,
 although they are meant for service: the file names their neighbor, or it names no neighbors at all and at least as
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered
 
 if TYPE_CHECKING:
@@ -52,19 +54,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
-
-RULE = Rule(
-    code="BUF021",
-    name="admin-status-missing",
-    severity="warning",
-    summary="A port with PFC needs an admin_status",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-swss cfgmgr/portmgr.h @0273978",
-        "sonic-net/sonic-buildimage issue 23354",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A lossless queue needs a buffer profile of its own.
 
+Severity: warning
+
 ## What it does
 Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. Where one has no
 `BUFFER_QUEUE` row, and the same queue of other ports has, that is a warning. A switch without any such row, as a
@@ -38,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered, in_service
 from lossless.checks.rules.places import counted_lossy
 from lossless.model.fabric.qos import UNREADABLE
@@ -49,17 +51,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="BUF022",
-    name="lossless-queue-without-buffer",
-    severity="warning",
-    summary="A lossless queue needs a buffer profile of its own",
-    sources=(
-        "sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """An RDMA DSCP must land on a lossless traffic class.
 
+Severity: error
+
 ## What it does
 Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its
 traffic class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names
@@ -52,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.pfc.masks import by_switch, remapped
 from lossless.checks.rules.places import beside, elements, places
@@ -63,14 +65,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="CLS001",
-    name="rdma-dscp-not-lossless",
-    severity="error",
-    summary="An RDMA DSCP must land on a lossless traffic class",
-    sources=("sonic-buildimage files/build_templates/qos_config.j2 @086b03b", "NVIDIA/nccl issue 2383"),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

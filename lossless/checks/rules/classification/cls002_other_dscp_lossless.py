@@ -1,5 +1,7 @@
 """Only the RDMA DSCPs may map to a lossless traffic class.
 
+Severity: warning
+
 ## What it does
 Looks at every DSCP that lands on the traffic class of a lossless class and that no lossless class names:
 with an intent because the lossless class takes the `rest`, on a device because `--rdma-dscp` does not name
@@ -59,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.places import beside
@@ -70,17 +72,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.qos import IndexMap
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="CLS002",
-    name="other-dscp-lossless",
-    severity="warning",
-    summary="Only the RDMA DSCPs may map to a lossless traffic class",
-    sources=(
-        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

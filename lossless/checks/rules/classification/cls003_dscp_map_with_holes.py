@@ -1,5 +1,7 @@
 """A map that names most DSCPs must name them all.
 
+Severity: warning
+
 ## What it does
 Looks at the DSCP map of each port with PFC on a deployed device. A map that names most DSCPs and leaves out a few
 is taken for one that was meant to be whole; one that names a handful on purpose is well. Where traffic class 0 has
@@ -40,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import remapped
@@ -53,18 +55,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.qos import IndexMap
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="CLS003",
-    name="dscp-map-with-holes",
-    severity="warning",
-    summary="A map that names most DSCPs must name them all",
-    sources=(
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-dscp-tc-map.yang @086b03b",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

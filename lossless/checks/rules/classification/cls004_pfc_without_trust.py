@@ -1,5 +1,7 @@
 """A port with PFC must read the class of its packets where they carry it.
 
+Severity: warning
+
 ## What it does
 Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map,
 on a switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must
@@ -72,7 +74,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import untagged_routed
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered, in_service, spell
 
 if TYPE_CHECKING:
@@ -80,18 +82,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="CLS004",
-    name="pfc-without-trust",
-    severity="warning",
-    summary="A port with PFC must read the class of its packets where they carry it",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

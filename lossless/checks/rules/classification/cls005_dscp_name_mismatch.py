@@ -1,5 +1,7 @@
 """A DSCP that is given by name and number must be one DSCP.
 
+Severity: error
+
 ## What it does
 Compares the number of each DSCP that a class writes beside a name (`dscp: {AF31: 26}`) with what the name stands
 for. The number counts: it is what is rendered.
@@ -35,26 +37,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.model import NamedDscp
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CLS005",
-    name="dscp-name-mismatch",
-    severity="error",
-    summary="A DSCP that is given by name and number must be one DSCP",
-    sources=(
-        "RFC 2474, section 4.2.2.2",
-        "RFC 2597, section 6",
-        "Juniper/jvd rdma-rocev2-lossless.conf @005ab34",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

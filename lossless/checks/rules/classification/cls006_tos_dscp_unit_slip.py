@@ -1,5 +1,7 @@
 """A ToS byte is not a DSCP: 26 in a traffic class field means DSCP 6.
 
+Severity: error
+
 ## What it does
 Looks at the two sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc`. A
 value that is itself a lossless DSCP but whose upper six bits are not is taken for a slip of units. It is an
@@ -46,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import ECT0, is_unit_slip, lossless_dscps, markings
 
 if TYPE_CHECKING:
@@ -54,14 +56,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.classification.marking import Marking
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CLS006",
-    name="tos-dscp-unit-slip",
-    severity="error",
-    summary="A ToS byte is not a DSCP: 26 in a traffic class field means DSCP 6",
-    sources=("RFC 2474, section 3", "RFC 3168, section 5", "dmf-mxl/mxl pull request 603"),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """CNPs need a class of their own that is not lossless.
 
+Severity: error
+
 ## What it does
 With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names
 that DSCP, so that CNPs fall into the class of the rest, or where its class is lossless; a class that is
@@ -59,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.findings import Origin
 
@@ -69,17 +71,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import CongestionControl, TrafficClass
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="CLS007",
-    name="cnp-class-unsafe",
-    severity="error",
-    summary="CNPs need a class of their own that is not lossless",
-    sources=(
-        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
-        "Juniper/jvd data_center/aidc/aiml_multitenancy_backend rdma-rocev2-lossless.conf @005ab34",
-        "mlxconfig query prints: CNP_DSCP defaults to 48",
-    ),
-)
 DEFAULT_CNP_DSCP = 48
 """What ConnectX NICs put on CNPs unless told otherwise (mlxconfig query prints, CNP_DSCP; profiles/nics)."""
 CNP_CLASS = "cnp"

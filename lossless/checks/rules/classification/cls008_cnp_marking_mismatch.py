@@ -1,5 +1,7 @@
 """What the NICs put on CNPs must be what the switches expect.
 
+Severity: error
+
 ## What it does
 Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them:
 a DSCP that class `cnp` does not name, and a priority other than that of the class that carries the DSCP, unless
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.places import beside
@@ -56,18 +58,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CLS008",
-    name="cnp-marking-mismatch",
-    severity="error",
-    summary="What the NICs put on CNPs must be what the switches expect",
-    sources=(
-        "Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "Broadcom bnxt_setupcc.sh 233.2.77.9",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """A lossless packet must leave a switch with a DSCP that is lossless at the next one.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP anew when packets leave.
 Each lossless traffic class must leave with a DSCP that comes back to that class, by the maps with which the device
@@ -56,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import remapped
 from lossless.checks.rules.places import beside
@@ -69,20 +72,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.to_model.rewrites import Rewrite
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="CLS009",
-    name="dscp-rewritten",
-    severity="warning",
-    summary="A lossless packet must leave a switch with a DSCP that is lossless at the next one",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
-        "sonic-net/sonic-swss pull request 3517",
-        "Juniper/jvd storage-leaf1_qfx5130 class-of-service @005ab34",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

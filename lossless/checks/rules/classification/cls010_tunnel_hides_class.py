@@ -1,5 +1,8 @@
 """A tunnel must carry the lossless class on its outside.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks at `TUNNEL` rows of a device that sends packets through them to a peer (`PEER_SWITCH`). With `dscp_mode`
 uniform the outer header carries the DSCP of the packet, which is well. With `pipe` it carries what
@@ -54,7 +57,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import raw_rows
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import remapped
 from lossless.formats.sonic.read.tables import plain_name
@@ -66,20 +69,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
 
-RULE = Rule(
-    code="CLS010",
-    name="tunnel-hides-class",
-    severity="warning",
-    summary="A tunnel must carry the lossless class on its outside",
-    sources=(
-        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
-        "sonic-swss orchagent/muxorch.cpp @02958e2",
-        "sonic-swss orchagent/vxlanorch.cpp @038ac12",
-        "opencomputeproject/SAI inc/saitunnel.h @003c080",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 DEFAULT_DSCP = 0
 """What the outer header carries in pipe mode where nothing says more (SAI inc/saitunnel.h @003c080)."""
 _MAP = "encap_tc_to_dscp_map"

@@ -1,5 +1,8 @@
 """Storage must not share the lossless class of the jobs.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
 without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
@@ -51,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import markings
 from lossless.checks.rules.isolation.purpose import stores
 
@@ -60,19 +63,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CLS011",
-    name="storage-in-rdma-class",
-    severity="warning",
-    summary="Storage must not share the lossless class of the jobs",
-    sources=(
-        "Juniper/jvd data_center/adc/5stage_evpn_vxlan storage-leaf1_qfx5130-32cd.conf @005ab34",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    subject="intent",
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

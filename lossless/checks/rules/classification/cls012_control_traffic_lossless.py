@@ -1,5 +1,8 @@
 """Control traffic and traffic that nobody marked must not be lossless.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks where DSCP 0 (everything unmarked: ssh, telemetry, health probes) and DSCP 56 (CS7, network control) go on the
 ports of a deployed device that have PFC, unless `--rdma-dscp` names RDMA DSCPs, for then CLS002 speaks. In an intent
@@ -52,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import spell_dscps
 
 if TYPE_CHECKING:
@@ -61,19 +64,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="CLS012",
-    name="control-traffic-lossless",
-    severity="warning",
-    summary="Control traffic and traffic that nobody marked must not be lossless",
-    sources=(
-        "RFC 2474, section 4.2.2.2",
-        "RFC 2474, section 4.1",
-        "sonic-net/sonic-mgmt issue 20073",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    confidence="medium",
-)
 UNMARKED, ROUTING, NETWORK_CONTROL = 0, 48, 56
 _WHO = {
     UNMARKED: "all traffic that nobody marked, ssh and health probes among it",

@@ -1,5 +1,8 @@
 """Packets that a switch floods must not be lossless between switches.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where
 unknown unicast is not limited: a port lacks `PORT_STORM_CONTROL|PORT|unknown-unicast`. VLANs of server ports alone,
@@ -50,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import bridged, facing, neighbor_types, raw_rows
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -58,19 +61,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
-
-RULE = Rule(
-    code="CLS013",
-    name="flooding-lossless",
-    severity="warning",
-    summary="Packets that a switch floods must not be lossless between switches",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
-        "edge-core/sonic-buildimage src/sonic-yang-models/yang-models/sonic-storm-control.yang @2b7a3ac",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

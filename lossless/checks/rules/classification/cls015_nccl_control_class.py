@@ -1,5 +1,7 @@
 """NCCL's control messages, where they have a class of their own, need a strict one.
 
+Severity: warning
+
 ## What it does
 Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one that is served strictly, is well;
 any other is a warning. Left out, control messages ride with the data.
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -42,18 +44,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CLS015",
-    name="nccl-control-class",
-    severity="warning",
-    summary="NCCL's control messages, where they have a class of their own, need a strict one",
-    sources=(
-        "NVIDIA/nccl issue 1194",
-        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

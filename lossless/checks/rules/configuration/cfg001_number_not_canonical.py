@@ -1,5 +1,8 @@
 """A number must be written as everyone reads it: digits only, without leading zeros.
 
+Severity: warning
+Fix: safe
+
 ## What it does
 Looks on a deployed device for numbers that orchagent can read, but that are not plain digits: blanks before them, a
 leading zero or plus, something behind the digits. It is a warning where another number is read than stands there,
@@ -50,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
 from lossless.checks.rules.sonic.reading import (
     INT_MAX,
@@ -71,20 +74,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="CFG001",
-    name="number-not-canonical",
-    severity="warning",
-    summary="A number must be written as everyone reads it",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/bufferorch.cpp @51de623",
-        "sonic-swss-common common/converter.h @07a03cb",
-        "sonic-buildimage device/** @086b03b",
-    ),
-    subject="tables",
-    fixable="safe",
-)
 
 _COLOURS = ("green", "yellow", "red")
 _THRESHOLDS = tuple(f"{colour}_{end}_threshold" for colour in _COLOURS for end in ("min", "max"))

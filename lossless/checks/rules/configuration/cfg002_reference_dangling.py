@@ -1,5 +1,8 @@
 """Every name that a row refers to must exist, written plainly.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFFER_PROFILE` and the profile lists of a
 deployed device. A name that leads nowhere is an error. So is the old form `[BUFFER_PROFILE|name]`; where the file
@@ -53,7 +56,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import known
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.devices import pg_profile_name
@@ -66,22 +69,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
-
-RULE = Rule(
-    code="CFG002",
-    name="reference-dangling",
-    severity="error",
-    summary="Every name that a row refers to must exist, written plainly",
-    sources=(
-        "sonic-swss orchagent/orch.cpp @015527d",
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/portsorch.cpp @00190d7",
-        "sonic-utilities scripts/db_migrator.py",
-        "sonic-net/sonic-utilities issue 4107",
-    ),
-    subject="tables",
-    fixable="unsafe",
-)
 
 
 class Reference(NamedTuple):

@@ -1,5 +1,7 @@
 """A switch must be configured as its intent declares it.
 
+Severity: warning
+
 ## What it does
 Where an intent is judged together with the file of one of its switches, compares what both say: HWSKU, buffer model,
 pools, poll, counters, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog, queues,
@@ -56,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
 from lossless.checks.rules.sonic.reading import gathered, known, listed
 from lossless.formats.sonic.dynamic import FIELDS, RATIO
@@ -70,15 +72,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import DynamicBuffers
-
-RULE = Rule(
-    code="CFG004",
-    name="drift-from-intent",
-    severity="warning",
-    summary="A switch must be configured as its intent declares it",
-    sources=("arithmetic: both sides are read into the same model and compared",),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

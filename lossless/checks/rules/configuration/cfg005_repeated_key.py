@@ -1,5 +1,7 @@
 """A key must not stand twice in one JSON object.
 
+Severity: warning
+
 ## What it does
 Reports every key that an object of a `config_db.json` holds more than once.
 
@@ -38,21 +40,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="CFG005",
-    name="repeated-key",
-    severity="warning",
-    summary="A key must not stand twice in one JSON object",
-    sources=("RFC 8259, section 4", "Python documentation, json"),
-    subject="tables",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

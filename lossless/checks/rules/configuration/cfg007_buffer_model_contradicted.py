@@ -1,5 +1,7 @@
 """The buffer tables must be those of the buffer model.
 
+Severity: error
+
 ## What it does
 Compares `buffer_model` of `DEVICE_METADATA|localhost` with the buffer tables of a deployed device. The traditional
 model, which counts where nothing is written, cannot work with what only the dynamic model computes: a group with
@@ -57,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.sonic.reading import gathered, known
 
@@ -68,20 +70,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Origin
 
-RULE = Rule(
-    code="CFG007",
-    name="buffer-model-contradicted",
-    severity="error",
-    summary="The buffer tables must be those of the buffer model",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
-        "sonic-buildimage dockers/docker-orchagent/buffermgrd.sh @086b03b",
-        "sonic-net/sonic-buildimage issue 10342",
-    ),
-    subject="tables",
-)
 
 _NEEDED = {
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "no pool, group or queue is applied before a default threshold is known",

@@ -1,5 +1,7 @@
 """Rows of ports must be for ports that the device has.
 
+Severity: warning
+
 ## What it does
 Compares the ports that `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `PFC_WD`, the profile lists and
 `CABLE_LENGTH` of a deployed device name with its `PORT` rows. All strangers that stand in the same tables are one
@@ -40,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import known, listed
 from lossless.formats.sonic.to_model.devices import natural_key
 
@@ -50,19 +52,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.ground.basics.findings import Origin
 
-RULE = Rule(
-    code="CFG008",
-    name="port-unknown",
-    severity="warning",
-    summary="Rows of ports must be for ports that the device has",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/bufferorch.cpp @51de623",
-        "sonic-swss orchagent/pfcwdorch.cpp @0408e94",
-        "sonic-net/sonic-buildimage issue 23354",
-    ),
-    subject="tables",
-)
 
 _BY_PORT = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _NO_PORTS = frozenset({"global", "GLOBAL", "Global", "CPU"})

@@ -1,5 +1,7 @@
 """A port with PFC must have its neighbor in DEVICE_NEIGHBOR.
 
+Severity: info
+
 ## What it does
 Looks at the ports of a deployed device that are up and have PFC, where the device names some of its neighbors: each
 must be in `DEVICE_NEIGHBOR`. Ports that are down, ports between the chips of a chassis (role Int) and ports towards
@@ -39,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import known, listed
 
 if TYPE_CHECKING:
@@ -47,17 +49,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
 
-RULE = Rule(
-    code="CFG009",
-    name="pfc-port-without-neighbor",
-    severity="info",
-    summary="A port with PFC must have its neighbor in DEVICE_NEIGHBOR",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "sonic-utilities pfcwd/main.py @015521a",
-    ),
-    subject="tables",
-)
 _INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
 
 

@@ -1,5 +1,7 @@
 """What was normalised to read a file is said once.
 
+Severity: info
+
 ## What it does
 Says in which other form than that of `config_db.json` a file, or something in it, is written, how often, and how it
 was read: keys `TABLE|key`, fields that end in `@`, `NULL` rows and rows wrapped with their type, as dumps of redis
@@ -45,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -55,19 +57,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.ground.basics.findings import Path
 
-RULE = Rule(
-    code="CFG012",
-    name="form-normalised",
-    severity="info",
-    summary="What was normalised to read a file is said once",
-    sources=(
-        "sonic-py-swsssdk src/swsssdk/configdb.py @0589283",
-        "sonic-buildimage src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c",
-        "sonic-utilities config/main.py @008ae9c",
-        "RFC 8259 section 8.1",
-    ),
-    subject="tables",
-)
 
 _PLAIN = "sonic-cfggen -d --print-data prints what runs in the form of config_db.json"
 

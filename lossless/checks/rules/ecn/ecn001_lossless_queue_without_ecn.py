@@ -1,5 +1,8 @@
 """A lossless queue must mark congestion.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound,
 its green curve enabled, and green packets marked. With an intent, missing marking is an error, unless
@@ -76,7 +79,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import (
     Use,
     distinct_sets,
@@ -98,18 +101,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="ECN001",
-    name="lossless-queue-without-ecn",
-    severity="error",
-    summary="A lossless queue must mark congestion",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
-        "sonic-buildimage issue 4545",
-        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024, 5.2.1",
-    ),
-    fixable="unsafe",
-)
 _WHY = "without marks PFC is the only control, and every congestion pauses whole links"
 
 

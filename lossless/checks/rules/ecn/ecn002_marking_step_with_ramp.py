@@ -1,5 +1,7 @@
 """A probability between the thresholds needs room between them.
 
+Severity: info
+
 ## What it does
 Looks at WRED profiles on lossless queues whose Kmin equals Kmax although a probability below 100 % is given.
 Equal thresholds with 100 %, a published setting that says what happens, are silent, and so is a profile
@@ -48,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.ecn.marking import in_reach, marking_uses
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.ground.basics.units import format_bytes
@@ -58,17 +60,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ECN002",
-    name="marking-step-with-ramp",
-    severity="info",
-    summary="A probability between the thresholds needs room between them",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @03a2683",
-        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit]:

@@ -1,5 +1,7 @@
 """A marking curve must have a probability above zero.
 
+Severity: error
+
 ## What it does
 Looks at the marking probability of WRED profiles on lossless queues: zero with max above min is an error.
 With min equal to max the probability says nothing, because above max every packet is marked; profiles that
@@ -54,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import pfc_only, uses
 from lossless.checks.rules.places import below
 
@@ -63,18 +65,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ECN003",
-    name="marking-probability-zero",
-    severity="error",
-    summary="A marking curve must have a probability above zero",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """ECN must start to mark before PFC starts to pause.
 
+Severity: warning
+
 ## What it does
 Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two
 look at different ends of the switch, so both directions are worked out, with T(m) = alpha B / (1 + alpha
@@ -65,7 +67,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
 from lossless.ground.basics.units import format_bytes
 
@@ -74,17 +76,6 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.ecn_marking import EcnMarking
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="ECN004",
-    name="marking-starts-after-pfc",
-    severity="warning",
-    summary="ECN must start to mark before PFC starts to pause",
-    sources=(
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 4",
-        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

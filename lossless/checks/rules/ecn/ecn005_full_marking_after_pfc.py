@@ -1,5 +1,7 @@
 """Full marking must be reached before PFC starts to pause.
 
+Severity: warning
+
 ## What it does
 Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded
 priority group sends XOFF; B is the shared pool without headroom. Kmax above that means that a queue which
@@ -61,7 +63,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
 from lossless.ground.basics.units import format_bytes
 
@@ -70,17 +72,6 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.ecn_marking import EcnMarking
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="ECN005",
-    name="full-marking-after-pfc",
-    severity="warning",
-    summary="Full marking must be reached before PFC starts to pause",
-    sources=(
-        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A queue must be able to hold a packet without being fully marked.
 
+Severity: warning
+
 ## What it does
 Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet
 of the largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone
@@ -60,7 +62,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.ecn.marking import marking_uses
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.ground.basics.units import format_bytes
@@ -71,17 +73,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="ECN007",
-    name="marking-within-one-packet",
-    severity="warning",
-    summary="A queue must be able to hold a packet without being fully marked",
-    sources=(
-        "opencomputeproject/SAI inc/saiwred.h @0e1fcb6",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b",
-        "IBTA InfiniBand Architecture volume 1",
-    ),
-)
 _ZERO = (
     "SAI counts thresholds from 1 and takes 0 for the whole buffer; chips may also mark everything from 0 on"
 )

@@ -1,5 +1,8 @@
 """Links of very different speed need ECN thresholds of their own.
 
+Severity: info
+Confidence: medium
+
 ## What it does
 Looks for one marking curve on lossless queues of ports whose speeds differ by more than a factor of two, and
 says what Kmin means on the slowest and the fastest in time.
@@ -58,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import in_reach, marking_uses
 from lossless.checks.rules.places import places
 from lossless.ground.basics.units import format_rate
@@ -69,14 +72,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="ECN009",
-    name="thresholds-for-unlike-speeds",
-    severity="info",
-    summary="Links of very different speed need ECN thresholds of their own",
-    sources=("alibaba-edu/High-Precision-Congestion-Control simulation/run.py @9f4be2a",),
-    confidence="medium",
-)
 _ALIKE = 2
 """Speeds this many times apart still share a curve."""
 

@@ -1,5 +1,8 @@
 """The ECN thresholds of stock SONiC are those of a storage network.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossless queues of links of 200G and
 faster, and says what they mean there in time. Below 200G it is silent.
@@ -58,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import pfc_only, uses
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_rate
@@ -69,18 +72,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="ECN010",
-    name="storage-default-thresholds",
-    severity="warning",
-    summary="The ECN thresholds of stock SONiC are those of a storage network",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B",
-        "CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet",
-    ),
-    confidence="medium",
-)
 _STOCK = (1024**2, 2 * 1024**2, 5)
 _FROM_BPS = 200 * 10**9
 _TESTED_BPS = 40 * 10**9

@@ -1,5 +1,8 @@
 """An ECN curve needs senders that speak ECN; on others' packets it may drop.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for marking curves on the lossless classes of an intent that states `congestion_control: pfc-only`. Drop
 curves, enabled without marking, are ECN001's.
@@ -37,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.ecn.marking import in_reach, pfc_only, uses
 from lossless.ground.basics.units import format_bytes
 
@@ -46,19 +49,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ECN011",
-    name="curve-for-deaf-senders",
-    severity="warning",
-    summary="An ECN curve needs senders that speak ECN; on others' packets it may drop",
-    sources=(
-        "sonic-buildimage issue 27606",
-        "opencomputeproject/SAI inc/saiwred.h @0e1fcb6",
-    ),
-    subject="intent",
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit]:

@@ -1,5 +1,7 @@
 """ECN thresholds must lie below what the queue itself can hold.
 
+Severity: warning
+
 ## What it does
 Compares Kmax and Kmin of each lossless queue with the most bytes its own buffer profile lets it hold when
 everything else is empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the
@@ -60,7 +62,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.places import beside, row_of
@@ -72,17 +74,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.marking import LosslessQueue
     from lossless.model.fabric.qos import BufferProfile, Wred
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ECN012",
-    name="threshold-beyond-queue-limit",
-    severity="warning",
-    summary="ECN thresholds must lie below what the queue itself can hold",
-    sources=(
-        "Choudhury and Hahne, Dynamic queue length thresholds, 1998",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:
@@ -137,7 +128,6 @@ def _hit(view: View, use: Use, buffer: BufferProfile, limit: int, end: str, what
         },
         related=beside(use.wred.origin, (row_of(buffer), "what limits the queue")),
         # The queue's own limit holds whatever other ports do; that PFC comes first adds nothing to it.
-        supersedes=("ECN004", "ECN005"),
     )
 
 

@@ -1,5 +1,7 @@
 """The one WRED profile of a switch should have the name that SONiC's tools look for.
 
+Severity: info
+
 ## What it does
 On a deployed switch whose lossless queues all share one marking WRED profile, looks whether it is called
 `AZURE_LOSSLESS`. Where several profiles are needed, one per speed or class, nothing can be done about their
@@ -50,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.ecn.marking import refused, uses
 
 if TYPE_CHECKING:
@@ -58,14 +60,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
 
-RULE = Rule(
-    code="ECN014",
-    name="profile-name-unknown-to-tools",
-    severity="info",
-    summary="The one WRED profile of a switch should have the name that SONiC's tools look for",
-    sources=("sonic-utilities scripts/ecnconfig @0ed3461",),
-    subject="tables",
-)
 KNOWN_NAME = "AZURE_LOSSLESS"
 """The name that ``ecnconfig`` takes for "on" (sonic-utilities scripts/ecnconfig @0ed3461)."""
 

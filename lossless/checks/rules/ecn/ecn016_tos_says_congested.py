@@ -1,5 +1,7 @@
 """A ToS byte must not say that its packet has met congestion.
 
+Severity: warning
+
 ## What it does
 Looks at the ECN bits, the lower two, of every ToS byte that hosts or jobs are told. 11 is CE, which only a switch
 sets; 00, 01 and 10 pass. It is a warning where a NIC may send the byte as it stands; mlx5 takes the DSCP from it
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import ECT0, Marking, markings
 
 if TYPE_CHECKING:
@@ -43,14 +45,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="ECN016",
-    name="tos-says-congested",
-    severity="warning",
-    summary="A ToS byte must not say that its packet has met congestion",
-    sources=("RFC 3168, section 5", "Linux drivers/infiniband/hw/mlx5/qp.c"),
-    subject="intent",
-)
 CE = 0b11
 
 

@@ -1,5 +1,7 @@
 """RDMA must leave the hosts on a lossless DSCP: by NCCL_IB_TC, or for all of it by the traffic class.
 
+Severity: error
+
 ## What it does
 Asks both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC).
 One that names a lossless DSCP is enough, and with several lossless classes any of them will do. Where
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import (
     ECT0,
     is_unit_slip,
@@ -65,14 +67,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.classification.marking import Marking
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="HST001",
-    name="nccl-ib-tc-not-lossless",
-    severity="error",
-    summary="RDMA must leave the hosts on a lossless DSCP",
-    sources=("NVIDIA/nccl src/transport/net_ib/connect.cc @5067397", "NVIDIA/nccl issue 2383"),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """The traffic class of UCX alone is not enough: the hosts' own must stand behind it.
 
+Severity: warning
+
 ## What it does
 Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX
 itself is told, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import lossless_dscps, markings, spell_dscps
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
@@ -47,14 +49,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Library
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="HST003",
-    name="ucx-marks-one-way",
-    severity="warning",
-    summary="The traffic class of UCX alone is not enough: the hosts' own must stand behind it",
-    sources=("openucx/ucx issue 10325", "openucx/ucx src/uct/ib/base/ib_iface.h"),
-    subject="intent",
-)
 UCX_DEFAULT_TOS = 106
 
 

@@ -1,5 +1,7 @@
 """One queue pair a connection is one path of many: a few more spread it over the uplinks.
 
+Severity: info
+
 ## What it does
 Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1
 too; it is the statement that is judged, as the one sign that somebody chose.
@@ -33,24 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="HST004",
-    name="one-queue-pair-a-connection",
-    severity="info",
-    summary="One queue pair a connection is one path of many",
-    sources=(
-        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, SIGCOMM 2024",
-        "NVIDIA/nccl src/transport/net_ib",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """A service level means nothing on RoCEv2: what sorts RDMA there is the traffic class.
 
+Severity: info
+Fix: safe
+
 ## What it does
 Looks for NCCL_IB_SL and UCX_IB_SL in the environment of jobs, in an intent's `hosts.environment` or in a file that was
 read on a host. Where RDMA leaves on a lossless DSCP all the same it is worth knowing and no more; where it does not,
@@ -35,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import lossless_dscps, markings
 from lossless.checks.rules.mend import without
 
@@ -45,17 +48,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos, Variable
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="HST006",
-    name="service-level-on-ethernet",
-    severity="info",
-    summary="A service level means nothing on RoCEv2: what sorts RDMA there is the traffic class",
-    sources=(
-        "NVIDIA/nccl docs/userguide env.rst",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
-    ),
-    fixable="safe",
-)
 VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 

@@ -1,5 +1,7 @@
 """What NVIDIA's operator of NICs writes by itself must be overridden where the fabric wants something else.
 
+Severity: error
+
 ## What it does
 Reads a NicConfigurationTemplate (or NicDevice) with `roceOptimized`. Without `qos` the operator sets the ToS byte of
 all RDMA to 0, with it to its `tos`, which is 0 where it is left out; and whatever `qos` says, it gives CNPs DSCP 4 and
@@ -56,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.classification.marking import ECT0, lossless_dscps, markings
 
@@ -68,17 +70,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import ClassSet
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="HST007",
-    name="operator-defaults",
-    severity="error",
-    summary="What NVIDIA's operator of NICs writes by itself must be overridden where the fabric wants else",
-    sources=(
-        "Mellanox/nic-configuration-operator README.md @0082142",
-        "Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @01eed1d",
-    ),
-    subject="hosts",
-)
 _OPTIMIZED = "roceOptimized"
 
 
@@ -108,7 +99,6 @@ def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Itera
         places=len(names),
         data={"tos": 0, "wanted_tos": wanted},
         severity=_gravity(host, lossless),
-        supersedes=("HST001", "HST008", "HST009"),
     )
 
 
@@ -134,5 +124,4 @@ def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[
         elements=names,
         places=len(names),
         data={"nic_dscp": dscp if isinstance(dscp, int) else None, "class": cls.name},
-        supersedes=("CLS008", "HST009"),
     )

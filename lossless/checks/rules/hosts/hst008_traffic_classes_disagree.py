@@ -1,5 +1,8 @@
 """Every source of the ToS byte that is set must name a lossless DSCP, not only one of them.
 
+Severity: warning
+Fix: unsafe
+
 ## What it does
 Looks at hosts of which one source of the ToS byte is right: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC),
 what RDMA-CM or another library is told. Each other that is set and names a lossy DSCP is a finding: an error where it
@@ -50,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import Marking, is_unit_slip, lossless_dscps, markings
 from lossless.ground.basics.findings import Edit, Related
 
@@ -61,18 +64,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="HST008",
-    name="traffic-classes-disagree",
-    severity="warning",
-    summary="Every source of the ToS byte that is set must name a lossless DSCP",
-    sources=(
-        "NVIDIA/doroce-linux doRoCE.sh",
-        "NVIDIA/nccl src/transport/net_ib/connect.cc @5067397",
-        "NVIDIA/nccl issue 2383",
-    ),
-    fixable="unsafe",
-)
 DRIVER = "traffic_class"
 """The source that the driver puts on every queue pair which the kernel makes, where the driver has it."""
 _FORCED = "the driver puts its traffic_class on every queue pair that the kernel makes, whatever else is set"

@@ -1,5 +1,7 @@
 """A host must be set up as its intent declares it.
 
+Severity: warning
+
 ## What it does
 Where an intent is judged together with what was read on one of its hosts, compares both: MTU and speed, trust, DSCP
 map, PFC, shares, the cable that the NIC keeps headroom for, when it ends a storm of its own, the ToS byte, DCQCN with
@@ -48,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.hosts.differences import differences
 from lossless.checks.rules.places import beside
 
@@ -57,18 +59,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.host import IntendedHost
     from lossless.checks.rules.hosts.differences import Difference
-
-RULE = Rule(
-    code="HST009",
-    name="host-differs-from-intent",
-    severity="warning",
-    summary="A host must be set up as its intent declares it",
-    sources=(
-        "Mellanox/nic-configuration-operator README.md @8bfbeb3",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.1",
-    ),
-    subject="hosts",
-)
 
 
 def check(host: IntendedHost) -> Iterator[Hit | Gap]:

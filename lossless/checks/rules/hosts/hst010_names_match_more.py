@@ -1,5 +1,7 @@
 """A device name that NCCL is told without `=` stands for every device whose name begins so.
 
+Severity: warning
+
 ## What it does
 Reads NCCL_IB_HCA and NCCL_SOCKET_IFNAME where they are written without `=`. A name of a device that the host has is a
 finding where the host has another whose name begins with it and that the list does not name: `mlx5_1` is `mlx5_10` as
@@ -38,7 +40,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -48,17 +50,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="HST010",
-    name="names-match-more",
-    severity="warning",
-    summary="A device name that NCCL is told without = stands for every device whose name begins so",
-    sources=(
-        "NVIDIA/nccl src/transport/net_ib/init.cc @e5d9a7a",
-        "NVIDIA/nccl src/misc/utils.cc @44a0963",
-        "NVIDIA/nccl src/misc/socket.cc @081eafa",
-    ),
-)
 _COUNTED = re.compile(r"(?:mlx4_|mlx5_|bnxt_re|irdma|eth|ib|bond)[1-9]")
 """Names that the kernel counts, and others begin with: the tenth device is mlx5_10, and none is mlx5_00."""
 

@@ -1,5 +1,7 @@
 """A subnet must have one manager that is meant to be the master, and one that can take over.
 
+Severity: error
+
 ## What it does
 Compares the priorities of the subnet managers with what they are meant for: the master must have the highest, and
 alone. Says where no other manager stands by; UFM looks after its own standby.
@@ -51,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import master
 from lossless.ground.basics.findings import Related
 
@@ -60,18 +62,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
 
-RULE = Rule(
-    code="IB001",
-    name="manager-priorities",
-    severity="error",
-    summary="A subnet must have one manager that is meant to be the master, and one that can take over",
-    sources=(
-        "InfiniBand specification 1.2.1, 14.4.1 (master by priority, then by lower GUID)",
-        "opensm 3.3.23, run: `sm_priority 16` becomes 0",
-        "opensm(8), of opensm 3.3.23: priorities go from 0 to 15",
-    ),
-    subject="subnet",
-)
 
 OWN_PRIORITY = 0
 """The priority of an opensm that is told none (opensm 3.3.23, run)."""

@@ -1,5 +1,7 @@
 """The routing engine must fit the topology.
 
+Severity: error
+
 ## What it does
 Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a
 torus, updn without roots on what is no tree, torus-2QoS on what is no torus), or where shortest paths on a ring of
@@ -78,7 +80,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
@@ -89,18 +91,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.infiniband.subnet import Shape, Subnet
 
-RULE = Rule(
-    code="IB002",
-    name="routing-engine-unfit",
-    severity="error",
-    summary="The routing engine must fit the topology",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "opensm(8), of opensm 3.3.23, ROUTING",
-        "torus-2QoS(8), of opensm 3.3.23",
-    ),
-    subject="subnet",
-)
 
 SHORTEST_PATHS = ("minhop", "sssp", "dor")
 """Engines with nothing against circles of waiting; dor has none on meshes, but on rings: opensm(8)."""

@@ -1,5 +1,7 @@
 """The file of roots must name the top of the tree.
 
+Severity: warning
+
 ## What it does
 Compares the switches that are named as roots with the top tier of a declared fat tree.
 
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, spoken, switches
 from lossless.ground.basics.known import Unknown
 
@@ -49,18 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB003",
-    name="roots-not-the-top",
-    severity="warning",
-    summary="The file of roots must name the top of the tree",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "opensm(8), of opensm 3.3.23",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Routing and levels of service must find as many lanes as they need.
 
+Severity: error
+
 ## What it does
 Compares the lanes that the routing engine and the declared levels need with those that are operational: by
 `max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that part paths by
@@ -58,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import (
     LAYERED_ENGINES,
     folding,
@@ -77,19 +79,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-RULE = Rule(
-    code="IB004",
-    name="lanes-insufficient",
-    severity="error",
-    summary="Routing and levels of service must find as many lanes as they need",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "linux-rdma/opensm opensm/osm_torus.c @9b50961",
-        "linux-rdma/opensm opensm/osm_qos.c @0292ae2",
-        "torus-2QoS(8), of opensm 3.3.23",
-    ),
-    subject="subnet",
-)
 
 LOWEST_VLS = 2
 """Lanes below which opensm refuses torus-2QoS: osm_torus.c @9b50961, and run."""

@@ -1,5 +1,7 @@
 """The table from service levels to lanes must name 16 lanes.
 
+Severity: error
+
 ## What it does
 Counts the entries of `qos_sl2vl`, and of its four variants for kinds of port, and looks for entries that are no
 lane. With declared levels, it warns where storage shares the lane of the jobs.
@@ -37,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import (
     DROPPED,
     SL_COUNT,
@@ -53,17 +55,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB005",
-    name="sl2vl-incomplete",
-    severity="error",
-    summary="The table from service levels to lanes must name 16 lanes",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "linux-rdma/opensm opensm/osm_qos.c @0292ae2",
-    ),
-    subject="subnet",
-)
 
 KEYS = ("qos_sl2vl", "qos_ca_sl2vl", "qos_sw0_sl2vl", "qos_swe_sl2vl", "qos_rtr_sl2vl")
 

@@ -1,5 +1,7 @@
 """Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it.
 
+Severity: error
+
 ## What it does
 Compares the rate of every link with the rates of the adapter and of the switch at its ends, split ports (HDR100,
 NDR200) included, and the ports asked of a switch with those it has. A port is a logical one: an OSFP cage has two.
@@ -63,7 +65,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, links, switches
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
@@ -73,18 +75,6 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Link, PortDemand, Subnet, Switch
-
-RULE = Rule(
-    code="IB006",
-    name="link-rate-impossible",
-    severity="error",
-    summary="Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it",
-    sources=(
-        "the products' manuals, by way of their profiles",
-        "GPU Cluster Networking: InfiniBand, RoCE, RDMA (an article on cloud architecture)",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

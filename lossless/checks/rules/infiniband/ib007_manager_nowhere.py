@@ -1,5 +1,7 @@
 """A subnet manager must run where one can.
 
+Severity: error
+
 ## What it does
 Looks for managers that are to run on a switch without a management module, and for subnets without any manager.
 
@@ -37,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import switches
 from lossless.ground.basics.findings import Related
 
@@ -45,15 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB007",
-    name="manager-nowhere",
-    severity="error",
-    summary="A subnet manager must run where one can",
-    sources=("NVIDIA QM87xx and QM97xx user manuals, by way of their profiles",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """The aggregation manager of SHARP must run with the master subnet manager.
 
+Severity: error
+
 ## What it does
 Compares the host of the aggregation manager with that of the subnet manager that is meant to be the master.
 
@@ -30,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import master
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
@@ -39,15 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB008",
-    name="sharp-manager-apart",
-    severity="error",
-    summary="The aggregation manager of SHARP must run with the master subnet manager",
-    sources=("NVIDIA/nccl issue 1425",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

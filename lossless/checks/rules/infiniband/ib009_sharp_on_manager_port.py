@@ -1,5 +1,7 @@
 """A port of the subnet manager must not take part in SHARP.
 
+Severity: error
+
 ## What it does
 Looks for hosts of jobs whose first adapter, or the one that is named, is the port of a subnet manager.
 
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import hcas
 from lossless.ground.basics.findings import Related
 
@@ -44,15 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB009",
-    name="sharp-on-manager-port",
-    severity="error",
-    summary="A port of the subnet manager must not take part in SHARP",
-    sources=("NVIDIA/nccl issue 1219",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

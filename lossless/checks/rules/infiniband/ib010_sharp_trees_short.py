@@ -1,5 +1,7 @@
 """SHARP must have a tree for each job that wants one.
 
+Severity: warning
+
 ## What it does
 Compares the declared trees with the declared jobs.
 
@@ -31,21 +33,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB010",
-    name="sharp-trees-short",
-    severity="warning",
-    summary="SHARP must have a tree for each job that wants one",
-    sources=("Mellanox/nccl-rdma-sharp-plugins issue 151",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Every switch on the way must have the generation of SHARP that jobs need.
 
+Severity: error
+
 ## What it does
 Compares the generation that the jobs need with that of each kind of switch.
 
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import switches
 from lossless.ground.basics.findings import Related
 
@@ -37,15 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB011",
-    name="sharp-generation-short",
-    severity="error",
-    summary="Every switch on the way must have the generation of SHARP that jobs need",
-    sources=("the release notes and product pages of the switches, by way of their profiles",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Where partitions part hosts, the default one must not join them again.
 
+Severity: warning
+
 ## What it does
 Looks for other partitions beside a default one in which all are full members. One in which all are full members too
 keeps nobody apart by itself, and does not count.
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
 from lossless.checks.rules.infiniband.reading import partitions, spoken
 
@@ -44,18 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
-
-RULE = Rule(
-    code="IB012",
-    name="default-partition-open",
-    severity="warning",
-    summary="Where partitions part hosts, the default one must not join them again",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "linux-rdma/opensm doc/partition-config.txt @0149b13",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """NCCL_IB_PKEY is a place in a port's table of keys, not a key.
 
+Severity: error
+
 ## What it does
 Compares NCCL_IB_PKEY with the number of partitions that the job's hosts are in, and with the partition that jobs
 are to use. Place 0 is the default partition, or the one with `indx0`.
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
 from lossless.checks.rules.infiniband.reading import NO_PARTITIONS, partitions
 from lossless.ground.basics.findings import Related
@@ -51,18 +53,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
-
-RULE = Rule(
-    code="IB013",
-    name="nccl-pkey-index",
-    severity="error",
-    summary="NCCL_IB_PKEY is a place in a port's table of keys, not a key",
-    sources=(
-        "NVIDIA/nccl src/transport/net_ib.cc @02aedae",
-        "opensm 3.3.23 on a simulated fabric, run",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

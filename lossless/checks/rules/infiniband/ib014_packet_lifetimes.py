@@ -1,5 +1,7 @@
 """Packets must be given long enough to wait, and not for ever.
 
+Severity: warning
+
 ## What it does
 Judges the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short
 (below 0x0c, 16.8 ms), off (0x14 and above), or longer towards hosts than between switches.
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import number
 from lossless.ground.basics.findings import Related
 
@@ -53,17 +55,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB014",
-    name="packet-lifetimes",
-    severity="warning",
-    summary="Packets must be given long enough to wait, and not for ever",
-    sources=(
-        "opensm 3.3.23, run",
-        "InfiniBand specification 1.2.1, 18.2.5.4",
-    ),
-    subject="subnet",
-)
 
 INNER, LEAF, SWITCH = "head_of_queue_lifetime", "leaf_head_of_queue_lifetime", "packet_life_time"
 SHORTEST, OFF, WIDEST = 0x0C, 0x14, 0x1F

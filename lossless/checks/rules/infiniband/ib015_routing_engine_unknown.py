@@ -1,5 +1,7 @@
 """A routing engine must be one that this opensm has.
 
+Severity: error
+
 ## What it does
 Compares each word of `routing_engine` with the engines of opensm, or of NVIDIA's OpenSM where that is declared; the
 case of letters counts. Of NVIDIA's not all names are known: there, and in a file whose flavour does not show, a
@@ -45,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import engines
 
@@ -53,18 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB015",
-    name="routing-engine-unknown",
-    severity="error",
-    summary="A routing engine must be one that this opensm has",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "opensm(8), of opensm 3.3.23",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

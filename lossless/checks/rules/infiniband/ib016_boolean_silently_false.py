@@ -1,5 +1,8 @@
 """A boolean of opensm.conf must be TRUE or FALSE: every other word is false, without a message.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for booleans of another spelling. It is an error where the word means yes (`true`, `yes`, `on`, `1`) or
 nothing known, and worth knowing where it means no, which is what opensm makes of it.
@@ -35,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending, stated
 
 if TYPE_CHECKING:
@@ -43,15 +46,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB016",
-    name="boolean-silently-false",
-    severity="error",
-    summary="A boolean of opensm.conf must be TRUE or FALSE: every other word is false",
-    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c @007a62e"),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 _YES = frozenset({"true", "t", "yes", "y", "on", "1", "enable", "enabled"})
 _NO = frozenset({"false", "f", "no", "n", "off", "0", "disable", "disabled"})
@@ -73,7 +67,7 @@ def _hit(setting: Setting) -> Hit:
         help=f"write {setting.key} TRUE" if meant else "write TRUE or FALSE",
         data={"key": setting.key, "text": setting.text},
         # What follows from an option that is off is said by others of those that are meant to be off.
-        supersedes=("IB004", "IB028", "IB033") if meant else (),
+        conclusive=meant,
         fix=mending(setting, "TRUE") if meant else (),
     )
 
@@ -86,4 +80,5 @@ def _meant_false(setting: Setting) -> Hit:
         data={"key": setting.key, "text": setting.text},
         severity="info",
         fix=mending(setting, "FALSE"),
+        conclusive=False,
     )

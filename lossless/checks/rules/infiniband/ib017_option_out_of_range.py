@@ -1,5 +1,8 @@
 """A value of opensm.conf must be one that its field has a meaning for.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Compares numbers and words with what opensm keeps, where it checks them, and with what the field in the packet
 holds, where it does not; with `qos TRUE`, tables of arbitration too.
@@ -49,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, mending, spoken, stated
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
@@ -60,18 +63,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.options import Option
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB017",
-    name="option-out-of-range",
-    severity="error",
-    summary="A value of opensm.conf must be one that its field has a meaning for",
-    sources=(
-        "opensm 3.3.23, run",
-        "InfiniBand specification 1.2.1, PortInfo and SwitchInfo",
-    ),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
 """Options of which the file that ``opensm -c`` writes says that 0 is undefined."""

@@ -1,5 +1,8 @@
 """A number of opensm.conf must be one as C reads it, and a key that is repeated counts once.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units, words, a leading 0 that makes a
 number octal, and numbers too wide for their field.
@@ -41,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending, stated
 from lossless.model.fabric.infiniband.options import BITS, taken
 
@@ -51,15 +54,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.options import Option
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB018",
-    name="option-unreadable",
-    severity="error",
-    summary="A number of opensm.conf must be one as C reads it",
-    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c @007a62e"),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 

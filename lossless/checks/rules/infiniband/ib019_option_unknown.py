@@ -1,5 +1,8 @@
 """A key of opensm.conf must be one that this opensm knows.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by
 `=`, keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than are listed
@@ -42,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import known_keys, option
@@ -52,15 +55,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Flavour, Setting, Subnet
 
-RULE = Rule(
-    code="IB019",
-    name="option-unknown",
-    severity="error",
-    summary="A key of opensm.conf must be one that this opensm knows",
-    sources=("opensm 3.3.23, run", "profiles/opensm/options.toml"),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 

@@ -1,5 +1,7 @@
 """Routes must not be able to wait for each other in a circle.
 
+Severity: error
+
 ## What it does
 Computes the routes of minhop, updn and dor as opensm computes them, all ways that ftree may take, and the routes and
 lanes of torus-2QoS. From them it makes the graph of which channel waits for which, and looks for a circle; what it
@@ -61,7 +63,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.credit_loops import judge_subnet
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.findings import Related
 
@@ -70,22 +72,6 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.infiniband.credit_loops import Credits
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB020",
-    name="credit-loop",
-    severity="error",
-    summary="Routes must not be able to wait for each other in a circle",
-    sources=(
-        "W. Dally and C. Seitz, IEEE Transactions on Computers C-36(5), 1987",
-        "linux-rdma/opensm opensm/osm_ucast_mgr.c @917070c",
-        "linux-rdma/opensm opensm/osm_switch.c @8ae061c",
-        "linux-rdma/opensm opensm/osm_ucast_updn.c @9b50961",
-        "opensm 3.3.23 on simulated fabrics, run",
-        "torus-2QoS(8), of opensm 3.3.23",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:
@@ -129,7 +115,6 @@ def _hit(subnet: Subnet, verdict: Credits) -> Hit:
         else (Related(known.origin, "the topology"),),
         # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
         confidence="high" if subnet.flavour == "upstream" else "medium",
-        supersedes=("IB002",),
     )
 
 

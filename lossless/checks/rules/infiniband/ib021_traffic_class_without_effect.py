@@ -1,5 +1,8 @@
 """On InfiniBand jobs choose a service level; a traffic class has no effect.
 
+Severity: warning
+Fix: safe
+
 ## What it does
 Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in what jobs of an InfiniBand subnet are told.
 
@@ -30,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
@@ -38,15 +41,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-RULE = Rule(
-    code="IB021",
-    name="traffic-class-without-effect",
-    severity="warning",
-    summary="On InfiniBand jobs choose a service level; a traffic class has no effect",
-    sources=("NVIDIA/nccl src/transport/net_ib.cc @02aedae",),
-    subject="subnet",
-    fixable="safe",
-)
 
 INSTEAD = {"NCCL_IB_TC": "NCCL_IB_SL", "NCCL_IB_FIFO_TC": "NCCL_IB_SL", "UCX_IB_TRAFFIC_CLASS": "UCX_IB_SL"}
 

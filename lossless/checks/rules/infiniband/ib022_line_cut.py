@@ -1,5 +1,7 @@
 """A line of opensm.conf must fit the 1022 bytes that opensm reads at once.
 
+Severity: error
+
 ## What it does
 Measures each key with its value.
 
@@ -45,22 +47,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.model.fabric.infiniband.options import LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB022",
-    name="line-cut",
-    severity="error",
-    summary="A line of opensm.conf must fit the 1022 bytes that opensm reads at once",
-    sources=("linux-rdma/opensm opensm/osm_subnet.c @007a62e", "opensm 3.3.23, run"),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

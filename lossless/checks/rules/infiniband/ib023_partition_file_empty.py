@@ -1,5 +1,7 @@
 """A partition file must define a partition.
 
+Severity: error
+
 ## What it does
 Looks for partition files without a single definition. What opensm cannot read in such a file is said by the reader
 itself, and means the same.
@@ -30,22 +32,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB023",
-    name="partition-file-empty",
-    severity="error",
-    summary="A partition file must define a partition",
-    sources=("opensm 3.3.23 on a simulated fabric, run",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A partition must have a full member: two limited ones cannot talk.
 
+Severity: error
+
 ## What it does
 Looks for partitions whose members all are limited, which is what a member is that states nothing.
 
@@ -37,25 +39,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key, many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
-
-RULE = Rule(
-    code="IB024",
-    name="partition-of-limited-members",
-    severity="error",
-    summary="A partition must have a full member: two limited ones cannot talk",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "linux-rdma/opensm opensm/osm_prtn_config.c @048c66e",
-    ),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """The subnet manager must be a full member of the default partition.
 
+Severity: error
+
 ## What it does
 Goes through the members of the default partition in their order, in which a later entry replaces an earlier one,
 and looks what becomes of the manager's own port.
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key
 from lossless.checks.rules.infiniband.reading import hcas, master, number
 
@@ -42,15 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Member, Subnet
-
-RULE = Rule(
-    code="IB025",
-    name="manager-not-full-member",
-    severity="error",
-    summary="The subnet manager must be a full member of the default partition",
-    sources=("opensm 3.3.23 on a simulated fabric, run",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

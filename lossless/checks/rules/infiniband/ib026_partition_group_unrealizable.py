@@ -1,5 +1,7 @@
 """The rate and MTU of a partition must be codes that its ports can reach.
 
+Severity: error
+
 ## What it does
 Looks at partitions for IPoIB: `rate=` and `mtu=` must be codes (17 is 200 Gb/s, 21 400, 23 800; 4 is 2048 bytes),
 and the rate no more than the slowest link.
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import links, partitions
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
@@ -46,17 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Partition, Subnet
 
-RULE = Rule(
-    code="IB026",
-    name="partition-group-unrealizable",
-    severity="error",
-    summary="The rate and MTU of a partition must be codes that its ports can reach",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "opensm's ib_types.h",
-    ),
-    subject="subnet",
-)
 
 _RATES = {code: rate for rate, code in RATE_CODES.items()}
 _MTUS = {code: mtu for mtu, code in MTU_CODES.items()}

@@ -1,5 +1,7 @@
 """Every service level in use must reach a lane that is served.
 
+Severity: error
+
 ## What it does
 Follows the service levels that partitions and declared levels use through the SL2VL table to their lane, and looks
 whether the lane has a weight in one of the arbitration tables.
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import (
     folding,
     is_on,
@@ -58,17 +60,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-RULE = Rule(
-    code="IB027",
-    name="service-level-starved",
-    severity="error",
-    summary="Every service level in use must reach a lane that is served",
-    sources=(
-        "opensm(8), of opensm 3.3.23",
-        "InfiniBand specification 1.2.1, 7.6.9",
-    ),
-    subject="subnet",
-)
 
 _TABLES = ("vlarb_high", "vlarb_low")
 

@@ -1,5 +1,8 @@
 """Levels of service need QoS to be on.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are
 stated while `qos` is not `TRUE`. What opensm writes into a file by itself, its defaults, is no statement.
@@ -38,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, spoken
 from lossless.model.fabric.infiniband.options import option, taken
 
@@ -48,18 +51,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB028",
-    name="service-level-without-qos",
-    severity="error",
-    summary="Levels of service need QoS to be on",
-    sources=(
-        "linux-rdma/opensm opensm/osm_qos.c @0292ae2",
-        "linux-rdma/opensm opensm/osm_prtn_config.c @048c66e",
-    ),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 _PREFIX = "qos_"
 

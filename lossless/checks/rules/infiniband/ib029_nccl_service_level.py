@@ -1,5 +1,7 @@
 """Jobs must ask for the service level that is theirs.
 
+Severity: error
+
 ## What it does
 Compares NCCL_IB_SL and UCX_IB_SL with the level, or the level of the partition, that jobs are to use.
 
@@ -30,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
@@ -41,14 +43,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-RULE = Rule(
-    code="IB029",
-    name="nccl-service-level",
-    severity="error",
-    summary="Jobs must ask for the service level that is theirs",
-    sources=("NVIDIA/nccl src/transport/net_ib.cc @02aedae",),
-    subject="subnet",
-)
 
 VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 

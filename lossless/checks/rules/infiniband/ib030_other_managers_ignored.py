@@ -1,5 +1,8 @@
 """A subnet manager must not ignore the others.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `ignore_other_sm TRUE`.
 
@@ -30,23 +33,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, mending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB030",
-    name="other-managers-ignored",
-    severity="error",
-    summary="A subnet manager must not ignore the others",
-    sources=("opensm 3.3.23, run", "InfiniBand specification 1.2.1, 14.4"),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """A subnet manager must keep the LIDs that ports have.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `reassign_lids TRUE`.
 
@@ -28,23 +31,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, mending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB031",
-    name="lids-reassigned",
-    severity="error",
-    summary="A subnet manager must keep the LIDs that ports have",
-    sources=("opensm(8), of opensm 3.3.23",),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

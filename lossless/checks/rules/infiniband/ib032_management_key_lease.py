@@ -1,5 +1,7 @@
 """The lease of the management key must outlast the sweeps that renew it, and protection needs a key.
 
+Severity: warning
+
 ## What it does
 Compares `m_key_lease_period` with `sweep_interval`, and looks for a protection level or a lease without a key.
 
@@ -39,22 +41,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import number, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB032",
-    name="management-key-lease",
-    severity="warning",
-    summary="The lease of the management key must outlast sweeps, and protection needs a key",
-    sources=("opensm(8), of opensm 3.3.23, MKEY CONFIGURATION",),
-    subject="subnet",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """A subnet must be swept.
 
+Severity: warning
+Fix: unsafe
+
 ## What it does
 Looks for `sweep_interval 0`, and for sweeps that no trap brings forward.
 
@@ -34,23 +37,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB033",
-    name="sweeps-off",
-    severity="warning",
-    summary="A subnet must be swept",
-    sources=("opensm(8), of opensm 3.3.23",),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

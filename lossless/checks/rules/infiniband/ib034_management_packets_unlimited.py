@@ -1,5 +1,8 @@
 """A subnet manager must not have any number of management packets on its way.
 
+Severity: warning
+Fix: unsafe
+
 ## What it does
 Looks for `max_wire_smps 0`, which is no limit.
 
@@ -31,26 +34,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB034",
-    name="management-packets-unlimited",
-    severity="warning",
-    summary="A subnet manager must not have any number of management packets on its way",
-    sources=(
-        "opensm 3.3.23 on a simulated fabric, run",
-        "linux-rdma/opensm opensm/osm_subnet.c @007a62e",
-    ),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

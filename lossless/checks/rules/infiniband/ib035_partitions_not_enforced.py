@@ -1,5 +1,8 @@
 """Switches must enforce partitions.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `part_enforce off`, and for `no_partition_enforcement TRUE`, its old name, which wins over the new one. It
 is an error where there are partitions beside the default one, and a warning otherwise.
@@ -31,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, value
 
 if TYPE_CHECKING:
@@ -39,15 +42,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB035",
-    name="partitions-not-enforced",
-    severity="error",
-    summary="Switches must enforce partitions",
-    sources=("opensm 3.3.23, run", "linux-rdma/opensm opensm/osm_subnet.c"),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 DEFAULT = 0x7FFF
 

@@ -1,5 +1,8 @@
 """The ftree engine routes subnets of one LID per port only.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `lmc` above 0 beside the engine ftree.
 
@@ -31,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending, number
 from lossless.ground.basics.findings import Related
 
@@ -39,16 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB036",
-    name="lmc-with-fat-tree",
-    severity="error",
-    summary="The ftree engine routes subnets of one LID per port only",
-    sources=("opensm 3.3.23 on a simulated fabric, run",),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 
 def check(subnet: Subnet) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """SHARP needs routes that follow a tree.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for SHARP beside a routing engine that knows no tree.
 
@@ -31,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import OWN_ENGINE, TREE_ENGINES
 from lossless.ground.basics.findings import Related
 
@@ -40,15 +43,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-RULE = Rule(
-    code="IB037",
-    name="sharp-without-tree-routing",
-    severity="warning",
-    summary="SHARP needs routes that follow a tree",
-    sources=("HPC-X, its own check of a deployment of SHARP (seen in third-party copies)",),
-    subject="subnet",
-    confidence="medium",
-)
 
 OWN_SUPPORT = ("dfp", "dfp2", "file")
 """Engines of which it is known that they have their own way, or not known what they do."""

@@ -1,5 +1,8 @@
 """sharp_enabled is 0, 1 or 2 for a subnet manager, and true or false for UFM.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on,
 and in UFM's gv.cfg, where it is a boolean.
@@ -45,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import mending
 from lossless.model.fabric.infiniband.options import c_number
 
@@ -54,18 +57,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
-RULE = Rule(
-    code="IB038",
-    name="sharp-enabled-misread",
-    severity="error",
-    summary="sharp_enabled is 0, 1 or 2 for a subnet manager, and true or false for UFM",
-    sources=(
-        "the comment of a generated opensm.conf of NVIDIA's, as quoted by third parties",
-        "NVIDIA UFM-SDN Appliance command reference 4.15.0-5, SHARP Configuration in OpenSM",
-    ),
-    subject="subnet",
-    fixable="unsafe",
-)
 
 KEY = "sharp_enabled"
 OFF, ON = 1, 2

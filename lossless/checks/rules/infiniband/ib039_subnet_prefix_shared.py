@@ -1,5 +1,7 @@
 """Subnets that one host is in, or that routers join, must have prefixes of their own.
 
+Severity: warning
+
 ## What it does
 Compares the prefixes of all subnets that are judged together, those of the default included.
 
@@ -33,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import spoken
 from lossless.ground.basics.findings import Related
 
@@ -42,15 +44,6 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB039",
-    name="subnet-prefix-shared",
-    severity="warning",
-    summary="Subnets that one host is in, or that routers join, must have prefixes of their own",
-    sources=("InfiniBand specification 1.2.1, 4.1.1", "opensm 3.3.23, run"),
-    subject="subnet",
-)
 
 
 DEFAULT_PREFIX = 0xFE80_0000_0000_0000

@@ -1,5 +1,7 @@
 """A switch of a tree must not have less bandwidth up than down, unless the intent says so.
 
+Severity: error
+
 ## What it does
 Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to compute and storage hosts and of those
 to the tier above, each one way, and compares their ratio with the `oversubscription` that the intent accepts (1
@@ -37,7 +39,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, hosts, links, shape, switches
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -48,15 +50,6 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-RULE = Rule(
-    code="IB040",
-    name="leaf-oversubscribed",
-    severity="error",
-    summary="A switch of a tree must not have less bandwidth up than down, unless the intent says so",
-    sources=("arithmetic: the sum of link rates, one way",),
-    subject="subnet",
-)
 
 
 class Load(NamedTuple):

@@ -1,5 +1,7 @@
 """The policy of service levels must give a partition the level that the partition states.
 
+Severity: warning
+
 ## What it does
 Follows a path of each partition that states a service level through the policy: its match rules in their order,
 then its simple rules, then its default. Rules that also ask for other things than a P_Key are not judged.
@@ -33,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, partitions
 from lossless.formats.infiniband.write.qos_policy import policy_of
 from lossless.ground.basics.findings import Related
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.qos_policy import Block, Policy
     from lossless.model.fabric.infiniband.subnet import Partition, Subnet
 
-RULE = Rule(
-    code="IB041",
-    name="policy-overrides-partition",
-    severity="warning",
-    summary="The policy of service levels must give a partition the level that the partition states",
-    sources=("opensm 3.3.23 on a simulated fabric, run",),
-    subject="subnet",
-)
 
 _OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
 DEFAULT = "DEFAULT"

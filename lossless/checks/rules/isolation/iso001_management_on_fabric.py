@@ -1,5 +1,7 @@
 """Management must be reachable when the fabric is not.
 
+Severity: error
+
 ## What it does
 Looks at the `networks` of an intent that manage devices: those with `purpose: management`, and those without a
 purpose whose name says so (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). One that shares the fabric in a lossless class
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.isolation.purpose import manages
 
 if TYPE_CHECKING:
@@ -44,18 +46,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ISO001",
-    name="management-on-fabric",
-    severity="error",
-    summary="Management must be reachable when the fabric is not",
-    sources=(
-        "sonic-net/sonic-mgmt issue 20073",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

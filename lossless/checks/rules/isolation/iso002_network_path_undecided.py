@@ -1,5 +1,7 @@
 """It must be said which way the traffic of a network takes.
 
+Severity: warning
+
 ## What it does
 Looks at the `networks` of an intent. One that is `on: fabric` needs a `class`: without one its packets are in
 whatever class their DSCP leads to, and unmarked ones in the class of DSCP 0. And no two networks may claim the same
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -56,18 +58,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Network
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ISO002",
-    name="network-path-undecided",
-    severity="warning",
-    summary="It must be said which way the traffic of a network takes",
-    sources=(
-        "arithmetic: packets that nobody marked carry DSCP 0",
-        "arithmetic: of two networks with the same prefix only one can be where the intent says",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Whoever may not use the lossless class must not be able to mark packets for it.
 
+Severity: warning
+
 ## What it does
 Looks at the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:
 `marking: untrusted`, and `purpose: tenant` where no `marking` is stated. Such a network can mark its packets with the
@@ -51,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import spell_dscps
 
 if TYPE_CHECKING:
@@ -59,18 +61,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="ISO003",
-    name="rdma-dscp-open",
-    severity="warning",
-    summary="Whoever may not use the lossless class must not be able to mark packets for it",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "RFC 2475, abstract",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

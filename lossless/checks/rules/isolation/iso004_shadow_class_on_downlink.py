@@ -1,5 +1,7 @@
 """Classes for bounced packets must be closed to hosts.
 
+Severity: warning
+
 ## What it does
 Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, looks at its other ports
 with PFC: no DSCP may lead there to a class that is lossless on those ports alone. A port towards a server must not
@@ -44,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import facing, neighbor_types
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import gathered, in_service, remapped, spell, uncovered
 
@@ -53,18 +55,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="ISO004",
-    name="shadow-class-on-downlink",
-    severity="warning",
-    summary="Classes for bounced packets must be closed to hosts",
-    sources=(
-        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
-        "sonic-net/sonic-buildimage pull request 11299",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

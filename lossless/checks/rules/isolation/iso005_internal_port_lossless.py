@@ -1,5 +1,8 @@
 """Ports inside the switch must not pause.
 
+Severity: error
+Confidence: medium
+
 ## What it does
 Looks for PFC on ports of a deployed device that no cable ends at: the CPU's (`PORT_QOS_MAP|CPU`), in-band and
 recirculation ports (`role` Inb or Rec, or a name that begins with Ethernet-IB or Ethernet-Rec). Ports between the
@@ -46,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered
 
 if TYPE_CHECKING:
@@ -55,19 +58,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
-RULE = Rule(
-    code="ISO005",
-    name="internal-port-lossless",
-    severity="error",
-    summary="Ports inside the switch must not pause",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "sonic-net/sonic-buildimage pull request 7869",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b03b",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 _KINDS = {"Inb": "in-band", "Rec": "recirculation"}
 
 
@@ -102,5 +92,4 @@ def _hit(device: Device, name: str, kind: str, row: Row) -> Hit:
         elements=(f"{device.switch.name}:{name}",),
         data={"pfc_enable": priorities},
         # What such a port lacks for PFC is nothing to be added.
-        supersedes=("WD001", "ECN001", "BUF022", "PFC016"),
     )

@@ -1,5 +1,7 @@
 """Both ends of a link must have the same speed.
 
+Severity: error
+
 ## What it does
 Compares the `speed` of the two ports of a link, where both files name each other in `DEVICE_NEIGHBOR`, both ports
 are up, and neither negotiates its speed. Where only one of the files names the link, it warns.
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
@@ -45,14 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across, LinkEnd
-
-RULE = Rule(
-    code="LNK001",
-    name="link-speed-differs",
-    severity="error",
-    summary="Both ends of a link must have the same speed",
-    sources=("sonic-buildimage sonic-port.yang @086b03b", "IEEE 802.3, clause 73"),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Both ends of a link must have the same MTU.
 
+Severity: warning
+
 ## What it does
 Compares the MTU of the two ports of a link between two devices, both up. A port without one has SONiC's default.
 
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -44,17 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across, LinkEnd
-
-RULE = Rule(
-    code="LNK002",
-    name="link-mtu-differs",
-    severity="warning",
-    summary="Both ends of a link must have the same MTU",
-    sources=(
-        "sonic-swss cfgmgr/portmgr.h @e1abf76",
-        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
-    ),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A cable is as long at one end as at the other.
 
+Severity: warning
+
 ## What it does
 Compares the `CABLE_LENGTH` of the two ports of a link between two devices whose files name each other. The length
 decides the headroom, so the shorter entry gives its port less. Ports without a length, or with `0m`, are BUF004's.
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -44,14 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across, LinkEnd
-
-RULE = Rule(
-    code="LNK003",
-    name="link-cable-length-differs",
-    severity="warning",
-    summary="A cable is as long at one end as at the other",
-    sources=("sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b", "IEEE 802.1Q, annex O"),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

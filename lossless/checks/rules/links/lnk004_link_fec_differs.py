@@ -1,5 +1,7 @@
 """Both ends of a link must use the same FEC.
 
+Severity: error
+
 ## What it does
 Compares the `fec` of the two ports of a link, where both files state one, neither is `auto` and neither port
 negotiates. Where only one of the files names the link in `DEVICE_NEIGHBOR`, it warns.
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -45,13 +47,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.across import Across, LinkEnd
 
-RULE = Rule(
-    code="LNK004",
-    name="link-fec-differs",
-    severity="error",
-    summary="Both ends of a link must use the same FEC",
-    sources=("sonic-buildimage sonic-port.yang @086b03b", "IEEE 802.3, clauses 91 and 119"),
-)
 _STATED = ("none", "fc", "rs")
 """What a port can be told, the weakest code first; auto leaves it to the hardware."""
 

@@ -1,5 +1,7 @@
 """Two devices must agree on which ports the cable between them is plugged into.
 
+Severity: warning
+
 ## What it does
 Takes a port whose `DEVICE_NEIGHBOR` row names a port of another device, and that port's own row where it names a
 third one. Rows of ports that are down do not count.
@@ -36,25 +38,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across, CabledPair
-
-RULE = Rule(
-    code="LNK005",
-    name="neighbor-contradicted",
-    severity="warning",
-    summary="Two devices must agree on which ports the cable between them is plugged into",
-    sources=(
-        "sonic-buildimage sonic-device_neighbor.yang @086b03b",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    subject="tables",
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

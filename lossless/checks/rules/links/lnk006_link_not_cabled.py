@@ -1,5 +1,7 @@
 """Every link that an intent declares must be cabled.
 
+Severity: error
+
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links of
 which no file tells, though the files reach them. Sheets and exports reach a link where they name both its devices.
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, some
 from lossless.formats.sonic.to_model.devices import natural_key
 
@@ -43,15 +45,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.model.fabric.cabling import PlannedCable
-
-RULE = Rule(
-    code="LNK006",
-    name="link-not-cabled",
-    severity="error",
-    summary="Every link that an intent declares must be cabled",
-    sources=("lldpd/lldpd src/client/display.c @012ec0d",),
-    subject="intent",
-)
 
 
 def check(cabled: Cabled) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """No cable should be there that the intent does not declare.
 
+Severity: warning
+
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for cables at ports of
 declared switches at which nothing is declared. Cables between devices that the intent does not have are none of its
@@ -31,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
 from lossless.ground.basics.findings import Origin
 
@@ -40,15 +42,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.model.fabric.cabling import FoundCable
-
-RULE = Rule(
-    code="LNK007",
-    name="cable-not-declared",
-    severity="warning",
-    summary="No cable should be there that the intent does not declare",
-    sources=("S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",),
-    subject="intent",
-)
 
 
 def check(cabled: Cabled) -> Iterator[Hit | Gap]:

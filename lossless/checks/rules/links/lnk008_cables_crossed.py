@@ -1,5 +1,7 @@
 """Cables must be in the ports that the intent says.
 
+Severity: error
+
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), takes the ports that have a
 cable and should have another. Cables that are in each other's place are told together: two that were swapped, or all
@@ -35,7 +37,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
 from lossless.model.fabric.cabling import CableEnd
 
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.model.fabric.cabling import FoundCable, PlannedCable
 
-RULE = Rule(
-    code="LNK008",
-    name="cables-crossed",
-    severity="error",
-    summary="Cables must be in the ports that the intent says",
-    sources=("sonic-buildimage files/build_templates/qos_config.j2 @086b03b",),
-    subject="intent",
-)
 
 Devices = tuple[str, str]
 _SHOWN = 8

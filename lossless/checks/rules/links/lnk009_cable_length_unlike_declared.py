@@ -1,5 +1,7 @@
 """Cables must be as long as the intent says, as far as headroom goes.
 
+Severity: error
+
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares lengths on links
 with PFC. A length that is above the declared one and above what is configured for it, which is the next row of the
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.cabling import grouped, named, port_of, related
 from lossless.ground.basics.records import NamedTuple
 
@@ -45,15 +47,6 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.cabled import Pair
     from lossless.checks.rules.links.cabling import Cabled
-
-RULE = Rule(
-    code="LNK009",
-    name="cable-length-unlike-declared",
-    severity="error",
-    summary="Cables must be as long as the intent says, as far as headroom goes",
-    sources=("sonic-swss cfgmgr/buffermgr.cpp @029506c",),
-    subject="intent",
-)
 
 
 class _Length(NamedTuple):

@@ -1,5 +1,7 @@
 """Links must have the speed that the intent says.
 
+Severity: error
+
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares the speed that a
 sheet has for a cable, or an export of NetBox for an interface that is set to one, with the declared one. What the type
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.cabling import grouped, named, related
 from lossless.ground.basics.units import format_rate
 
@@ -43,15 +45,6 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.cabled import Pair
     from lossless.checks.rules.links.cabling import Cabled
-
-RULE = Rule(
-    code="LNK010",
-    name="speed-unlike-declared",
-    severity="error",
-    summary="Links must have the speed that the intent says",
-    sources=("IEEE 802.3, clause 73",),
-    subject="intent",
-)
 
 
 def check(cabled: Cabled) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to judge.
 
+Severity: info
+
 ## What it does
 Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule judges such an
 intent but those of this family: there are no switches in it, and no class that a tenant could mark.
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS
 
 if TYPE_CHECKING:
@@ -42,19 +44,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.managed import Managed
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="MGD001",
-    name="fabric-run-by-cloud",
-    severity="info",
-    summary="On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to judge",
-    sources=(
-        "libfabric fi_efa(7)",
-        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482",
-        "Azure/azhpc-images customizations/ndv5.sh @bf3b320",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A variable of another network has no effect on this one.
 
+Severity: warning
+
 ## What it does
 Compares the names under `hosts.environment` with the network that the jobs run on: NCCL_IB_* where a plugin takes the
 place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on InfiniBand, whose packets have no ToS byte,
@@ -50,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.model.hardware.clouds import EFA, TCPXO
 
 if TYPE_CHECKING:
@@ -60,18 +62,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
     from lossless.model.hardware.clouds import CloudNetwork
 
-RULE = Rule(
-    code="MGD002",
-    name="variable-without-effect",
-    severity="warning",
-    summary="A variable of another network has no effect on this one",
-    sources=(
-        "NVIDIA/nccl src/transport/net_ib @5067397",
-        "aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6",
-        "google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be",
-    ),
-    subject="intent",
-)
 _BYTES = ("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
 _OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
 

@@ -1,5 +1,8 @@
 """What the cloud's own software decides is better left to it.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Names variables under `hosts.environment` that the provider's plugin, library or profile sets by itself, and says so:
 on EFA FI_EFA_USE_DEVICE_RDMA and its like, and all of RDMAV_*; on Google's machines what its profile sets, such as the
@@ -53,28 +56,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
     from lossless.model.hardware.clouds import CloudNetwork
-
-RULE = Rule(
-    code="MGD003",
-    name="variable-the-cloud-decides",
-    severity="warning",
-    summary="What the cloud's own software decides is better left to it",
-    sources=(
-        "aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6",
-        "google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be",
-        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482",
-        "GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249",
-    ),
-    subject="intent",
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

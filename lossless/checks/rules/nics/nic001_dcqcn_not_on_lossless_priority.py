@@ -1,5 +1,7 @@
 """DCQCN must run on the priority of every lossless class.
 
+Severity: error
+
 ## What it does
 Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
 of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
@@ -58,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.pfc.masks import spell
@@ -74,18 +76,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.hosts import Dcqcn, HostQos
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC001",
-    name="dcqcn-not-on-lossless-priority",
-    severity="error",
-    summary="DCQCN must run on the priority of every lossless class",
-    sources=(
-        "NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters",
-        "Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3",
-    ),
-    subject="intent",
-)
 
 
 _HALVES = (

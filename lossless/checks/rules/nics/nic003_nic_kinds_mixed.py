@@ -1,5 +1,8 @@
 """NICs of several kinds under one DCQCN need a look: generations and vendors implement it differently.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN
 parameters differ, or those of one are not known; where they are the same, it is worth knowing and no more.
@@ -46,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.findings import Related
 
@@ -55,16 +58,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.nics.parameters import Dcqcn
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC003",
-    name="nic-kinds-mixed",
-    severity="warning",
-    summary="NICs of several kinds under one DCQCN need a look",
-    sources=("Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 7.2",),
-    subject="intent",
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

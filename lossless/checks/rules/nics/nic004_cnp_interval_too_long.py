@@ -1,5 +1,7 @@
 """CNPs must come often enough to slow a sender while it still matters.
 
+Severity: warning
+
 ## What it does
 Reads the stated interval between CNPs of one flow. Above the 50 us of the DCQCN paper it warns; NICs default to
 4 us, and published tunings go down to 0.
@@ -33,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.units import format_rate
@@ -43,17 +45,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="NIC004",
-    name="cnp-interval-too-long",
-    severity="warning",
-    summary="CNPs must come often enough to slow a sender while it still matters",
-    sources=(
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-        "Peng et al., Barre, USENIX ATC 2025, table 2",
-    ),
-    subject="intent",
-)
 LONGEST_US = 50
 """N of the DCQCN paper, at 40G: faster links need no longer one."""
 

@@ -1,5 +1,7 @@
 """DCQCN must be able to slow a sender down, and not raise it faster than it is cut.
 
+Severity: error
+
 ## What it does
 Looks for DCQCN parameters that undo each other: `rpg_min_dec_fac: 100%`, which forbids any cut; an `rpg_min_rate`
 that is no less than the link; and an `rpg_time_reset` no longer than `cnp_interval` or
@@ -50,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.nics.parameters import running
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
@@ -63,18 +65,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="NIC005",
-    name="dcqcn-cannot-slow-down",
-    severity="error",
-    summary="DCQCN must be able to slow a sender down",
-    sources=(
-        "Mellanox community DOC-2790, DCQCN Parameters, version 19",
-        "NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters",
-        "Peng et al., Barre, USENIX ATC 2025, table 2",
-    ),
-    subject="intent",
-)
 _NO_CUT_PERCENT = 100
 _CUTS = {"min_time_between_cnps": "cnp_interval", "rate_reduce_monitor_period": "rate_reduce_monitor_period"}
 """What bounds how often a sender is cut: a parameter, and its key in an intent."""

@@ -1,5 +1,8 @@
 """`dce_tcp_g` is what alpha keeps of its past, in 1/1024: a small number forgets everything at once.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Reads a stated `dce_tcp_g`. Below 512 alpha loses more than half of its past at each update; the default, 1019,
 keeps 99.5 %. Papers call g what they give to the new sample: their 1/256 is 1020 here, not 4.
@@ -33,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.nics.parameters import running
 
 if TYPE_CHECKING:
@@ -41,18 +44,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="NIC006",
-    name="dcqcn-alpha-forgets",
-    severity="warning",
-    summary="dce_tcp_g is what alpha keeps of its past: a small number forgets everything at once",
-    sources=(
-        "Mellanox community DOC-2790, DCQCN Parameters, version 19",
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-    ),
-    subject="intent",
-    confidence="medium",
-)
 _WHOLE = 1024
 _HALF = _WHOLE // 2
 

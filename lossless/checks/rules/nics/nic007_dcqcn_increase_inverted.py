@@ -1,5 +1,7 @@
 """Hyper increase must be no slower than additive increase.
 
+Severity: warning
+
 ## What it does
 Compares `rpg_ai_rate` with `rpg_hai_rate` where either is stated. Their size is a matter of tuning and is not
 judged, nor are the NIC's defaults.
@@ -33,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.units import format_rate
 
@@ -41,18 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC007",
-    name="dcqcn-increase-inverted",
-    severity="warning",
-    summary="Hyper increase must be no slower than additive increase",
-    sources=(
-        "IEEE 802.1Qau, 30.2",
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

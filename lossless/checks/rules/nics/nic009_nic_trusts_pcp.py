@@ -1,5 +1,8 @@
 """NICs of a routed RDMA fabric must sort by DSCP, not by VLAN tag.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `hosts.trust: pcp` where a lossless class has another priority than 0.
 
@@ -31,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
@@ -41,19 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC009",
-    name="nic-trusts-pcp",
-    severity="error",
-    summary="NICs of a routed RDMA fabric must sort by DSCP, not by VLAN tag",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
-        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
-    ),
-    subject="intent",
-    fixable="unsafe",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Something must set the NICs again after every reboot.
 
+Severity: warning
+
 ## What it does
 Looks for `hosts.applied_by: hand`. With `unit`, the default, a systemd unit is rendered beside the script; with
 `other`, something else runs it.
@@ -33,24 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC010",
-    name="settings-lost-at-reboot",
-    severity="warning",
-    summary="Something must set the NICs again after every reboot",
-    sources=(
-        "Mellanox/nic-configuration-operator README.md @8bfbeb3",
-        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Libraries that make queue pairs without the kernel must be told a lossless traffic class themselves.
 
+Severity: error
+
 ## What it does
 Judges the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated
 networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import (
     ECT0,
     is_unit_slip,
@@ -57,19 +59,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.hosts import HostQos, Library
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC011",
-    name="bypassing-library-lossy",
-    severity="error",
-    summary="Libraries that make queue pairs without the kernel must be told a lossless traffic class",
-    sources=(
-        "NVIDIA/nccl issue 2383",
-        "NVIDIA/nccl src/transport/net_ib/gin.cc",
-        "ROCm/mori pull request 362",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

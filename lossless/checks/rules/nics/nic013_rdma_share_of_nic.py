@@ -1,5 +1,8 @@
 """The NIC must not give RDMA less of its own wire than everything else.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Reads how the NIC shares its wire (`mlnx_qos`, `dcb ets`): a TC that carries a lossless priority and shares by
 percentage must have at least half of an equal share, together with the other lossless ones. Strict TCs, and those that
@@ -60,7 +63,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
 from lossless.ground.basics.known import UNKNOWN
 
@@ -69,18 +72,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.hosts import Ets, HostQos
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC013",
-    name="rdma-share-of-nic",
-    severity="warning",
-    summary="The NIC must not give RDMA less of its own wire than everything else",
-    sources=(
-        "iproute2 man/man8/dcb-ets.8",
-        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
-    ),
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

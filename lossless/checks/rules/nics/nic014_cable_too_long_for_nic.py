@@ -1,5 +1,7 @@
 """A NIC must know the length of its cable, to keep headroom for what is on it.
 
+Severity: error
+
 ## What it does
 Looks for host cables of 1,000 m or more with a NIC of the driver mlx5, which takes no such length. Shorter ones
 are rendered as declared. Of a host that was read beside its intent, it compares the length that the NIC was told
@@ -51,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.unread import unread
 from lossless.formats.hosts.write.nvidia import CABLE_LIMIT_M
@@ -64,15 +66,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Cable
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC014",
-    name="cable-too-long-for-nic",
-    severity="error",
-    summary="A NIC must know the length of its cable, to keep headroom for what is on it",
-    sources=("Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c",),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Hosts must not send larger packets than the switches take, and RDMA needs room for its headers.
 
+Severity: error
+
 ## What it does
 Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet
 header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Origin, Related
@@ -57,14 +59,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="NIC015",
-    name="mtu-ladder",
-    severity="error",
-    summary="Hosts must not send larger packets than the switches take, and RDMA needs room for its headers",
-    sources=("Linux include/rdma/ib_addr.h, iboe_get_mtu", "RFC 791, section 3.1"),
-    subject="intent",
-)
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 RDMA_HEADERS = 40 + 8 + 12 + 4 + 28 + 4
 """GRH, UDP, BTH, XRC, atomic and ICRC bytes that the kernel takes off an interface's MTU."""

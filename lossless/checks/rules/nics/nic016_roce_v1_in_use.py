@@ -1,5 +1,7 @@
 """RDMA must use RoCE v2: version 1 has no DSCP, and no router forwards it.
 
+Severity: error
+
 ## What it does
 Looks at what was read on a host: the mode that RDMA-CM makes connections by (`default_roce_mode`), and the type of the
 GID that NCCL_IB_GID_INDEX names in the GID table. Version 1 is an error, an index that no GID has a warning. Without an
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import Unknown
 
@@ -42,18 +44,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="NIC016",
-    name="roce-v1-in-use",
-    severity="error",
-    summary="RDMA must use RoCE v2: version 1 has no DSCP, and no router forwards it",
-    sources=(
-        "Linux Documentation/ABI/testing/configfs-rdma_cm",
-        "Linux Documentation/ABI/stable/sysfs-class-infiniband",
-        "NVIDIA/nccl src/transport/net_ib/connect.cc @5067397",
-    ),
-    subject="hosts",
-)
 _VERSION = 2
 _TYPE = "RoCE v2"
 

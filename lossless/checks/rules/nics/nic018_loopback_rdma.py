@@ -1,5 +1,8 @@
 """Processes of one host should not talk to each other through its NIC.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for `hosts.loopback_rdma`, by which an intent says that they do.
 
@@ -30,22 +33,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC018",
-    name="loopback-rdma",
-    severity="warning",
-    summary="Processes of one host should not talk to each other through its NIC",
-    sources=("Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, 8.3",),
-    subject="intent",
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them.
 
+Severity: error
+
 ## What it does
 Compares the map from DSCP to priority that was read on a host with the lossless classes: every DSCP of a class that an
 intent declares, and without an intent those that the host itself sends RDMA on. A NIC that trusts VLAN tags does not
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.classification.marking import markings, spell_dscps
 from lossless.checks.rules.hosts.differences import at_dscp
 from lossless.checks.rules.pfc.masks import spell
@@ -60,19 +62,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, TrafficClass
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="NIC019",
-    name="nic-dscp-map-differs",
-    severity="error",
-    summary="A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 3",
-        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
-        "NVIDIA/nccl issue 2383",
-    ),
-    subject="hosts",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """PFC must be on for the priorities of the lossless classes, all of them and no other.
 
+Severity: error
+
 ## What it does
 Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names
 the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it
@@ -57,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import by_switch, gathered, in_service, remapped, spell, uncovered
 from lossless.checks.rules.places import beside
 
@@ -66,17 +68,6 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="PFC001",
-    name="pfc-priorities-mismatch",
-    severity="error",
-    summary="PFC must be on for the priorities of the lossless classes, all of them and no other",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Two lossless priorities are what buffers are made for.
 
+Severity: warning
+
 ## What it does
 Counts the priorities with PFC on each port, without 2 and 6 where tunnel remapping added them, and warns of more
 than two. Where DSCPs are named, priorities that none of them uses are PFC001's and are not counted. That the path
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import by_switch, remapped
 from lossless.checks.rules.places import below, elements, places
 from lossless.ground.basics.units import format_bytes
@@ -55,16 +57,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="PFC002",
-    name="too-many-lossless-priorities",
-    severity="warning",
-    summary="Two lossless priorities are what buffers are made for",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-    ),
-)
 MOST = 2
 
 

@@ -1,5 +1,7 @@
 """PFC must be on for the same priorities at both ends of a link.
 
+Severity: error
+
 ## What it does
 Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, declared or read, and the
 masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Related
@@ -49,16 +51,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="PFC003",
-    name="pfc-one-sided",
-    severity="error",
-    summary="PFC must be on for the same priorities at both ends of a link",
-    sources=(
-        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
-        "NVIDIA/nccl issues 306 and 378",
-    ),
-)
 _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
@@ -95,6 +87,7 @@ def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], nam
         places=len(names),
         data={"nic": list(paused), "switch": list(mask)},
         severity=None if unheard else "warning",
+        conclusive=False,
     )
 
 
@@ -143,5 +136,5 @@ def _link_hit(pairs: list[CabledPair]) -> Hit:
         severity=None if mutual else "warning",
         confidence=None if mutual else "medium",
         # The port's own device says that it lacks these priorities; the other end makes it certain.
-        supersedes=("PFC001",) if mutual and set(short.uncovered) <= set(there) else (),
+        conclusive=mutual and set(short.uncovered) <= set(there),
     )

@@ -1,5 +1,7 @@
 """Lossless traffic must have the same priority at both ends of a link.
 
+Severity: error
+
 ## What it does
 Follows each DSCP over each link between two switches whose files are both there: with which priority it leaves one,
 and for which priority the other asks for a pause when it fills up. Both are numbers on the wire, worked out from the
@@ -40,25 +42,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across, CabledPair, Priorities
-
-RULE = Rule(
-    code="PFC004",
-    name="priority-changes-on-the-wire",
-    severity="error",
-    summary="Lossless traffic must have the same priority at both ends of a link",
-    sources=(
-        "IEEE 802.1Qbb",
-        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
-        "NVIDIA/nccl issue 2383",
-    ),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Traffic class, priority group, PFC priority and queue must line up.
 
+Severity: error
+
 ## What it does
 Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose
 filling pauses that priority, and that group must have headroom. Out: a received pause must stop the queue
@@ -70,7 +72,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import by_switch, gathered, is_lossy, spell, used_classes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
@@ -82,16 +84,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import IndexMap, PortQos
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="PFC005",
-    name="pfc-path-misaligned",
-    severity="error",
-    summary="Traffic class, priority group, PFC priority and queue must line up",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp and cfgmgr/buffermgr.cpp @e6b0c5b",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-)
 _PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
 
 

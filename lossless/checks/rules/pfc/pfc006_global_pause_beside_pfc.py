@@ -1,5 +1,8 @@
 """Global pause must be off where PFC is on.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `hosts.global_pause: on` on NICs that have PFC on some priority. Ports of SONiC have no such setting.
 
@@ -31,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
@@ -41,19 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="PFC006",
-    name="global-pause-beside-pfc",
-    severity="error",
-    summary="Global pause must be off where PFC is on",
-    sources=(
-        "Linux Documentation/networking/flow_control.rst @7bd80ed",
-        "Mellanox/nic-configuration-operator @8bfbeb3",
-    ),
-    subject="intent",
-    fixable="unsafe",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Ports that the intent does not name must not pause.
 
+Severity: warning
+
 ## What it does
 Where an intent is judged together with the file of one of its switches, looks for ports in service with PFC that
 the intent does not use on that switch. Without an intent nobody knows which ports belong to the RDMA network, and
@@ -46,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
 from lossless.ground.basics.known import UNKNOWN
 
@@ -55,17 +57,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port, Switch
-
-RULE = Rule(
-    code="PFC007",
-    name="pfc-beyond-the-intent",
-    severity="warning",
-    summary="Ports that the intent does not name must not pause",
-    sources=(
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
-    ),
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

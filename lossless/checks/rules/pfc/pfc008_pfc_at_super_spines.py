@@ -1,5 +1,7 @@
 """PFC at super-spines wants to be stated.
 
+Severity: warning
+
 ## What it does
 Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join
 leaves alone are not judged: without PFC there, a lossless class would not cross the fabric at all.
@@ -56,21 +58,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="PFC008",
-    name="pfc-at-super-spines",
-    severity="warning",
-    summary="PFC at super-spines wants to be stated",
-    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1",),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

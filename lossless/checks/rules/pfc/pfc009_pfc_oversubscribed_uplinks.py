@@ -1,5 +1,7 @@
 """PFC on oversubscribed uplinks needs ECN to slow senders before pauses do.
 
+Severity: warning
+
 ## What it does
 For each leaf with less uplink than host bandwidth and PFC on its uplinks, looks whether ECN marks on their
 lossless queues. Without marking it warns, and from 4:1 on it is an error. A declared `oversubscription`
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered, spell
 from lossless.ground.basics.units import format_capacity
 
@@ -54,16 +56,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="PFC009",
-    name="pfc-oversubscribed-uplinks",
-    severity="warning",
-    summary="PFC on oversubscribed uplinks needs ECN to slow senders before pauses do",
-    sources=(
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-        "arithmetic: at R:1 a queue that is fed at line rate may forward 1/R of the time",
-    ),
-)
 PAUSED_MOST_OF_THE_TIME = 4
 """From this ratio on, hosts at line rate are paused at least three quarters of the time."""
 

@@ -1,5 +1,8 @@
 """A NIC whose firmware speaks DCBX may let its switch overrule PFC.
 
+Severity: warning
+Fix: unsafe
+
 ## What it does
 Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script takes DCBX away from the firmware
 before it sets anything.
@@ -32,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
@@ -41,19 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="PFC010",
-    name="dcbx-may-override",
-    severity="warning",
-    summary="A NIC whose firmware speaks DCBX may let its switch overrule PFC",
-    sources=(
-        "firmware default in several independent mlxconfig query prints (DCBX_WILLING True)",
-        "Mellanox/mlnx-tools python/mlnx_qos @088fadb",
-    ),
-    subject="intent",
-    fixable="unsafe",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

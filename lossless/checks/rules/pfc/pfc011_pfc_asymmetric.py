@@ -1,5 +1,7 @@
 """Asymmetric PFC makes a port obey pauses of every priority.
 
+Severity: warning
+
 ## What it does
 Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is judged
 with it and states `pfc: {asymmetric: on}`, somebody has decided on it and nothing is reported.
@@ -37,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
 
 if TYPE_CHECKING:
@@ -45,15 +47,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
-
-RULE = Rule(
-    code="PFC011",
-    name="pfc-asymmetric",
-    severity="warning",
-    summary="Asymmetric PFC makes a port obey pauses of every priority",
-    sources=("sonic-swss orchagent/portsorch.cpp @e6b0c5b",),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

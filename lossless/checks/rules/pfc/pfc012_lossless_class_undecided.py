@@ -1,5 +1,7 @@
 """An intent must say which class is lossless, or that none is.
 
+Severity: error
+
 ## What it does
 Warns where no class has `lossless: true` and nothing says that this is meant, and is an error where `pfc: off`
 says so and a class is lossless after all.
@@ -37,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Origin, Related
 
 if TYPE_CHECKING:
@@ -45,15 +47,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="PFC012",
-    name="lossless-class-undecided",
-    severity="error",
-    summary="An intent must say which class is lossless, or that none is",
-    sources=("arithmetic: PFC is on for the lossless classes and for nothing else",),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:
@@ -67,8 +60,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
             message=f"pfc is off, yet class {names} is lossless",
             help="take pfc: off away, or lossless: true",
             related=tuple(Related(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
-            # Without PFC there is no watchdog to ask for.
-            supersedes=("WD001",),
         )
     elif not lossless and fabric.lossy_origin is None:
         yield Hit(
@@ -76,6 +67,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             message="no class is lossless: no PFC, no headroom, and RDMA is dropped under congestion",
             help="write lossless: true in the class of RDMA; if the fabric is lossy on purpose, state pfc: off",
             severity="warning",
+            conclusive=False,
         )
 
 

@@ -1,5 +1,7 @@
 """Both ends of a MACsec link must treat PFC frames so that the other takes them.
 
+Severity: error
+
 ## What it does
 Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT`
 rows: `bypass`, which holds where none is written, sends them in clear and takes both kinds; `encrypt` encrypts and
@@ -39,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -48,17 +50,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.across import Across, LinkEnd
 
-RULE = Rule(
-    code="PFC013",
-    name="macsec-drops-pauses",
-    severity="error",
-    summary="Both ends of a MACsec link must treat PFC frames so that the other takes them",
-    sources=(
-        "sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4",
-        "sonic-swss orchagent/macsecorch.cpp @012ee75",
-        "Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, section 8.3",
-    ),
-)
 _CLEAR, _STRICT = "bypass", "strict_encrypt"
 
 

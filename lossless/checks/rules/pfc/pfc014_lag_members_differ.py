@@ -1,5 +1,7 @@
 """All members of a LAG must pause for the same priorities, at the same speed.
 
+Severity: error
+
 ## What it does
 Compares the ports in service that `PORTCHANNEL_MEMBER` of a deployed switch puts into one LAG: the priorities with
 PFC, without 2 and 6 where tunnel remapping added them, and the speed. Headroom may differ with the cable, and is
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import remapped, spell
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.known import UNKNOWN
@@ -52,18 +54,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
-
-RULE = Rule(
-    code="PFC014",
-    name="lag-members-differ",
-    severity="error",
-    summary="All members of a LAG must pause for the same priorities, at the same speed",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @e6b0c5b",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-portchannel.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:
@@ -116,7 +106,7 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
             (whole.qos.pfc.origin if whole.qos else None, f"{whole.name} has {spell(full)}"),
         ),
         # It knows that the same flows use both ports; but other ports may lack PFC for reasons of their own.
-        supersedes=("PFC001",) if _only_members(device, short) else (),
+        conclusive=_only_members(device, short),
     )
 
 
@@ -145,4 +135,5 @@ def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
         related=beside(origin, (other, "the faster member")),
         severity="warning",
+        conclusive=False,
     )

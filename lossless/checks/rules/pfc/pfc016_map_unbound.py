@@ -1,5 +1,7 @@
 """Ports with PFC must bind the maps that lossless traffic depends on.
 
+Severity: warning
+
 ## What it does
 Looks at the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
 priority to queue. A port that binds none where at least half of the ports do is a warning. A DSCP map that is missing
@@ -42,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered, in_service
 from lossless.checks.rules.places import places
 
@@ -53,17 +55,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
 
-RULE = Rule(
-    code="PFC016",
-    name="map-unbound",
-    severity="warning",
-    summary="Ports with PFC must bind the maps that lossless traffic depends on",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "opencomputeproject/SAI inc/saiport.h @6d8326b",
-    ),
-    subject="tables",
-)
 _FIELDS = ("tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
 
 

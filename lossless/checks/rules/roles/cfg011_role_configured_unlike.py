@@ -1,5 +1,7 @@
 """Switches of one role must run the same policies.
 
+Severity: warning
+
 ## What it does
 Compares, over all switches of a role, the buffer model and the watchdog's timers and action; and, as information,
 the version of their configuration database. Switches whose ports differ among themselves are left out.
@@ -38,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.roles.odd import difference, odd_ones
 
 if TYPE_CHECKING:
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.across import Across
 
-RULE = Rule(
-    code="CFG011",
-    name="role-configured-unlike",
-    severity="warning",
-    summary="Switches of one role must run the same policies",
-    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",),
-    subject="tables",
-)
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 

@@ -1,5 +1,7 @@
 """A map of one name must mean the same on every switch of a role.
 
+Severity: warning
+
 ## What it does
 Compares maps of the same table and name over all switches of a role (`DEVICE_METADATA` `type`): DSCP to TC, TC to
 queue, TC to priority group, and both maps of PFC priorities. It names the entries that differ.
@@ -38,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.roles.odd import Odd, odd_ones
 
 if TYPE_CHECKING:
@@ -46,17 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.across import Across
 
-RULE = Rule(
-    code="CLS014",
-    name="map-name-ambiguous",
-    severity="warning",
-    summary="A map of one name must mean the same on every switch of a role",
-    sources=(
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",
-    ),
-    subject="tables",
-)
 _SHOWN = 4
 """Differing entries that a message shows."""
 

@@ -1,5 +1,7 @@
 """Switches of one role must mark alike at one speed.
 
+Severity: warning
+
 ## What it does
 Compares the ECN curve (minimum, maximum, probability) of lossless queues at each port speed over all switches of
 a role. Where switches of one model agree and only other models of the role mark otherwise, that is information: their
@@ -37,24 +39,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.roles.odd import difference, odd_ones_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.across import Across
-
-RULE = Rule(
-    code="ECN015",
-    name="marking-differs-in-role",
-    severity="warning",
-    summary="Switches of one role must mark alike at one speed",
-    sources=(
-        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.2",
-    ),
-)
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:

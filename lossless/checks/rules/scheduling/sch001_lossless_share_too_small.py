@@ -1,5 +1,8 @@
 """Lossless queues must be guaranteed a share of the link.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Adds up the weights of the queues that share a port by weight, and asks whether the lossless ones get at least
 half of what equal weights would give them. With an intent, or where RDMA's DSCPs are named, each lossless queue
@@ -58,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.places import below, elements, places
 from lossless.checks.rules.scheduling.service import WEIGHTS, queue_names, scheduler_of, weights
@@ -68,19 +71,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.qos import Scheduler
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="SCH001",
-    name="lossless-share-too-small",
-    severity="warning",
-    summary="Lossless queues must be guaranteed a share of the link",
-    sources=(
-        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
-        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    confidence="medium",
-)
 
 
 def check(view: View) -> Iterator[Hit]:

@@ -1,5 +1,7 @@
 """A class that is not strict must be left a share of the link.
 
+Severity: info
+
 ## What it does
 Looks for lossy classes of an intent that state no `bandwidth` where the other classes take all 100 %: such a
 class gets weight 1. Lossless ones are SCH001's, and weights that a switch cannot hold SWS004's. The weights of a
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.scheduling.service import scheduler_of, weights
 
 if TYPE_CHECKING:
@@ -50,14 +52,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="SCH003",
-    name="class-without-share",
-    severity="info",
-    summary="A class that is not strict must be left a share of the link",
-    sources=("opencomputeproject/SAI inc/saischeduler.h @0051fac",),
-    subject="intent",
-)
 _WHOLE = 100
 _LEAST = 1
 

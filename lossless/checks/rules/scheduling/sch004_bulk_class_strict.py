@@ -1,5 +1,7 @@
 """Only control traffic may be served strictly: neither RDMA nor bulk traffic may be.
 
+Severity: warning
+
 ## What it does
 Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a
 warning: all other queues wait for it. So is one of bulk traffic where a lossless queue has to wait for it: with
@@ -76,7 +78,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Rule
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.places import below, elements, places
@@ -92,19 +94,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos, Queue, Scheduler
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="SCH004",
-    name="bulk-class-strict",
-    severity="warning",
-    summary="Only control traffic may be served strictly: neither RDMA nor bulk traffic may be",
-    sources=(
-        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
-        "CumulusNetworks/docs cumulus-linux-514 RDMA-over-Converged-Ethernet-RoCE.md @1ffba62",
-        "iancaragol/AzureLocal-Supportability Reference-TOR-QOS-Policy-Configuration.md @13714e6",
-        "RFC 2474",
-        "RFC 3246",
-    ),
-)
 CONTROL_DSCPS = range(40, 64)
 """CS5, EF, CS6, CS7 and what lies between: signalling, voice and routing (RFC 2474, RFC 3246)."""
 _BEST_EFFORT = 0

@@ -1,5 +1,7 @@
 """A lossless queue must not be kept below the speed of its port.
 
+Severity: warning
+
 ## What it does
 Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its
 ports, and so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning,
@@ -53,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.scheduling.service import Service, limit_bps, lossless_services, queue_names
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
@@ -65,17 +67,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
 
-RULE = Rule(
-    code="SCH005",
-    name="lossless-queue-shaped",
-    severity="warning",
-    summary="A lossless queue must not be kept below the speed of its port",
-    sources=(
-        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
-        "sonic-swss orchagent/qosorch.cpp @03a2683",
-    ),
-    subject="tables",
-)
 _SLIP = 100
 """A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
 

@@ -1,5 +1,8 @@
 """`cir` and `pir` are bytes per second, and no more than the port can send.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Multiplies `cir` and `pir` of schedulers in use by 8 and compares with the fastest port they are used on. A
 guaranteed rate (`cir`) above it is a warning. A limit (`pir`) above it that would fit as bits per second reads
@@ -50,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.scheduling.service import STRICT, queue_names, services
 from lossless.ground.basics.units import format_rate
 
@@ -59,19 +62,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.checks.rules.scheduling.service import Service
-
-RULE = Rule(
-    code="SCH006",
-    name="rate-unit-slip",
-    severity="warning",
-    summary="cir and pir are bytes per second, and no more than the port can send",
-    sources=(
-        "opencomputeproject/SAI inc/saischeduler.h @0051fac",
-        "sonic-swss orchagent/qosorch.cpp @03a2683",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Every field must be one that SONiC's models know.
 
+Severity: warning
+
 ## What it does
 Every field of the tables that SONiC's schema describes here (QoS maps, queues, schedulers, WRED, buffers, PFC
 watchdog, ports, counters, telemetry) is looked up in the models. A field that no known release has is a warning, with
@@ -41,22 +43,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM001",
-    name="field-unknown",
-    severity="warning",
-    summary="Every field must be one that SONiC's models know",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

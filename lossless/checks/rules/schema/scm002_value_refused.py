@@ -1,5 +1,7 @@
 """Every value must have the type, range and form that SONiC's models ask for.
 
+Severity: warning
+
 ## What it does
 Compares each value with the type of its field: whole numbers and their range, words of a choice, names, lists and
 forms such as `40m` or `3,4`. Numbers may be JSON numbers; JSON `true` and `false` are not text and are refused, as the
@@ -39,22 +41,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM002",
-    name="value-refused",
-    severity="warning",
-    summary="Every value must have the type, range and form that SONiC's models ask for",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Every row that is named must exist.
 
+Severity: warning
+
 ## What it does
 Looks up each name of a row in another table: the map, scheduler, profile or pool that a field names, and the port
 that a key names. Names in brackets, the form of before 202111, lead nowhere either. Ports that have no row are one
@@ -42,22 +44,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM003",
-    name="reference-without-row",
-    severity="warning",
-    summary="Every row that is named must exist",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Fields must agree with each other as SONiC's models demand.
 
+Severity: warning
+
 ## What it does
 Checks what the models demand between fields: a threshold's maximum not below its minimum, and never without one;
 `pir`, `cbs` and `pbs` of a scheduler only beside what they build on; `percentage` of a pool only without `size` and
@@ -40,22 +42,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM004",
-    name="constraint-broken",
-    severity="warning",
-    summary="Fields must agree with each other as SONiC's models demand",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A row must have the fields that SONiC's models demand.
 
+Severity: warning
+
 ## What it does
 Looks for the mandatory fields of each row: `lanes` and `speed` of a port, `type` and `mode` of a pool, `size` and
 `pool` of a buffer profile, the parameters of the dynamic buffer model. Ports of a chassis supervisor need no lanes.
@@ -37,22 +39,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM005",
-    name="field-missing",
-    severity="warning",
-    summary="A row must have the fields that SONiC's models demand",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

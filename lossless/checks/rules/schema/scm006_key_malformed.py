@@ -1,5 +1,7 @@
 """The key of a row must have the parts that its table asks for.
 
+Severity: warning
+
 ## What it does
 Takes each key apart at `|` and compares the number of parts and their form with the table: `port|3-4` for priority
 groups and queues, `host|asic|port|3` for queues of a VOQ chassis, fixed names such as those of counters. A key that
@@ -39,22 +41,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM006",
-    name="key-malformed",
-    severity="warning",
-    summary="The key of a row must have the parts that its table asks for",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,8 @@
 """A table that SONiC has no model for is never checked, and stops what checks.
 
+Severity: info
+Confidence: medium
+
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelt names, tables of another
 program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
@@ -36,27 +39,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM007",
-    name="table-without-schema",
-    severity="info",
-    summary="A table that SONiC has no model for is never checked, and stops what checks",
-    sources=(
-        "sonic-buildimage src/sonic-yang-models @086b03b",
-        "sonic-utilities config/main.py @691b1bb",
-        "sonic-buildimage issues 22084 and 24134",
-    ),
-    subject="tables",
-    confidence="medium",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

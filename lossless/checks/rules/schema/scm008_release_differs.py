@@ -1,5 +1,7 @@
 """What is configured must exist in the release of the device.
 
+Severity: warning
+
 ## What it does
 Where releases are known to differ, compares the file with the release that `VERSIONS|DATABASE|VERSION` tells: a
 field that a later release brought, a range that was changed. Where the release is unknown, or one whose models are not
@@ -42,22 +44,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
-from lossless.checks.rules.schema.refusals import SOURCES, refusals
+from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SCM008",
-    name="release-differs",
-    severity="warning",
-    summary="What is configured must exist in the release of the device",
-    sources=SOURCES,
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

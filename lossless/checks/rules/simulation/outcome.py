@@ -262,8 +262,6 @@ def _found(
         places=max(1, len(spots)),
         data={"seeds": run.seeds, **(data or {})},
         severity="info" if known else None,
-        # Another run of the same fabric may have come only to the edge of it.
-        supersedes=(*_MILDER, "SIM002") if cause.verdict == "unsafe" else _MILDER,
     )
     return Found(cause.verdict, hit, (blamed.origin, *blamed.rows))
 

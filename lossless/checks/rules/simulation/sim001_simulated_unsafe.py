@@ -1,5 +1,7 @@
 """No lossless frame may be lost when traffic is run through the fabric.
 
+Severity: error
+
 ## What it does
 With `lint --simulate`, runs the worst incast that the topology allows through a packet-level model of switches, wires
 and NICs, 12 seeds where anything is chance. An error where a lossless frame is dropped, where the PFC watchdog acts on
@@ -93,7 +95,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.simulation.outcome import hits
 
 if TYPE_CHECKING:
@@ -101,17 +103,9 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.runs import Ran
 
-RULE = Rule(
-    code="SIM001",
-    name="simulated-unsafe",
-    severity="error",
-    summary="No lossless frame may be lost when traffic is run through the fabric",
-    sources=("packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)",),
-)
-
 
 def check(ran: Ran) -> Iterator[Hit | Gap]:
     """Yield a hit for each object that makes a run unsafe, or why nothing could be run."""
     if ran.run.not_run is not None:
         yield Gap(ran.run.not_run)
-    yield from hits(ran, "unsafe", RULE.severity)
+    yield from hits(ran, "unsafe", "error")

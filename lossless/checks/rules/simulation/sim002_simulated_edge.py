@@ -1,5 +1,7 @@
 """Runs of traffic should leave more than a frame of headroom.
 
+Severity: warning
+
 ## What it does
 With `lint --simulate`, warns where a run of the worst incast that the topology allows loses nothing but comes close:
 less than one frame of some headroom or of the shared headroom pool was left, a pause lasted half of what the watchdog
@@ -43,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.simulation.outcome import hits
 
 if TYPE_CHECKING:
@@ -51,15 +53,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.runs import Ran
 
-RULE = Rule(
-    code="SIM002",
-    name="simulated-edge",
-    severity="warning",
-    summary="Runs of traffic should leave more than a frame of headroom",
-    sources=("packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)",),
-)
-
 
 def check(ran: Ran) -> Iterator[Hit | Gap]:
     """Yield a hit for each object that brings a run to the edge."""
-    yield from hits(ran, "on the edge", RULE.severity)
+    yield from hits(ran, "on the edge", "warning")

@@ -1,5 +1,7 @@
 """Every entry of a QoS map must be a number that maps to a number.
 
+Severity: error
+
 ## What it does
 Looks through the QoS maps of a deployed device for entries that orchagent cannot read as numbers: empty ones
 and words.
@@ -40,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
 from lossless.checks.rules.sonic.reading import listed
 
@@ -48,15 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="SWS001",
-    name="map-entry-unreadable",
-    severity="error",
-    summary="Every entry of a QoS map must be a number that maps to a number",
-    sources=("sonic-swss orchagent/qosorch.cpp @bcd579d", "sonic-swss orchagent/orch.cpp @015527d"),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A QoS map must lead from and to what a switch has: 64 DSCPs, 8 groups, 8 queues, TCs that go on.
 
+Severity: warning
+
 ## What it does
 Compares both sides of every map entry of a deployed device with the numbers that exist. A queue of 8 or more is
 a warning of medium confidence, because a few chips have ten unicast queues. A DSCP above 63 in a
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
 from lossless.checks.rules.sonic.reading import listed
 
@@ -53,20 +55,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
-
-RULE = Rule(
-    code="SWS002",
-    name="map-entry-out-of-range",
-    severity="warning",
-    summary="A QoS map must lead from and to what a switch has",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-buildimage src/sonic-yang-models @086b03b",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-        "IEEE 802.1Q",
-    ),
-    subject="tables",
-)
 
 
 _PRIORITIES = frozenset(map(str, range(8)))

@@ -1,5 +1,7 @@
 """A WRED profile must be one that orchagent takes whole.
 
+Severity: error
+
 ## What it does
 Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row
 or throw: a field it does not know, a flag other than `true` and `false`, an `ecn` mode it does not know, a number
@@ -52,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import read_number
 
 if TYPE_CHECKING:
@@ -62,18 +64,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS003",
-    name="wred-profile-refused",
-    severity="error",
-    summary="A WRED profile must be one that orchagent takes whole",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/orch.cpp @015527d",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 _COLOURS = ("green", "yellow", "red")
 _FLAGS = tuple(f"wred_{colour}_enable" for colour in _COLOURS)
@@ -85,8 +75,6 @@ _NUMBERS = tuple(
 _FIELDS = frozenset({*_FLAGS, *_NUMBERS, "ecn"})
 _MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
 _LOST = "no queue that names it marks anything"
-_UNTRUE = ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012")
-"""What is said of the curve of a profile that is not applied does not hold."""
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:
@@ -180,5 +168,4 @@ def _hit(
         help=help_,
         data={"field": field, "value": row.fields.get(field)},
         severity=severity,
-        supersedes=_UNTRUE,
     )

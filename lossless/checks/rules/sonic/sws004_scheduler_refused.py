@@ -1,5 +1,7 @@
 """A scheduler must be one that orchagent takes whole.
 
+Severity: error
+
 ## What it does
 Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or
 throw: a type other than `DWRR`, `WRR` and `STRICT`, a `meter_type` other than `packets` and `bytes`, a field it
@@ -49,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -59,17 +61,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS004",
-    name="scheduler-refused",
-    severity="error",
-    summary="A scheduler must be one that orchagent takes whole",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-scheduler.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 _WORDS = {"type": ("DWRR", "WRR", "STRICT"), "meter_type": ("bytes", "packets")}
 _RATES = frozenset({"cir", "cbs", "pir", "pbs"})

@@ -1,5 +1,7 @@
 """A PFC_WD row must be one that orchagent takes.
 
+Severity: error
+
 ## What it does
 Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other
 than `drop`, `forward` and `alert`, a field it does not know, a timer it cannot read, a PortChannel instead of a
@@ -50,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered, known
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 
@@ -61,18 +63,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS005",
-    name="watchdog-row-refused",
-    severity="error",
-    summary="A PFC_WD row must be one that orchagent takes",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
-        "sonic-swss-common common/converter.h @07a03cb",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 _ACTIONS = frozenset({"drop", "forward", "alert"})
 _FIELDS = frozenset({*TIMERS, "action", "pfc_stat_history", "NULL"})
@@ -135,6 +125,7 @@ def _no_port(device: Device, row: Row) -> Hit:
         origin=device.tables.origin("PFC_WD", row),
         message=f"{row.key} is {what}, and the watchdog takes one physical port a row: orchagent drops it",
         help="write one row for each port",
+        conclusive=False,
     )
 
 
@@ -151,5 +142,5 @@ def _hit(
         elements=(known(device, row.key),),
         data={"field": field, "value": row.fields[field]},
         severity=severity,
-        supersedes=("WD003",) if unread else (),
+        conclusive=unread,
     )

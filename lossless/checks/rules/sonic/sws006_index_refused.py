@@ -1,5 +1,7 @@
 """The key of a queue or group row must name a port and numbers that the port has.
 
+Severity: error
+
 ## What it does
 Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a
 range whose first number is below its second. Groups above 7 do not exist. Queues above 15 are a warning of medium
@@ -50,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered, known
 
 if TYPE_CHECKING:
@@ -59,19 +61,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Keys, Row
 
-RULE = Rule(
-    code="SWS006",
-    name="index-refused",
-    severity="error",
-    summary="The key of a queue or group row must name a port and numbers that the port has",
-    sources=(
-        "sonic-swss orchagent/orch.cpp @015527d",
-        "sonic-swss orchagent/bufferorch.cpp @51de623",
-        "sonic-swss orchagent/portsorch.cpp @00190d7",
-        "sonic-buildimage src/sonic-yang-models @086b03b",
-    ),
-    subject="tables",
-)
 
 _LAST = {"BUFFER_PG": 7, "QUEUE": 15, "BUFFER_QUEUE": 15}
 _WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}

@@ -1,5 +1,7 @@
 """Each queue, group and port must be written by one row.
 
+Severity: warning
+
 ## What it does
 Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of
 a port, and for ports that stand in a joined `PORT_QOS_MAP` key and have a row of their own. Queue rows that set
@@ -49,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.sonic.reading import gathered, known, own_rows
 from lossless.formats.sonic.read.tables import Overlap
@@ -60,18 +62,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Keys, Row
 
-RULE = Rule(
-    code="SWS007",
-    name="rows-overlap",
-    severity="warning",
-    summary="Each queue, group and port must be written by one row",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/bufferorch.cpp @51de623",
-        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
-    ),
-    subject="tables",
-)
 _SHOWN = 3
 """Rows beside a joined one that a finding points at; its message names them all."""
 

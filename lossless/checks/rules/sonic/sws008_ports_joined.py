@@ -1,5 +1,8 @@
 """A row must be for one port.
 
+Severity: warning
+Fix: unsafe
+
 ## What it does
 Reports rows of `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists on a deployed device whose
 key names several ports, joined by commas. Joined `PORT_QOS_MAP` rows with `pfc_enable` are an error in the
@@ -41,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import known, own_rows
 from lossless.formats.sonic.read.tables import single_keys
 from lossless.ground.basics.findings import Edit, Origin
@@ -51,20 +54,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
-
-RULE = Rule(
-    code="SWS008",
-    name="ports-joined",
-    severity="warning",
-    summary="A row must be for one port",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-port-qos-map.yang @086b03b",
-    ),
-    subject="tables",
-    fixable="unsafe",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

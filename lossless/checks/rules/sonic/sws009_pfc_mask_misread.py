@@ -1,5 +1,8 @@
 """A list of priorities must be one that all of SONiC reads alike.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Reads `pfc_enable` and `pfcwd_sw_enable` of a deployed device as orchagent does, and as buffermgrd does, and reports
 parts that they read differently, parts that are no priority, and parts that orchagent throws on. Blanks before a
@@ -40,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered, known, read_number
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
@@ -52,19 +55,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS009",
-    name="pfc-mask-misread",
-    severity="error",
-    summary="A list of priorities must be one that all of SONiC reads alike",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-swss-common common/converter.h @07a03cb",
-    ),
-    subject="tables",
-    fixable="unsafe",
-)
 
 _MASKS = ("pfc_enable", "pfcwd_sw_enable")
 _DIGITS = frozenset("01234567")

@@ -1,5 +1,7 @@
 """The rows for the whole switch must hold only what counts for the whole switch.
 
+Severity: warning
+
 ## What it does
 Looks at `PORT_QOS_MAP|global` and `PFC_WD|GLOBAL` of a deployed device. The first counts for `dscp_to_tc_map` alone,
 the second for `POLL_INTERVAL` and `BIG_RED_SWITCH`. Other fields, the wrong case of the key and a poll interval
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.formats.sonic.read.tables import whole_number
 
 if TYPE_CHECKING:
@@ -57,18 +59,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS010",
-    name="global-row-ignored",
-    severity="warning",
-    summary="The rows for the whole switch must hold only what counts for the whole switch",
-    sources=(
-        "sonic-swss orchagent/qosorch.cpp @bcd579d",
-        "sonic-swss orchagent/pfcwdorch.cpp @0408e94",
-        "sonic-buildimage src/sonic-yang-models @086b03b",
-    ),
-    subject="tables",
-)
 
 _COUNTS = {
     ("PORT_QOS_MAP", "global"): frozenset({"dscp_to_tc_map", "NULL"}),

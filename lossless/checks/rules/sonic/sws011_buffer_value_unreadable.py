@@ -1,5 +1,7 @@
 """Sizes and words of buffer pools and profiles must be what orchagent can read.
 
+Severity: error
+
 ## What it does
 Reads the numbers of `BUFFER_POOL` and `BUFFER_PROFILE` rows of a deployed device as orchagent does, and the pools'
 `type` and `mode`. Text without a number makes it throw, an unknown word makes it drop the row, and a negative size
@@ -39,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -48,14 +50,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
-RULE = Rule(
-    code="SWS011",
-    name="buffer-value-unreadable",
-    severity="error",
-    summary="Sizes and words of buffer pools and profiles must be what orchagent can read",
-    sources=("sonic-swss orchagent/bufferorch.cpp @51de623",),
-    subject="tables",
-)
 
 _SIZES = {
     "BUFFER_POOL": ("size", "xoff"),

@@ -1,5 +1,7 @@
 """The pool of lossless groups must be named ingress_lossless_pool.
 
+Severity: error
+
 ## What it does
 Looks for a deployed device with PFC whose `BUFFER_POOL` has no `ingress_lossless_pool`, where buffermgrd has to make
 a lossless group: that is an error. An ingress pool under another name from which no profile draws is a warning: it
@@ -40,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.model.hardware.capacity import LOSSLESS_INGRESS
 
 if TYPE_CHECKING:
@@ -49,18 +51,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
 
-RULE = Rule(
-    code="SWS012",
-    name="lossless-pool-renamed",
-    severity="error",
-    summary="The pool of lossless groups must be named ingress_lossless_pool",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
-        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
-    ),
-    subject="tables",
-)
 
 _USUAL = frozenset({LOSSLESS_INGRESS, "ingress_lossy_pool"})
 

@@ -1,5 +1,7 @@
 """A buffer profile must have one threshold, of the kind of its pool.
 
+Severity: warning
+
 ## What it does
 Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the
 other kind than the pool's `mode`, a `dynamic_th` outside -8 to 7. In the dynamic model a wrong kind is an error. In
@@ -52,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -62,20 +64,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 
-RULE = Rule(
-    code="SWS013",
-    name="threshold-contradicts-pool",
-    severity="warning",
-    summary="A buffer profile must have one threshold, of the kind of its pool",
-    sources=(
-        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
-        "sonic-swss orchagent/bufferorch.cpp @51de623",
-        "sonic-net/sonic-swss issue 2438",
-        "sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 _KINDS = ("dynamic_th", "static_th")
 _EXPONENTS = range(-8, 7 + 1)

@@ -1,5 +1,7 @@
 """Ingress profiles belong on groups, egress profiles on queues.
 
+Severity: error
+
 ## What it does
 Follows the profiles that `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists of a deployed device name to their
 pools, and reports those of the wrong side. Pools of type `both` serve either. A profile with `xoff`, headroom, on an
@@ -49,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered, known
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import NamedTuple
@@ -60,18 +62,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
-
-RULE = Rule(
-    code="SWS014",
-    name="buffer-profile-misplaced",
-    severity="error",
-    summary="Ingress profiles belong on groups, egress profiles on queues",
-    sources=(
-        "sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a",
-        "sonic-swss orchagent/bufferorch.cpp @e6b0c5b",
-    ),
-    subject="tables",
-)
 
 
 class _Use(NamedTuple):

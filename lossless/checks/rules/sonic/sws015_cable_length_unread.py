@@ -1,5 +1,7 @@
 """A cable length must be whole metres, written as SONiC looks it up: 5m.
 
+Severity: warning
+
 ## What it does
 Looks for ports with PFC on a deployed device whose `CABLE_LENGTH` is not a whole number followed by `m`. Where the
 port has no lossless group because of it, BUF004 says so; this rule speaks of ports whose groups are written by hand,
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import gathered
 
 if TYPE_CHECKING:
@@ -50,19 +52,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.view import PortSet
-
-RULE = Rule(
-    code="SWS015",
-    name="cable-length-unread",
-    severity="warning",
-    summary="A cable length must be whole metres, written as SONiC looks it up",
-    sources=(
-        "sonic-swss cfgmgr/buffermgr.cpp @029506c",
-        "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-cable-length.yang @086b03b",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:
@@ -91,7 +80,6 @@ def _hits(device: Device, ports: PortSet) -> Iterator[Hit]:
             elements=(f"{device.switch.name}:{port.name}",),
             data={"text": text},
             severity=severity,
-            supersedes=("BUF004",),
         )
 
 

@@ -1,5 +1,7 @@
 """A suppression must keep something back.
 
+Severity: warning
+
 ## What it does
 Reports a suppression that no finding answers to, or a rule in it that none does: a comment
 `# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. Only where a run can
@@ -65,24 +67,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.kept import Idle, Kept
-
-RULE = Rule(
-    code="SUP001",
-    name="suppression-unused",
-    severity="warning",
-    summary="A suppression must keep something back",
-    sources=(
-        "astral-sh/ruff crates/ruff_linter/src/rules/ruff/rules/unused_noqa.rs @03f5fa2",
-        "arithmetic: what keeps back nothing now can only keep back what comes later",
-    ),
-    subject="suppressions",
-)
 
 
 def check(kept: Kept) -> Iterator[Hit | Gap]:

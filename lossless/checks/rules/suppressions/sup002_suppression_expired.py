@@ -1,5 +1,7 @@
 """A suppression must not outlive its date.
 
+Severity: warning
+
 ## What it does
 Reports a suppression whose day `until` is over. It keeps nothing back any more: what it kept back is shown beside it.
 
@@ -63,24 +65,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.kept import Kept
-
-RULE = Rule(
-    code="SUP002",
-    name="suppression-expired",
-    severity="warning",
-    summary="A suppression must not outlive its date",
-    sources=(
-        "aquasecurity/trivy docs/docs/configuration/filtering.md @036295e",
-        "arithmetic: the day after the last one",
-    ),
-    subject="suppressions",
-)
 
 
 def check(kept: Kept) -> Iterator[Hit | Gap]:

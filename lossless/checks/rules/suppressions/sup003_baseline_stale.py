@@ -1,5 +1,7 @@
 """A baseline must not list what is mended.
 
+Severity: warning
+
 ## What it does
 Reports the entries of a baseline that are not found any more, in one finding for each baseline. Only where a run can
 tell: the file of the entry was judged with its rule, for rules that compare files all files below the baseline's folder
@@ -32,24 +34,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.kept import Kept, Stale
-
-RULE = Rule(
-    code="SUP003",
-    name="baseline-stale",
-    severity="warning",
-    summary="A baseline must not list what is mended",
-    sources=(
-        "eslint/eslint docs/src/use/suppressions.md @0d0d5f1",
-        "arithmetic: entries less findings, by file, object and code",
-    ),
-    subject="suppressions",
-)
 
 
 def check(kept: Kept) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Pauses must be counted, and collected often enough to be seen.
 
+Severity: warning
+
 ## What it does
 On a switch with PFC, looks at the counter groups that show pauses (`PORT`) and what queues hold and drop
 (`QUEUE`): one that is switched off, or polled less than every 10 s. A group without a row is switched on by the
@@ -58,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -67,16 +69,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
-RULE = Rule(
-    code="TEL001",
-    name="pauses-unseen",
-    severity="warning",
-    summary="Pauses must be counted, and collected often enough to be seen",
-    sources=(
-        "sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.2",
-    ),
-)
 SLOWEST_MS = 10_000
 """SONiC's own interval for QUEUE, the slower of the two groups."""
 _SHOWS = {"PORT": "pauses sent and received", "QUEUE": "what queues drop"}

@@ -1,5 +1,7 @@
 """The watermark of headroom must be read: it is the only sign of loss that is near.
 
+Severity: warning
+
 ## What it does
 On a switch with PFC, looks for the counter group `PG_WATERMARK` switched off. Without a row the device switches it
 on itself.
@@ -36,24 +38,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="TEL002",
-    name="headroom-unwatched",
-    severity="warning",
-    summary="The watermark of headroom must be read: it is the only sign of loss that is near",
-    sources=(
-        "sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b",
-        "sonic-net/SONiC doc/qos/dynamically-headroom-calculation.md",
-    ),
-    subject="tables",
-)
 
 
 def check(device: Device) -> Iterator[Hit | Gap]:

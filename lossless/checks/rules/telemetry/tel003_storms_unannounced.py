@@ -1,5 +1,7 @@
 """Somebody must be told when a watchdog acts or pauses pile up.
 
+Severity: warning
+
 ## What it does
 Where an intent lists the alerts of its telemetry, looks for the two that a lossless fabric needs: `watchdog`, of
 every storm that is detected, and `pauses`, of ports that are paused for too much of the time. No list is not
@@ -31,21 +33,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="TEL003",
-    name="storms-unannounced",
-    severity="warning",
-    summary="Somebody must be told when a watchdog acts or pauses pile up",
-    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3 and 6.2",),
-    subject="intent",
-)
 NEEDED = {"watchdog": "a watchdog acts", "pauses": "ports are paused for long"}
 
 

@@ -1,5 +1,7 @@
 """A leaf must not have less uplink than host bandwidth, unless the intent says so.
 
+Severity: error
+
 ## What it does
 Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
 their ratio with the `oversubscription` that the intent accepts (1 where it says nothing). In a fabric of pods it
@@ -37,7 +39,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered
 from lossless.ground.basics.units import format_capacity
 
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Capacity
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP001",
-    name="oversubscription-undeclared",
-    severity="error",
-    summary="A leaf must not have less uplink than host bandwidth, unless the intent says so",
-    sources=("arithmetic: the sum of link rates, one way",),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

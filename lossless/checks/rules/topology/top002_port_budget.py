@@ -1,5 +1,7 @@
 """A switch must have the ports that the fabric asks of it.
 
+Severity: error
+
 ## What it does
 Counts, for each kind of switch, the front-panel ports that its links fill, split as far as they can be, and
 compares them with what the switch has. Service ports of a single lane take the links of their own speed and
@@ -36,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered
 from lossless.checks.rules.topology.speeds import unknown_speeds
 from lossless.ground.basics.findings import Related
@@ -51,14 +53,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, PortDemand, Switch
     from lossless.model.fabric.view import View
     from lossless.model.hardware.model import SwitchProfile
-
-RULE = Rule(
-    code="TOP002",
-    name="port-budget",
-    severity="error",
-    summary="A switch must have the ports that the fabric asks of it",
-    sources=("sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b",),
-)
 
 
 class SpeedDemand(NamedTuple):

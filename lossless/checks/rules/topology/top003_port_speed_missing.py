@@ -1,5 +1,7 @@
 """Both ends of a link must have ports of its speed.
 
+Severity: error
+
 ## What it does
 Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'
 network adapter has the rate of the links to them. Of some switches only some modes of the ports are known: whether they
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered
 from lossless.checks.rules.topology.speeds import unknown_speeds
 from lossless.ground.basics.units import format_rate
@@ -58,17 +60,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import PortDemand
     from lossless.model.fabric.view import View
     from lossless.model.hardware.model import NicProfile, SwitchProfile
-
-RULE = Rule(
-    code="TOP003",
-    name="port-speed-missing",
-    severity="error",
-    summary="Both ends of a link must have ports of its speed",
-    sources=(
-        "sonic-buildimage device/VENDOR/PLATFORM/platform.json @086b03b",
-        "the network adapter's product page, by way of its profile",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Lossless packets must not go up again after they went down.
 
+Severity: warning
+
 ## What it does
 Works out which way packets go between all switches with hosts, without what is out of service, and after all other
 failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated). With
@@ -51,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.deployed import deployed, unlike_above
 from lossless.checks.rules.topology.waiting import after, routed
 
@@ -62,18 +64,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP004",
-    name="up-again-after-down",
-    severity="warning",
-    summary="Lossless packets must not go up again after they went down",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
-        "RFC 4271, section 9.1.2",
-        "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

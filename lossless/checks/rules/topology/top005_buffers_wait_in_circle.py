@@ -1,5 +1,7 @@
 """Buffers must not be able to wait for each other in a circle.
 
+Severity: error
+
 ## What it does
 Works out which way packets go between all switches with hosts, and so which ingress buffer of which priority waits
 for which other. Then it looks for a circle: with switches that `bounce`, without what is out of service, and after
@@ -64,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.dependencies import judge
 from lossless.analysis.routing.failures import DRAWN
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, roleless
 from lossless.checks.rules.topology.waiting import (
     UNSTATED,
@@ -86,18 +88,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.routing import Named, Routing
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP005",
-    name="buffers-wait-in-circle",
-    severity="error",
-    summary="Buffers must not be able to wait for each other in a circle",
-    sources=(
-        "S. Hu et al., Deadlocks in Datacenter Networks, HotNets 2016",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",
-        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:
@@ -148,7 +138,6 @@ def _deployed_hit(found: Deployed, circle: Sequence[Hop]) -> Hit:
         data={"links": [f"{hop.from_port} {hop.to_port}" for hop in circle], "failed": []},
         related=tuple(Related(place, "it bounces too") for place in places[1:]),
         confidence="medium",
-        supersedes=("TOP006",),
     )
 
 
@@ -169,6 +158,7 @@ def _hit(view: View, routing: Routing, seen: Seen) -> Hit:
             "failed": [*map(str, seen.failed)],
         },
         related=tuple(Related(one.origin, "it bounces too") for one in blamed[1:]),
+        conclusive=False,
     )
 
 

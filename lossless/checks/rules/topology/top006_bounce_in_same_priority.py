@@ -1,5 +1,8 @@
 """What bounces must not come back in the priority it came in.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 In an intent, looks for switches that `bounce`: they send up again, in the same priority, what came to them from
 above. Two of them close a circle, which TOP005 shows; one alone is reported here. On a deployed device it looks for
@@ -40,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.topology.waiting import joined, priorities, routed
 from lossless.model.fabric.view import View
@@ -49,19 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.device import Device
-
-RULE = Rule(
-    code="TOP006",
-    name="bounce-in-same-priority",
-    severity="warning",
-    summary="What bounces must not come back in the priority it came in",
-    sources=(
-        "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f",
-        "sonic-buildimage issue 10608",
-        "sonic-swss orchagent/muxorch.cpp @02958e2",
-    ),
-    confidence="medium",
-)
 
 
 def check(subject: View | Device) -> Iterator[Hit | Gap]:

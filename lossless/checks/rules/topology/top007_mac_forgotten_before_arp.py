@@ -1,5 +1,7 @@
 """A leaf must not forget a port before it forgets the address behind it.
 
+Severity: error
+
 ## What it does
 Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, compares
 how long they know the port of a MAC address with how long they know the MAC address of an IP address. A host that has
@@ -40,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.waiting import (
     buffers,
     circle_in_words,
@@ -56,14 +58,6 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.dependencies import Hop
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP007",
-    name="mac-forgotten-before-arp",
-    severity="error",
-    summary="A leaf must not forget a port before it forgets the address behind it",
-    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """Lossless classes should be routed at the leaves, where nothing is flooded.
 
+Severity: warning
+
 ## What it does
 Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, works out
 what waits for what while every leaf floods, and reports the circle that this can close. Where timers make it happen
@@ -37,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.waiting import (
     buffers,
     circle_in_words,
@@ -52,14 +54,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP008",
-    name="rdma-bridged",
-    severity="warning",
-    summary="Lossless classes should be routed at the leaves, where nothing is flooded",
-    sources=("Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2",),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

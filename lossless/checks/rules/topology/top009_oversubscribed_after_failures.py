@@ -1,5 +1,7 @@
 """What is left after the failures that an intent plans for must carry what the intent says.
 
+Severity: warning
+
 ## What it does
 Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,
 what is `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it that carry most (one,
@@ -44,7 +46,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
@@ -53,15 +55,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cluster import Failures
     from lossless.model.fabric.model import Capacity
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP009",
-    name="oversubscribed-after-failures",
-    severity="warning",
-    summary="What is left after the failures that an intent plans for must carry what the intent says",
-    sources=("arithmetic: the sum of link rates, one way, without those that carry most",),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

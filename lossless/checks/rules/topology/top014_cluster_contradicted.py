@@ -1,5 +1,7 @@
 """What an intent says of its GPUs must agree with its hosts and their links.
 
+Severity: warning
+
 ## What it does
 Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with what the
 hosts have together; the bandwidth per GPU with what the links of a host have for each; the RDMA NICs of a host with its
@@ -69,7 +71,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
@@ -77,19 +79,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.cluster import Cluster, ScaleUp
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="TOP014",
-    name="cluster-contradicted",
-    severity="warning",
-    summary="What an intent says of its GPUs must agree with its hosts and their links",
-    sources=(
-        "arithmetic: hosts times GPUs, links by NIC, hosts by domain",
-        "docs.nvidia.com, Mission Control manual, nvlinkinfo",
-        "tomshardware.com, release of UALink 200G 1.0",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

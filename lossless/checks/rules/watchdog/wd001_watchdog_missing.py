@@ -1,5 +1,7 @@
 """Every port with PFC needs the PFC watchdog.
 
+Severity: error
+
 ## What it does
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
@@ -54,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.known import UNKNOWN
 
@@ -63,16 +65,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="WD001",
-    name="watchdog-missing",
-    severity="error",
-    summary="Every port with PFC needs the PFC watchdog",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 and 6.2",
-        "sonic-utilities pfcwd/main.py @691b1bb",
-    ),
-)
 _WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric"
 
 

@@ -1,5 +1,8 @@
 """The watchdog must watch every priority that has PFC.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Compares `pfcwd_sw_enable` with `pfc_enable` on each port with a `PFC_WD` row: the watchdog takes what it
 watches from the first, never from the second. A mask that is missing, empty or leaves a priority out is an
@@ -55,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.mend import port_rows
 from lossless.checks.rules.places import counted_lossy, elements, places
 from lossless.ground.basics.findings import Origin
@@ -66,18 +69,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet, View
 
-RULE = Rule(
-    code="WD002",
-    name="watchdog-mask-empty",
-    severity="error",
-    summary="The watchdog must watch every priority that has PFC",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
-        "sonic-utilities scripts/db_migrator.py @691b1bb",
-        "sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
-    ),
-    fixable="unsafe",
-)
 _FILLED_IN_BEFORE = (3, 0, 5)
 _REMAPPED = (2, 6)
 """What tunnel remapping adds to pfc_enable and, by design, not to the watchdog mask."""

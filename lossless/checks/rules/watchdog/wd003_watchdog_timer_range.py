@@ -1,5 +1,8 @@
 """Watchdog timers must lie in the ranges that the switch accepts.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)
 of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval
@@ -67,7 +70,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
@@ -77,18 +80,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="WD003",
-    name="watchdog-timer-range",
-    severity="error",
-    summary="Watchdog timers must lie in the ranges that the switch accepts",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.h and pfcwdorch.cpp @e6b0c5b",
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
-        "dellemc.enterprise_sonic 2.5.1, module sonic_qos_pfc",
-    ),
-    fixable="unsafe",
-)
 _DELL_POLL_MS = range(100, 3000 + 1)
 _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 

@@ -1,5 +1,7 @@
 """Watchdog timers must not be shorter than the poll interval.
 
+Severity: error
+
 ## What it does
 Compares detection and restoration of each watchdog with the poll interval of its switch, 100 ms where none is
 configured. Where every watchdog of a switch is below it, the poll interval is blamed. A poll interval that is
@@ -53,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 from lossless.ground.basics.findings import Related
 
@@ -62,18 +64,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD004",
-    name="watchdog-timer-below-poll",
-    severity="error",
-    summary="Watchdog timers must not be shorter than the poll interval",
-    sources=(
-        "sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b",
-        "sonic-swss orchagent/orchdaemon.cpp @e6b0c5b",
-        "sonic-buildimage issue 27865, sonic-utilities issue 4520",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

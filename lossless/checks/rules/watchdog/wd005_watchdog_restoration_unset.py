@@ -1,5 +1,8 @@
 """A watchdog that acts must also restore.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for a restoration time on each watchdog whose action is drop or forward. Action alert changes nothing on
 the queue and so restores nothing.
@@ -53,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
@@ -62,17 +65,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="WD005",
-    name="watchdog-restoration-unset",
-    severity="error",
-    summary="A watchdog that acts must also restore",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b",
-        "sonic-utilities pfcwd/main.py @691b1bb",
-    ),
-    fixable="unsafe",
-)
 _AFTER = {
     "drop": "drops its packets until an operator acts",
     "forward": "ignores pauses until an operator acts",

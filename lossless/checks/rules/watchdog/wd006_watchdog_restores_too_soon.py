@@ -1,5 +1,7 @@
 """A queue should not be restored faster than a storm is detected.
 
+Severity: warning
+
 ## What it does
 Compares restoration with detection on each watchdog that acts. A restoration below the poll interval is
 WD004's.
@@ -49,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
@@ -57,14 +59,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD006",
-    name="watchdog-restores-too-soon",
-    severity="warning",
-    summary="A queue should not be restored faster than a storm is detected",
-    sources=("sonic-utilities pfcwd/main.py @691b1bb",),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

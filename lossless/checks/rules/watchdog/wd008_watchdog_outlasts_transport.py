@@ -1,5 +1,7 @@
 """A stormed queue must be back before the transport gives up.
 
+Severity: error
+
 ## What it does
 Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
 compares it with the patience of the hosts' queue pairs: 4.096 us x 2^T x (R + 1) for `ib_timeout` T and
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.places import below
 from lossless.checks.rules.watchdog.rows import watched
@@ -63,17 +65,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Transport
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="WD008",
-    name="watchdog-outlasts-transport",
-    severity="error",
-    summary="A stormed queue must be back before the transport gives up",
-    sources=(
-        "InfiniBand Architecture Specification, volume 1, 9.7.6.1.3",
-        "NVIDIA/nccl src/transport/net_ib/connect.cc @5067397",
-        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
-    ),
-)
 _TIMEOUT_UNIT_NS = 4096
 _MS = 10**6
 

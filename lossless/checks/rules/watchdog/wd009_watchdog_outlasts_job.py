@@ -1,5 +1,7 @@
 """A stormed queue must be back before the job gives up.
 
+Severity: error
+
 ## What it does
 Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
 compares it with `hosts.job_timeout`, the time after which a job or a storage client that hangs ends itself. Where
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 from lossless.ground.basics.findings import Related
 
@@ -42,15 +44,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD009",
-    name="watchdog-outlasts-job",
-    severity="error",
-    summary="A stormed queue must be back before the job gives up",
-    sources=("sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

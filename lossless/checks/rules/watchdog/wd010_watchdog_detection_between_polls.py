@@ -1,5 +1,7 @@
 """Detection should be a whole number of polls, two at least.
 
+Severity: info
+
 ## What it does
 Divides the detection time of each watchdog by the poll interval of its switch, and says after what time a storm is
 really seen where the first is no multiple of the second. In an intent it says so too where both are equal; SONiC's
@@ -52,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.watchdog.rows import watched
 
@@ -61,18 +63,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD010",
-    name="watchdog-detection-between-polls",
-    severity="info",
-    summary="Detection should be a whole number of polls, two at least",
-    sources=(
-        "sonic-swss orchagent/pfc_detect_mellanox.lua @9040c8e, pfc_detect_broadcom.lua @0cb8610",
-        "sonic-mgmt issue 26045 and pull request 27657",
-        "sonic-buildimage issue 3964",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """A watchdog must act, not only report.
 
+Severity: warning
+
 ## What it does
 Looks for the action `alert` on ports with PFC. `drop` and `forward` are both decisions; which of them fits is the
 operator's to say.
@@ -48,24 +50,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD011",
-    name="watchdog-only-alerts",
-    severity="warning",
-    summary="A watchdog must act, not only report",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

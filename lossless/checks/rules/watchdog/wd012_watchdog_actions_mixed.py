@@ -1,5 +1,8 @@
 """On a Broadcom chip all watchdogs of a switch should take the same action.
 
+Severity: warning
+Confidence: medium
+
 ## What it does
 Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other
 chips each port has an action of its own. Where the chip is not known, a mixture is not judged. That a Cisco 8000
@@ -44,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.watchdog.rows import by_switch, watched
 
@@ -55,18 +58,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import View
 
-RULE = Rule(
-    code="WD012",
-    name="watchdog-actions-mixed",
-    severity="warning",
-    summary="On a Broadcom chip all watchdogs of a switch should take the same action",
-    sources=(
-        "sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b",
-        "sonic-swss pull requests 2316 and 2807",
-        "sonic-buildimage issues 26359 and 23623",
-    ),
-    confidence="medium",
-)
 _BROADCOM = ("Tomahawk", "Trident", "Jericho")
 _ACTIONS = ("drop", "forward", "alert")
 

@@ -1,5 +1,7 @@
 """The watchdog should not poll more often than SONiC does for as many ports.
 
+Severity: warning
+
 ## What it does
 Compares the poll interval, 100 ms where none is configured, with what `pfcwd start_default` would set: 200 ms for
 every 32 ports begun, 1,000 ms at most. Ports are those with PFC that are not down: older releases count all ports
@@ -56,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import elements, places
 from lossless.checks.rules.watchdog.rows import by_switch, default_poll_ms, watched
 
@@ -65,19 +67,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import PortSet, View
-
-RULE = Rule(
-    code="WD013",
-    name="watchdog-polls-too-often",
-    severity="warning",
-    summary="The watchdog should not poll more often than SONiC does for as many ports",
-    sources=(
-        "sonic-utilities pfcwd/main.py @691b1bb, @015521a",
-        "sonic-swss orchagent/orchdaemon.cpp @e6b0c5b",
-        "sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610",
-        "sonic-swss pull request 3036",
-    ),
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

@@ -1,5 +1,7 @@
 """BIG_RED_SWITCH must be off.
 
+Severity: error
+
 ## What it does
 Looks for `BIG_RED_SWITCH` `enable` in `PFC_WD|GLOBAL` of a deployed switch with PFC.
 
@@ -35,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import elements, places
 
 if TYPE_CHECKING:
@@ -43,14 +45,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
 
-RULE = Rule(
-    code="WD014",
-    name="big-red-switch-on",
-    severity="error",
-    summary="BIG_RED_SWITCH must be off",
-    sources=("sonic-swss orchagent/pfcwdorch.cpp @0408e94", "sonic-utilities pfcwd/main.py @015521a"),
-    subject="tables",
-)
 _FIELD = "BIG_RED_SWITCH"
 
 

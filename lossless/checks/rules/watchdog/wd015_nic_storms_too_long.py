@@ -1,5 +1,7 @@
 """A NIC with a stuck receiver should stop pausing its switch before the switch acts on it.
 
+Severity: warning
+
 ## What it does
 Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC
 gives up pausing, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
@@ -39,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.unread import unread
 from lossless.checks.rules.watchdog.rows import watched
@@ -53,18 +55,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
-
-RULE = Rule(
-    code="WD015",
-    name="nic-storms-too-long",
-    severity="warning",
-    summary="A NIC with a stuck receiver should stop pausing its switch before the switch acts on it",
-    sources=(
-        "Linux commit 2afa609f",
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 4.3",
-    ),
-    subject="intent",
-)
 
 
 def check(view: View) -> Iterator[Hit | Gap]:

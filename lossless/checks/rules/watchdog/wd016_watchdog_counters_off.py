@@ -1,5 +1,8 @@
 """The counters that the watchdog looks at must be polled.
 
+Severity: error
+Fix: unsafe
+
 ## What it does
 Looks for `FLEX_COUNTER_STATUS` `disable` in `FLEX_COUNTER_TABLE|PFCWD` of a deployed switch with watchdogs. Without
 that row the device switches the group on itself.
@@ -36,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.findings import Edit
 
@@ -45,15 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.device import Device
 
-RULE = Rule(
-    code="WD016",
-    name="watchdog-counters-off",
-    severity="error",
-    summary="The counters that the watchdog looks at must be polled",
-    sources=("sonic-swss orchagent/flexcounterorch.cpp @005cc73", "sonic-utilities pfcwd/main.py @015521a"),
-    subject="tables",
-    fixable="unsafe",
-)
 _FIELD = "FLEX_COUNTER_STATUS"
 
 

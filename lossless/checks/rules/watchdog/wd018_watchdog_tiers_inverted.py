@@ -1,5 +1,7 @@
 """The tier next to the hosts should act on a storm before the tier above it.
 
+Severity: info
+
 ## What it does
 Compares the detection time of two linked switches of different tiers (`DEVICE_METADATA` `type`), the longest on the
 ports of the lower one that lead to hosts with that of the upper one on the link between them. It informs where the
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Rule
+from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -56,16 +58,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across, CabledPair, LinkEnd
 
-RULE = Rule(
-    code="WD018",
-    name="watchdog-tiers-inverted",
-    severity="info",
-    summary="The tier next to the hosts should act on a storm before the tier above it",
-    sources=(
-        "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3",
-        "sonic-utilities pfcwd/main.py @691b1bb",
-    ),
-)
 _TIERS = {"ToRRouter": 0, "BackEndToRRouter": 0, "LeafRouter": 1, "BackEndLeafRouter": 1, "SpineRouter": 2}
 """What is below what, by the types of SONiC's T0, T1 and T2."""
 

@@ -1,0 +1,77 @@
+"""What a rule says of itself: its metadata, read from the docstring of its module when somebody asks.
+
+A docstring begins with the summary, then ``Severity:`` and, where they are not ``high`` and ``no``, ``Confidence:`` and
+``Fix:``, a line each; then the sections.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, cast
+
+from lossless.checks.rules.registry import RULES, Subject, module_of
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from lossless.ground.basics.findings import Confidence, Fixable, Severity
+
+_SOURCES = re.compile(r"^## Sources\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Rule(NamedTuple):
+    """The metadata of one rule; ``documentation`` are its sections, ``sources`` where its facts and numbers stand."""
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    fixable: Fixable
+    summary: str
+    subjects: tuple[Subject, ...]
+    documentation: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The items of its section on sources."""
+        section = _SOURCES.search(self.documentation)
+        items = re.split(r"^- ", section[1], flags=re.MULTILINE)[1:] if section else []
+        return tuple(" ".join(item.split()) for item in items)
+
+    @property
+    def text(self) -> str:
+        """The summary and the sections, as people read them."""
+        return f"{self.summary}.\n\n{self.documentation}"
+
+
+@cache
+def rule_of(code: str) -> Rule:
+    """Return the metadata of a rule by its code."""
+    row = RULES[code]
+    head, _, sections = _docstring(import_module(module_of(code))).partition("\n## ")
+    summary, _, rest = head.partition("\n")
+    fields = dict(line.split(": ", 1) for line in rest.split("\n") if line)
+    return Rule(
+        code,
+        row.name,
+        cast("Severity", fields["Severity"]),
+        cast("Confidence", fields.get("Confidence", "high")),
+        cast('Literal["no", "safe", "unsafe"]', fields.get("Fix", "no")),
+        summary.rstrip("."),
+        row.subjects,
+        f"## {sections.strip()}",
+    )
+
+
+def _docstring(module: ModuleType) -> str:
+    """Return the docstring of a module, from its file where Python was told to leave docstrings out (-OO)."""
+    if module.__doc__ is not None:
+        return module.__doc__
+    import ast
+
+    assert module.__file__ is not None
+    with open(module.__file__, encoding="utf-8") as file:  # noqa: PTH123 pathlib is slow to import
+        return ast.get_docstring(ast.parse(file.read()), clean=False) or ""

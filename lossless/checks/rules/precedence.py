@@ -1,0 +1,80 @@
+"""Which rule takes the place of which other: one cause is one finding.
+
+Three kinds, as data, and one pure function that applies them to the findings of all rules together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.ground.basics.findings import Finding, Origin, Path
+
+SUPERSEDES: dict[str, tuple[str, ...]] = {
+    "ECN012": ("ECN004", "ECN005"),
+    "HST007": ("CLS008", "HST001", "HST008", "HST009"),
+    "IB016": ("IB004", "IB028", "IB033"),
+    "IB020": ("IB002",),
+    "ISO005": ("WD001", "ECN001", "BUF022", "PFC016"),
+    "PFC003": ("PFC001",),
+    "PFC012": ("WD001",),
+    "PFC014": ("PFC001",),
+    "SIM001": ("BUF001", "BUF002", "BUF007", "SIM002"),
+    "SIM002": ("BUF001", "BUF002", "BUF007"),
+    "SWS003": ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012"),
+    "SWS005": ("WD003",),
+    "SWS015": ("BUF004",),
+    "TOP005": ("TOP006",),
+}
+"""A rule that knows more of a cause, and those whose findings at the same or a related place it then replaces."""
+
+RESTATES = ("SCM", "CFG004")
+"""Codes and families that say a value is refused by a schema, or not the intended one: information where another rule
+says of the same place what traffic suffers from it."""
+
+DOUBLES = "HST009"
+"""Says that a host is not the intended one: nothing new where another rule has said more of the same place."""
+
+Replaced = tuple[str, "Origin"]
+"""A code, and the place at which findings of it are replaced."""
+
+
+def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
+    """Return what some findings replace, by code and place."""
+    return frozenset(
+        (code, place)
+        for finding in findings
+        if finding.conclusive
+        for code in SUPERSEDES.get(finding.code, ())
+        for place in (finding.origin, *(related.origin for related in finding.related))
+    )
+
+
+def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
+    """Return findings without those that others replace, and with those lessened that others say more of."""
+    kept = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
+    graver = {
+        finding.origin.place
+        for finding in kept
+        if not finding.code.startswith(RESTATES) and finding.severity != "info"
+    }
+    return [_lessened(finding, graver) for finding in _once(kept)]
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings without doubles of those that say more, and without what is milder than a double."""
+    grave = [finding for finding in findings if finding.severity != "info"]
+    said = {finding.origin.place for finding in grave if finding.code != DOUBLES}
+    doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - said
+    for finding in findings:
+        milder = doubles if finding.severity == "info" else ()
+        if finding.origin.place not in (said if finding.code == DOUBLES else milder):
+            yield finding
+
+
+def _lessened(finding: Finding, graver: set[tuple[str, Path]]) -> Finding:
+    if finding.code.startswith(RESTATES) and finding.origin.place in graver:
+        return finding._replace(severity="info")
+    return finding
