@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lossless.formats.intent.resolve.placement import Placement
+from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.load import load_nic, load_switch
 
@@ -190,7 +190,7 @@ def explicit(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
     pairs += [(name, up, found.up, found.uplink_cable_m) for name in leaves for up in spines]
     pairs += [(name, up, found.up, found.uplink_cable_m) for name in spines for up in top]
     products = dict.fromkeys(leaves, leaf) | dict.fromkeys((*spines, *top), spine)
-    ports = {name: Placement(*_hardware(product)) for name, product in products.items()}
+    ports = {name: PortPlacement(*_hardware(product)) for name, product in products.items()}
     entries = [entry for pair in pairs for entry in _entries(draw, pair, ports)]
     order = draw(st.permutations([*devices]))
     topology = {"devices": {name: devices[name] for name in order}, "links": entries}
@@ -205,7 +205,7 @@ def _hardware(product: Product) -> Any:
 
 
 def _entries(
-    draw: Draw, pair: tuple[str, str, tuple[int, int], int], ports: dict[str, Placement]
+    draw: Draw, pair: tuple[str, str, tuple[int, int], int], ports: dict[str, PortPlacement]
 ) -> list[Data]:
     """Return a bundle as one entry, or as an entry a link with the ports that placement would choose."""
     near, far, (count, speed_bps), cable_m = pair

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lossless.formats.intent.classes import name_of_dscp
 from lossless.formats.intent.load import LoadedIntent, load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.intent.resolve.placement import Placement
+from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
@@ -62,7 +62,7 @@ def products() -> tuple[Product, ...]:
         for hwsku in profile.hwskus:
             reach: dict[int, int] = {}
             for row in hwsku.headroom:
-                placement = Placement(profile, hwsku)
+                placement = PortPlacement(profile, hwsku)
                 if all(placement.take(row.speed_bps) for _ in range(MAX_PORTS)):
                     reach[row.speed_bps] = max(row.cable_m, reach.get(row.speed_bps, 0))
             product = Product(name, hwsku.name, hwsku.name == profile.default_hwsku, reach)

@@ -21,10 +21,15 @@ MOST_MTU = 65_535
 """What every IPv4 link must carry, and the largest length an IP header can state (RFC 791, section 3.1)."""
 
 
+def _section_title(model: type) -> str:
+    """Return the title of a section: its model without the suffix that sets it apart from the fabric's own."""
+    return model.__name__.removesuffix("Intent")
+
+
 class Model(BaseModel):
     """Base of every intent model: frozen, and strict about keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, model_title_generator=_section_title)
 
 
 def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:

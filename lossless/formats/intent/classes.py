@@ -38,7 +38,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 """Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
-class Ecn(Model):
+class EcnIntent(Model):
     """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
 
     ``by_speed`` gives other values for links of one speed.
@@ -56,7 +56,7 @@ class Ecn(Model):
         return value
 
     @model_validator(mode="after")
-    def _ordered(self) -> Ecn:
+    def _ordered(self) -> EcnIntent:
         if self.min > self.max:
             raise refused(
                 f"min ({self.min:,} B) is above max ({self.max:,} B); marking would never start", "min"
@@ -67,10 +67,10 @@ class Ecn(Model):
 class EcnPolicy(Model):
     """ECN of a class: one curve for all links, or one per link speed."""
 
-    all_speeds: Ecn | None = None
-    by_speed: dict[Rate, Ecn] = Field(default_factory=dict, min_length=1)
+    all_speeds: EcnIntent | None = None
+    by_speed: dict[Rate, EcnIntent] = Field(default_factory=dict, min_length=1)
 
-    def curve(self, speed_bps: int) -> Ecn | None:
+    def curve(self, speed_bps: int) -> EcnIntent | None:
         """Return the curve for links of one speed."""
         return self.by_speed.get(speed_bps, self.all_speeds)
 
@@ -184,11 +184,11 @@ _ECN_SCHEMA = {
             "minProperties": 1,
             "additionalProperties": False,
             "properties": {
-                **Ecn.model_json_schema()["properties"],
+                **EcnIntent.model_json_schema()["properties"],
                 "by_speed": {
                     "type": "object",
                     "minProperties": 1,
-                    "patternProperties": {RATE_PATTERN: Ecn.model_json_schema()},
+                    "patternProperties": {RATE_PATTERN: EcnIntent.model_json_schema()},
                     "additionalProperties": False,
                 },
             },
@@ -197,7 +197,7 @@ _ECN_SCHEMA = {
 }
 
 
-class TrafficClass(Model):
+class TrafficClassIntent(Model):
     """One traffic class. Priority, TC and queue are the same number.
 
     A lossless class has the priority group of its priority; lossy ones share group 0, or the first that no
@@ -222,7 +222,7 @@ class TrafficClass(Model):
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None
 
     @model_validator(mode="after")
-    def _one_way_of_serving(self) -> TrafficClass:
+    def _one_way_of_serving(self) -> TrafficClassIntent:
         if self.scheduling == "strict" and self.bandwidth is not None:
             raise refused(
                 "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"

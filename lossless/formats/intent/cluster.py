@@ -41,7 +41,7 @@ class UaLink(Model):
     domain: Count
 
 
-class Cluster(Model):
+class ClusterIntent(Model):
     """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stand still."""
 
     gpus_per_host: Annotated[int, *_in_host("GPUs")]
@@ -53,7 +53,7 @@ class Cluster(Model):
     ualink: UaLink | None = None
 
     @model_validator(mode="after")
-    def _joined_one_way(self) -> Cluster:
+    def _joined_one_way(self) -> ClusterIntent:
         if self.nvlink is not None and self.ualink is not None:
             raise refused("give either nvlink or ualink, not both")
         return self
@@ -85,7 +85,7 @@ OutOfService = Annotated[
 ]
 
 
-class Failures(Model):
+class FailuresIntent(Model):
     """What must be borne: any so many links at once, or any so many switches, besides what is out of service.
 
     Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.

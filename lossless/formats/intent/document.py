@@ -7,12 +7,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import FrameSize, Model, refused, shown
-from lossless.formats.intent.classes import ClassName, TrafficClass
-from lossless.formats.intent.cluster import Cluster, Failures
-from lossless.formats.intent.hosts import Hosts
-from lossless.formats.intent.policy import Buffers, CongestionControlField, Pfc, Telemetry, off_or_section
+from lossless.formats.intent.classes import ClassName, TrafficClassIntent
+from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent
+from lossless.formats.intent.hosts import HostsIntent
+from lossless.formats.intent.policy import (
+    Buffers,
+    CongestionControlField,
+    PfcIntent,
+    TelemetryIntent,
+    off_or_section,
+)
 from lossless.formats.intent.sonic import Sonic
-from lossless.formats.intent.wiring import Hardware, Name, NetworkChoice, Topology
+from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
 from lossless.ground.basics.nearest import nearest
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
@@ -32,7 +38,7 @@ def _transport(value: Any) -> Any:
     return value
 
 
-class Intent(Model):
+class Intent(Model, title="Intent"):
     """What a RoCEv2 fabric must be. Everything a preset gives can be overridden by naming it.
 
     ``pfc: off`` states that no class is lossless, ``telemetry: off`` that nobody watches.
@@ -44,19 +50,19 @@ class Intent(Model):
     fabric: Name
     transport: Annotated[Literal["rocev2"], BeforeValidator(_transport)]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
-    classes: dict[ClassName, TrafficClass] = Field(min_length=1)
-    pfc: Annotated[Pfc | None, BeforeValidator(off_or_section)] = Pfc()
+    classes: dict[ClassName, TrafficClassIntent] = Field(min_length=1)
+    pfc: Annotated[PfcIntent | None, BeforeValidator(off_or_section)] = PfcIntent()
     congestion_control: CongestionControlField
-    hardware: Hardware
-    topology: Topology
-    hosts: Hosts = Hosts()
+    hardware: HardwareIntent
+    topology: TopologyIntent
+    hosts: HostsIntent = HostsIntent()
     buffers: Buffers = Buffers()
     sonic: Sonic = Sonic()
     mtu: FrameSize = DEFAULT_SWITCH_MTU_BYTES
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
-    telemetry: Annotated[Telemetry | None, BeforeValidator(off_or_section)] = Telemetry()
-    cluster: Cluster | None = None
-    failures: Failures = Failures()
+    telemetry: Annotated[TelemetryIntent | None, BeforeValidator(off_or_section)] = TelemetryIntent()
+    cluster: ClusterIntent | None = None
+    failures: FailuresIntent = FailuresIntent()
 
 
 def json_schema() -> dict[str, Any]:
@@ -66,10 +72,10 @@ def json_schema() -> dict[str, Any]:
     """
     schema = Intent.model_json_schema(by_alias=True)
     schema["required"] = [key for key in schema["required"] if key not in ("classes", "congestion_control")]
-    del schema["$defs"]["TrafficClass"]["required"]
+    del schema["$defs"]["TrafficClassIntent"]["required"]
     del schema["properties"]["classes"]["minProperties"]
     for section in ("Pfc", "Telemetry"):
-        either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}"}]
+        either = [{"enum": ["off", False]}, {"$ref": f"#/$defs/{section}Intent"}]
         schema["properties"][section.lower()] = {"anyOf": either}
     return finished_schema(schema)
 

@@ -69,13 +69,13 @@ class Nccl(Model):
     socket_interfaces: SocketInterfaces = None
 
 
-class Library(Model):
+class LibraryIntent(Model):
     """Another library that jobs move data with, and the ToS byte it is told to use; ``{}`` tells it none."""
 
     traffic_class: Byte | None = None
 
 
-class Ucx(Library):
+class Ucx(LibraryIntent):
     """UCX, which takes 106 for the ToS byte of RoCEv2 by itself (openucx/ucx src/uct/ib/base/ib_iface.c @a9aeeea)."""
 
     gid_index: GidIndex | None = None
@@ -107,7 +107,7 @@ RdmaDevice = Annotated[
 ]
 
 
-class Hosts(Model):
+class HostsIntent(Model):
     """What holds on every host.
 
     ``traffic_class`` is the ToS byte of all RDMA traffic: derived from the RDMA class's DSCP, a number, or
@@ -143,7 +143,7 @@ class Hosts(Model):
     rdma_devices: Annotated[tuple[RdmaDevice, ...] | None, BeforeValidator(listed)] = None
     nccl: Nccl = Nccl()
     ucx: Ucx | None = None
-    mori: Library | None = None
+    mori: LibraryIntent | None = None
     job_timeout: Duration | None = None
     loopback_rdma: OnOff = False
     environment: Environment = Field(default_factory=dict)

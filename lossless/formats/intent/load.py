@@ -12,7 +12,7 @@ from lossless.formats.intent.base import shown
 from lossless.formats.intent.contradictions import contradictions
 from lossless.formats.intent.document import PRESETS, Intent
 from lossless.formats.intent.problems import (
-    Written,
+    IntentSource,
     in_file_order,
     located,
     not_text,
@@ -73,7 +73,7 @@ def load_intent(document: Document) -> LoadedIntent:
     """
     transport_of(document)
     preset = _preset(document)
-    written = Written(document, preset)
+    written = IntentSource(document, preset)
     intent, problems = checked(written, Intent, _merged(preset, document.data))
     problems += contradictions(document, intent)
     if problems:
@@ -100,7 +100,7 @@ def transport_of(document: Document) -> str:
     return name
 
 
-def checked(written: Written, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
+def checked(written: IntentSource, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
     """Return what a document's data are by a model, and problems that its model does not see.
 
     Raises:

@@ -25,7 +25,7 @@ class ManagedHosts(Model):
     environment: Environment = Field(default_factory=dict)
 
 
-class ManagedIntent(Model):
+class ManagedIntent(Model, title="ManagedIntent"):
     """What jobs on a fabric need that a cloud runs: AWS (``efa``), Google (``gcp``) or Microsoft (``azure``).
 
     ``machine`` is the type of the machines, where the network or the provider's image depends on it.

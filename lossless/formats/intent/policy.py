@@ -65,7 +65,7 @@ def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-class Pfc(Model):
+class PfcIntent(Model):
     """Priority flow control. It is on for the lossless classes and for nothing else.
 
     ``tiers`` names the links with PFC; left out, all have it. On the others neither end pauses: what arrives
@@ -90,7 +90,7 @@ class Pfc(Model):
     ] = None
 
 
-class Telemetry(Model):
+class TelemetryIntent(Model):
     """How pauses are watched: how often counters are collected, and what somebody is told of.
 
     ``alerts`` left out says nothing about alerts; stated, it names all of them.
@@ -105,7 +105,7 @@ def off_or_section(value: object) -> object:
     return value if value == {} else off_or_mapping(value)
 
 
-class Dcqcn(Model):
+class DcqcnIntent(Model):
     """DCQCN, by the names ConnectX firmware uses. What is left out comes from the NIC profile.
 
     ``priorities`` are those it runs on (ROCE_CC_PRIO_MASK); left out, those with PFC.
@@ -134,11 +134,11 @@ class Dcqcn(Model):
     rpg_hai_rate: Rate | None = None
 
 
-class CongestionControl(Model):
+class CongestionControlIntent(Model):
     """How senders slow down: ``dcqcn``, or ``pfc-only`` as a stated policy."""
 
     kind: Literal["dcqcn", "pfc-only"]
-    dcqcn: Dcqcn = Dcqcn()
+    dcqcn: DcqcnIntent = DcqcnIntent()
 
 
 def _congestion_control(value: Any) -> Any:
@@ -155,7 +155,7 @@ def _congestion_control(value: Any) -> Any:
 
 
 CongestionControlField = Annotated[
-    CongestionControl,
+    CongestionControlIntent,
     BeforeValidator(_congestion_control),
     WithJsonSchema(
         {
@@ -165,7 +165,7 @@ CongestionControlField = Annotated[
                     "type": "object",
                     "additionalProperties": False,
                     "required": ["dcqcn"],
-                    "properties": {"dcqcn": {"anyOf": [Dcqcn.model_json_schema(), {"type": "null"}]}},
+                    "properties": {"dcqcn": {"anyOf": [DcqcnIntent.model_json_schema(), {"type": "null"}]}},
                 },
             ]
         }

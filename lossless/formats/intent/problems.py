@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from pydantic import BaseModel
 
 from lossless.formats.intent.base import shown
-from lossless.formats.intent.classes import CLASS_NAME, Ecn
+from lossless.formats.intent.classes import CLASS_NAME, EcnIntent
 from lossless.formats.intent.document import Intent
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.nearest import nearest
@@ -33,7 +33,7 @@ _EXPECTED = {
 }
 
 
-class Written(NamedTuple):
+class IntentSource(NamedTuple):
     """A document, what its preset adds, and the model it is read by: what a place in the intent is traced back to."""
 
     document: Document
@@ -81,7 +81,7 @@ def suggestion(name: str, candidates: Sequence[str]) -> str:
     return f"; there are {', '.join(candidates)}" if candidates else ""
 
 
-def refusals(written: Written, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
+def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
     """Yield the problems behind pydantic's errors. A misspelt key is not also a missing one."""
     missing: dict[Path, list[str]] = {}
     for detail in details:
@@ -131,7 +131,7 @@ def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
     return sum(d["type"] == _UNKNOWN and _own_words(d["loc"])[:-1] == parent for d in details)
 
 
-def _unknown_key(written: Written, loc: Path, missing: list[str], unknown: int) -> Problem:
+def _unknown_key(written: IntentSource, loc: Path, missing: list[str], unknown: int) -> Problem:
     key = str(loc[-1])
     here = written.path(loc[:-1])
     keys = _keys_at(written.model, loc[:-1])
@@ -151,7 +151,7 @@ def _also_there(key: str, keys: Sequence[str]) -> str:
     return f"; did you mean {close}, which is there already?" if close else ""
 
 
-def _refusal(written: Written, detail: ErrorDetails) -> Problem:
+def _refusal(written: IntentSource, detail: ErrorDetails) -> Problem:
     loc = _own_words(detail["loc"])
     context = detail.get("ctx", {})
     loc = (*loc, *context.get("within", ()))
@@ -198,7 +198,7 @@ def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
         return []
     fields = _fields(model)
     # What an operator writes as one mapping, the models keep as curve and exceptions.
-    return [*_fields(Ecn), "by_speed"] if "all_speeds" in fields else list(fields)
+    return [*_fields(EcnIntent), "by_speed"] if "all_speeds" in fields else list(fields)
 
 
 def _fields(model: type[BaseModel]) -> dict[str, Any]:

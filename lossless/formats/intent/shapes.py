@@ -100,7 +100,7 @@ class TorusCables(Model):
     link: Length
 
 
-class Shape(Model):
+class ShapeIntent(Model):
     """What all shapes have: the accepted oversubscription, and whether bundles between switches are LAGs."""
 
     oversubscription: Ratio = 1.0
@@ -147,7 +147,7 @@ class LeafSpineRoom(Model):
     hosts_per_leaf: Count | None = None
 
 
-class LeafSpine(Shape):
+class LeafSpineIntent(ShapeIntent):
     """A two-tier Clos: every leaf connects to every spine.
 
     With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts hang on pairs of
@@ -178,7 +178,7 @@ class ThreeTierRoom(Model):
     hosts_per_leaf: Count | None = None
 
 
-class ThreeTier(Shape):
+class ThreeTierIntent(ShapeIntent):
     """A three-tier Clos: in each pod every leaf connects to every spine, and super-spines join the pods.
 
     Every spine connects to every super-spine. With several ``planes`` it connects to those of its own: the first
@@ -204,7 +204,7 @@ class ThreeTier(Shape):
         return (self.planes,)
 
     @model_validator(mode="after")
-    def _planes_divide_both(self) -> ThreeTier:
+    def _planes_divide_both(self) -> ThreeTierIntent:
         for name in ("spines_per_pod", "super_spines"):
             for size, where in (
                 (getattr(self, name), ("planes",)),
@@ -231,7 +231,7 @@ class RailRoom(Model):
     hosts_per_unit: Count | None = None
 
 
-class RailOptimised(Shape):
+class RailOptimisedIntent(ShapeIntent):
     """Scalable units in which adapter n of every host is at the leaf of rail n; every leaf connects to every spine.
 
     A unit has one leaf a rail. ``host_links`` are all links of a host, shared out among its rails.
@@ -247,7 +247,7 @@ class RailOptimised(Shape):
     room: RailRoom | None = None
 
     @model_validator(mode="after")
-    def _rails_divide_the_links(self) -> RailOptimised:
+    def _rails_divide_the_links(self) -> RailOptimisedIntent:
         if self.host_links[0] % self.rails:
             raise refused(f"{self.rails} rails do not divide {self.host_links[0]} links of a host", "rails")
         return self
@@ -265,7 +265,7 @@ class DragonflyRoom(Model):
     hosts_per_switch: Count | None = None
 
 
-class Dragonfly(Shape):
+class DragonflyIntent(ShapeIntent):
     """A dragonfly: groups in which every switch has links to every other, and links between every two groups.
 
     ``switches`` are those of one group; ``global_links`` those of two groups, which each shares out among its switches.
@@ -281,7 +281,7 @@ class Dragonfly(Shape):
     room: DragonflyRoom | None = None
 
     @model_validator(mode="after")
-    def _several_groups_of_several(self) -> Dragonfly:
+    def _several_groups_of_several(self) -> DragonflyIntent:
         for name, what in (("groups", "group"), ("switches", "switch to a group")):
             if getattr(self, name) == 1:
                 raise refused(f"one {what} is no dragonfly; it has two or more", name)
@@ -302,7 +302,7 @@ class DragonflyPlusRoom(Model):
     hosts_per_leaf: Count | None = None
 
 
-class DragonflyPlus(Shape):
+class DragonflyPlusIntent(ShapeIntent):
     """A dragonfly+: groups that each are a leaf-spine, every two groups joined by links of their spines.
 
     ``leaves`` and ``spines`` are those of one group; ``global_links`` those of two groups, which each shares out among
@@ -320,7 +320,7 @@ class DragonflyPlus(Shape):
     room: DragonflyPlusRoom | None = None
 
     @model_validator(mode="after")
-    def _several_groups(self) -> DragonflyPlus:
+    def _several_groups(self) -> DragonflyPlusIntent:
         if self.groups == 1:
             raise refused("one group is a leaf_spine; a dragonfly+ has two or more", "groups")
         return self
@@ -339,7 +339,7 @@ class TorusRoom(Model):
     hosts_per_switch: Count | None = None
 
 
-class Torus(Shape):
+class TorusIntent(ShapeIntent):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
     sides: Sides

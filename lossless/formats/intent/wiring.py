@@ -21,13 +21,13 @@ from lossless.formats.intent.base import (
 from lossless.formats.intent.policy import Ratio
 from lossless.formats.intent.routing import BridgingChoice, RoutingChoice
 from lossless.formats.intent.shapes import (
-    Dragonfly,
-    DragonflyPlus,
-    LeafSpine,
-    RailOptimised,
-    Shape,
-    ThreeTier,
-    Torus,
+    DragonflyIntent,
+    DragonflyPlusIntent,
+    LeafSpineIntent,
+    RailOptimisedIntent,
+    ShapeIntent,
+    ThreeTierIntent,
+    TorusIntent,
     refuse_too_many,
 )
 
@@ -71,7 +71,7 @@ SwitchField = Annotated[
 ]
 
 
-class Hardware(Model):
+class HardwareIntent(Model):
     """Which product fills which role, by the name of its profile (``lossless profiles`` lists them).
 
     ``switch`` is that of every role that names none of its own, and of switches that stand in no tier.
@@ -175,19 +175,19 @@ SHAPES = ("leaf_spine", "three_tier", "rail_optimised", "dragonfly", "dragonfly_
 """The keys of the shapes, one of which a topology can be."""
 
 
-class Topology(Model):
+class TopologyIntent(Model):
     """A shape, or devices and links by name.
 
     ``names`` gives devices of a shape names of their own, by those that are derived. ``ports`` says which ports of
     ``DEVICE:NEIGHBOR`` the links between the two have, in their order; all others are derived.
     """
 
-    leaf_spine: LeafSpine | None = None
-    three_tier: ThreeTier | None = None
-    rail_optimised: RailOptimised | None = None
-    dragonfly: Dragonfly | None = None
-    dragonfly_plus: DragonflyPlus | None = None
-    torus: Torus | None = None
+    leaf_spine: LeafSpineIntent | None = None
+    three_tier: ThreeTierIntent | None = None
+    rail_optimised: RailOptimisedIntent | None = None
+    dragonfly: DragonflyIntent | None = None
+    dragonfly_plus: DragonflyPlusIntent | None = None
+    torus: TorusIntent | None = None
     devices: dict[Name, DeviceChoice] | None = None
     links: Annotated[tuple[LinkChoice, ...] | None, BeforeValidator(listed)] = None
     names: dict[str, Name] = Field(default_factory=dict)
@@ -199,7 +199,7 @@ class Topology(Model):
     bridging: BridgingChoice | None = None
 
     @model_validator(mode="after")
-    def _one_form(self) -> Topology:
+    def _one_form(self) -> TopologyIntent:
         listed_too = self.devices is not None or self.links is not None
         given = [name for name in SHAPES if getattr(self, name) is not None]
         if len(given) > 1:
@@ -212,7 +212,7 @@ class Topology(Model):
         return self
 
     @model_validator(mode="after")
-    def _overrides_are_of_shapes(self) -> Topology:
+    def _overrides_are_of_shapes(self) -> TopologyIntent:
         for key in ("names", "ports"):
             if self.shape is None and getattr(self, key):
                 why = "is for what a shape derives; devices and links that are listed name their own"
@@ -242,9 +242,9 @@ class Topology(Model):
         return None if shape is None or key is None else (key, *shape.frame)
 
     @property
-    def shape(self) -> Shape | None:
+    def shape(self) -> ShapeIntent | None:
         """The shape, None where devices and links are listed."""
-        found: Shape | None = getattr(self, self.shape_key) if self.shape_key else None
+        found: ShapeIntent | None = getattr(self, self.shape_key) if self.shape_key else None
         return found
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.keeping import Kept
     from lossless.analysis.topology.moves import Cabling, Moves
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.fabric import Wired
+    from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.basics.findings import Json
 
 
@@ -97,7 +97,7 @@ def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:
     return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
-def wired_of(loaded: LoadedIntent, options: Options) -> Wired:
+def wired_of(loaded: LoadedIntent, options: Options) -> WiredFabric:
     """Return the fabric of an intent with its wiring; a profile that cannot be read is said as its problem."""
     from lossless.formats.intent.resolve.fabric import resolve_wired
 

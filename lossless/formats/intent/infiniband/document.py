@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.infiniband.base import Guid
 from lossless.formats.intent.infiniband.manager import SubnetManager
-from lossless.formats.intent.infiniband.service import Jobs, PartitionChoice, SharpChoice, SubnetQos
+from lossless.formats.intent.infiniband.service import JobsIntent, PartitionChoice, SharpChoice, SubnetQos
 from lossless.formats.intent.infiniband.wiring import SubnetHardware, SubnetTopology
 from lossless.formats.intent.policy import off_or_section
 from lossless.formats.intent.wiring import Name
@@ -37,7 +37,7 @@ class InfinibandIntent(Model):
     qos: Annotated[SubnetQos | None, BeforeValidator(off_or_section)] = None
     partitions: dict[Name, PartitionChoice] | None = None
     sharp: Annotated[SharpChoice | None, BeforeValidator(off_or_section)] = None
-    jobs: Jobs | None = None
+    jobs: JobsIntent | None = None
 
     def is_off(self, section: Literal["qos", "sharp"]) -> bool:
         """Return whether a section is stated to be off; left out, nothing is said of it."""

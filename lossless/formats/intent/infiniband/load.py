@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.infiniband.document import InfinibandIntent
 from lossless.formats.intent.load import checked
-from lossless.formats.intent.problems import Written, in_file_order, located
+from lossless.formats.intent.problems import IntentSource, in_file_order, located
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -41,7 +41,7 @@ def load_subnet(document: Document) -> LoadedSubnet:
     Raises:
         InputError: everything in the document that has no meaning, each located, in the order of the file.
     """
-    written = Written(document, {}, InfinibandIntent)
+    written = IntentSource(document, {}, InfinibandIntent)
     intent, problems = checked(written, InfinibandIntent, document.data)
     if problems:
         raise InputError(in_file_order(problems))

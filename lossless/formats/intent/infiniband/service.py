@@ -128,7 +128,7 @@ class SharpChoice(Model):
     settings: dict[SettingKey, SettingText] = Field(default_factory=dict)
 
 
-class Jobs(Model):
+class JobsIntent(Model):
     """What jobs are told: the level and partition they use, and variables as they stand in their environment."""
 
     level: str | None = None

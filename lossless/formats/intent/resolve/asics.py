@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.placement import Placement
+from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.asics import asic_parts
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
-    from lossless.formats.intent.resolve.layout import Layout
+    from lossless.formats.intent.resolve.layout import SwitchLayout
     from lossless.model.hardware.asics import AsicPart
 
 
-class Unit(NamedTuple):
+class SwitchUnit(NamedTuple):
     """A switch of the model: its name, what makes it alike to others, and its layout."""
 
     name: str
     kind: SwitchKind
-    layout: Layout
+    layout: SwitchLayout
 
 
-class Device(NamedTuple):
+class DeviceUnits(NamedTuple):
     """The units of a device, and for each link of it the unit that it is at."""
 
-    units: tuple[Unit, ...]
+    units: tuple[SwitchUnit, ...]
     unit_of: tuple[int, ...]
 
     def ports(self) -> Iterator[tuple[str, str]]:
@@ -44,7 +44,7 @@ class Device(NamedTuple):
         return ((self.units[i].name, next(unused[i]).name) for i in self.unit_of)
 
 
-class Splitter:
+class AsicSplitter:
     """Splits the kinds of switches with several ASICs; those of one product share their parts."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
 
     All members of a LAG are at one ASIC. What finds a port nowhere is put to the first, where rules report it.
     """
-    placements = [Placement(part.profile, part.hwsku, kind.stated) for part in parts]
+    placements = [PortPlacement(part.profile, part.hwsku, kind.stated) for part in parts]
     named = {i: _claimed(placements, use) for i, use in enumerate(kind.uses) if use.name is not None}
     lags: dict[str, int] = {use.lag: named[i] for i, use in enumerate(kind.uses) if use.lag and i in named}
     chosen = []
@@ -102,11 +102,11 @@ def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _claimed(placements: Sequence[Placement], use: PortUse) -> int:
+def _claimed(placements: Sequence[PortPlacement], use: PortUse) -> int:
     return next((i for i, one in enumerate(placements) if one.claim(use.name or "", use.speed_bps)), 0)
 
 
-def _taken(placements: Sequence[Placement], use: PortUse, at: int | None) -> int:
+def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) -> int:
     """Return the first ASIC with a port left, where none is given; that port is then taken."""
     if at is not None:
         placements[at].take(use.speed_bps)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.shapes import Bundle
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.ends import End
-    from lossless.formats.intent.resolve.fabric import Wired
+    from lossless.formats.intent.resolve.fabric import WiredFabric
 
 
-def planned_cables(wired: Wired, loaded: LoadedIntent) -> Iterator[PlannedCable]:
+def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[PlannedCable]:
     """Yield every cable of which at least one end is a declared switch, that end first.
 
     Links to what is outside are among them. A host's port has a name only where the intent gives it one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.placement import Stated
+from lossless.formats.intent.resolve.placement import CageSettings
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class CageReader:
         self._hwsku = hwsku
         self._path = path
 
-    def stated(self, choice: SwitchChoice, problems: list[Problem]) -> Stated:
+    def stated(self, choice: SwitchChoice, problems: list[Problem]) -> CageSettings:
         """Return how cages are split and which ports stay down; what cannot be goes to ``problems``."""
         breakout = {}
         for name, (count, speed_bps) in choice.breakout.items():
@@ -36,7 +36,7 @@ class CageReader:
             if ports:
                 breakout[name] = ports
         self._check_down(choice.down, breakout, problems)
-        return Stated(tuple(sorted(breakout.items())), tuple(sorted(choice.down)))
+        return CageSettings(tuple(sorted(breakout.items())), tuple(sorted(choice.down)))
 
     def _split(self, name: str, count: int, speed_bps: int, problems: list[Problem]) -> tuple[PortSpec, ...]:
         cage = self._profile.cage(name)

@@ -1,4 +1,4 @@
-"""Declared classes to the fabric's class set and to the maps every port shares."""
+"""TrafficClassIntent classes to the fabric's class set and to the maps every port shares."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, Priori
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.intent.classes import Ecn
-    from lossless.formats.intent.classes import TrafficClass as Declared
+    from lossless.formats.intent.classes import EcnIntent, TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Origin
 
@@ -118,7 +117,7 @@ def _entry_origin(loaded: LoadedIntent, name: str | None, key: str) -> Origin:
     return loaded.origin("classes", name, key if stated else "priority")
 
 
-def priority_groups(classes: Mapping[str, Declared]) -> dict[str | None, int]:
+def priority_groups(classes: Mapping[str, TrafficClassIntent]) -> dict[str | None, int]:
     """Return the priority group of each class by name, and under None that of traffic of no class.
 
     Lossless classes get that of their priority. Lossy ones share group 0 (as stock SONiC has it), or the
@@ -167,7 +166,7 @@ def wred(loaded: LoadedIntent, class_name: str, speed_bps: int) -> Wred | None:
     return Wred(_wred_name(loaded, class_name, speed_bps if own else None), curve, curve, curve, origin)
 
 
-def _curve(ecn: Ecn) -> Curve:
+def _curve(ecn: EcnIntent) -> Curve:
     return Curve(
         enabled=True, marks=True, min_bytes=ecn.min, max_bytes=ecn.max, probability_percent=ecn.probability
     )

@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.analysis.topology.shapes import Bundle, Plan
-    from lossless.formats.intent.resolve.asics import Device
+    from lossless.formats.intent.resolve.asics import DeviceUnits
 
     End = tuple[str, str | None]
     """A switch of the model or a host, and its port; None where that is stated elsewhere."""
 
 
-def links_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Link]:
+def links_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Link]:
     """Yield every link between devices that are declared here."""
     for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
         if near_port is not None and far_port is not None:
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
 
 
-def beyond_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Beyond]:
+def beyond_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyond]:
     """Yield every link from a port of a switch to a device that is configured elsewhere."""
     outside = {node.name: node.role for node in wiring.nodes if node.outside}
     if not outside:
@@ -36,7 +36,7 @@ def beyond_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Beyond]:
                 yield Beyond(unit, port, other, outside[other])
 
 
-def wires_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[Wire]:
+def wires_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Wire]:
     """Yield every link as a cable between two devices, those to devices outside among them.
 
     The port of one of several ASICs has the name of the ASIC before its own.
@@ -58,7 +58,7 @@ def _port(device: str, end: End) -> str | None:
     return port if unit == device or port is None else f"{unit.removeprefix(f'{device}:')}:{port}"
 
 
-def ends_of(wiring: Plan, devices: Mapping[str, Device]) -> Iterator[tuple[Bundle, End, End]]:
+def ends_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[Bundle, End, End]]:
     """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _HostPorts(wiring)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.asics import Device, Splitter, Unit
+from lossless.formats.intent.resolve.asics import AsicSplitter, DeviceUnits, SwitchUnit
 from lossless.formats.intent.resolve.classes import class_set
 from lossless.formats.intent.resolve.cluster import cluster
 from lossless.formats.intent.resolve.ends import beyond_of, links_of, wires_of
@@ -12,7 +12,7 @@ from lossless.formats.intent.resolve.hardware import find_hardware
 from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
 from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
-from lossless.formats.intent.resolve.layout import Layout, LayoutBuilder
+from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
 from lossless.formats.intent.resolve.releases import check_devices
 from lossless.formats.intent.resolve.routing import bridging, failures, routing
 from lossless.formats.intent.resolve.wiring import plan
@@ -45,25 +45,25 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
     return resolve_wired(loaded, profile_dirs).fabric
 
 
-class Wired(NamedTuple):
+class WiredFabric(NamedTuple):
     """A fabric, the wiring it was made of, and the devices that have given its links ports."""
 
     fabric: Fabric
     plan: Plan
-    devices: Mapping[str, Device]
+    devices: Mapping[str, DeviceUnits]
 
     def wires(self) -> Iterator[Wire]:
         """Yield every link as a cable between two devices."""
         return wires_of(self.plan, self.devices)
 
 
-def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Wired:
+def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> WiredFabric:
     """Return the fabric that an intent declares with its wiring; as :func:`resolve`."""
-    resolver = _Resolver(loaded, profile_dirs)
-    return Wired(resolver.fabric(), resolver.plan, resolver.devices)
+    resolver = _FabricResolver(loaded, profile_dirs)
+    return WiredFabric(resolver.fabric(), resolver.plan, resolver.devices)
 
 
-class _Resolver:
+class _FabricResolver:
     def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.loaded = loaded
         self.plan: Plan = plan(loaded)
@@ -74,11 +74,11 @@ class _Resolver:
         self.classes = class_set(loaded)
         self._roles = {node.name: node.role for node in self.plan.nodes}
         self._tors = frozenset(node.name for node in self.plan.nodes if node.dual_tor)
-        self.devices: dict[str, Device] = {}
+        self.devices: dict[str, DeviceUnits] = {}
         self._failures = failures(loaded, self.plan)
         self._builder = LayoutBuilder(loaded)
-        self._layouts: dict[SwitchKind, Layout] = {}
-        self._splitter = Splitter()
+        self._layouts: dict[SwitchKind, SwitchLayout] = {}
+        self._splitter = AsicSplitter()
         self._host_qos: dict[tuple[str, int, int], HostQos] = {}
 
     def fabric(self) -> Fabric:
@@ -116,7 +116,7 @@ class _Resolver:
         interval_ms = None if declared.interval is None else declared.interval // 10**6
         return Telemetry(True, interval_ms, declared.alerts, origin)
 
-    def _device(self, node: Node, bundles: list[Bundle]) -> Device:
+    def _device(self, node: Node, bundles: list[Bundle]) -> DeviceUnits:
         profile, hwsku, origin, stated = self.hardware.switches[node.name]
         lags: dict[tuple[str, str], str] = {}
         uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
@@ -124,15 +124,15 @@ class _Resolver:
         try:
             kinds, unit_of = self._splitter.split(kind)
             units = tuple(
-                Unit(f"{node.name}:{asic}" if asic else node.name, own, self._layout(own))
+                SwitchUnit(f"{node.name}:{asic}" if asic else node.name, own, self._layout(own))
                 for asic, own in kinds
             )
         except ProfileError as error:
             # Tables of a profile are parsed when first asked for, and a user's own may not fit.
             raise InputError([self.loaded.problem(origin, str(error))]) from None
-        return Device(units, unit_of)
+        return DeviceUnits(units, unit_of)
 
-    def _layout(self, kind: SwitchKind) -> Layout:
+    def _layout(self, kind: SwitchKind) -> SwitchLayout:
         if kind not in self._layouts:
             self._layouts[kind] = self._builder.build(kind)
         return self._layouts[kind]
@@ -156,7 +156,7 @@ class _Resolver:
         kept = bundle.a_kept if bundle.a == node.name else bundle.b_kept
         return [use._replace(kept=kept), *([use] * (bundle.links - 1))] if kept else [use] * bundle.links
 
-    def _switch(self, node: Node, unit: Unit) -> Switch:
+    def _switch(self, node: Node, unit: SwitchUnit) -> Switch:
         name, kind, layout = unit
         return Switch(
             name=name,
@@ -275,7 +275,7 @@ def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
     return found
 
 
-def _with_uplinks(device: Device) -> str:
+def _with_uplinks(device: DeviceUnits) -> str:
     """Return the unit of a device that has links to switches."""
     found = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
     return next(found, device.units[0].name)

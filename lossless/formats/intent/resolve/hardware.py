@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.shapes import Node
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.placement import Stated
+    from lossless.formats.intent.resolve.placement import CageSettings
     from lossless.formats.intent.wiring import SwitchChoice
     from lossless.ground.basics.findings import Origin
     from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
@@ -29,10 +29,10 @@ class SwitchHardware(NamedTuple):
     profile: SwitchProfile
     hwsku: Hwsku
     origin: Origin
-    stated: Stated
+    stated: CageSettings
 
 
-class Hardware(NamedTuple):
+class FabricHardware(NamedTuple):
     """The hardware of a fabric: its adapters, those of hosts that have another, each switch by name."""
 
     nic: NicProfile
@@ -42,7 +42,7 @@ class Hardware(NamedTuple):
 
 def find_hardware(
     loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[Node]
-) -> Hardware:
+) -> FabricHardware:
     """Return the hardware of a fabric.
 
     Raises:
@@ -56,7 +56,7 @@ def find_hardware(
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
     other_nics = {name: found for name, found in others.items() if found}
-    return Hardware(nic, other_nics, {name: found for name, found in switches.items() if found})
+    return FabricHardware(nic, other_nics, {name: found for name, found in switches.items() if found})
 
 
 class _Finder:

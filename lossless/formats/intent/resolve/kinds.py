@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.placement import NOTHING_STATED, Stated
+from lossless.formats.intent.resolve.placement import NO_CAGE_SETTINGS, CageSettings
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.shapes import LinkTier, Role
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.placement import Placement
+    from lossless.formats.intent.resolve.placement import PortPlacement
     from lossless.ground.basics.findings import Origin
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
@@ -54,7 +54,7 @@ class SwitchKind(NamedTuple):
     role: Role
     uses: tuple[PortUse, ...]
     hardware_origin: Origin
-    stated: Stated = NOTHING_STATED
+    stated: CageSettings = NO_CAGE_SETTINGS
 
     @property
     def remapped(self) -> bool:
@@ -62,7 +62,7 @@ class SwitchKind(NamedTuple):
         return any(use.remapped for use in self.uses)
 
 
-def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[PortSpec | None]:
+def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> list[PortSpec | None]:
     """Return the port of each use; those that are named come before the others choose.
 
     Raises:
@@ -81,7 +81,7 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: Placement) -> list[
 
 
 def _placed(
-    loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: Placement
+    loaded: LoadedIntent, kind: SwitchKind, use: PortUse, claimed: PortSpec | None, placement: PortPlacement
 ) -> PortSpec | None:
     """Return the port of a use, after those that are kept free before it."""
     for ports, speed_bps in use.kept:

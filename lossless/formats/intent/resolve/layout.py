@@ -13,8 +13,8 @@ from lossless.formats.intent.resolve.buffers import (
 )
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind, demand, place
-from lossless.formats.intent.resolve.placement import Placement
-from lossless.formats.intent.resolve.treatment import Treatment, Treatments
+from lossless.formats.intent.resolve.placement import PortPlacement
+from lossless.formats.intent.resolve.treatment import PortPolicies, PortPolicy
 from lossless.formats.intent.resolve.unused import reclaimed, zero_buffers
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
@@ -58,7 +58,7 @@ MONITORED = (
 """Counter groups that the watchdog and the detection of storms need (sonic-flex_counter.yang @086b03b)."""
 
 
-class Layout(NamedTuple):
+class SwitchLayout(NamedTuple):
     """The ports of one kind of switch, in the order asked for, and what holds for the whole switch.
 
     ``unused`` are the ports that no link has got.
@@ -70,12 +70,12 @@ class Layout(NamedTuple):
     unused: tuple[PortSpec, ...]
 
 
-class _Wanted(NamedTuple):
+class _PortInputs(NamedTuple):
     """What each use of a switch gets: a port, a row of headroom, and how the port treats classes."""
 
     placed: Sequence[PortSpec | None]
     rows: Sequence[HeadroomRow | None]
-    treated: Sequence[Treatment]
+    treated: Sequence[PortPolicy]
 
 
 class LayoutBuilder:
@@ -85,14 +85,14 @@ class LayoutBuilder:
         self._loaded = loaded
         self._intent = loaded.intent
         self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
-        self._treatments = Treatments(loaded)
+        self._treatments = PortPolicies(loaded)
         self._schedulers = schedulers(loaded)
         self._group_of = priority_groups(loaded.intent.classes)
         self.mtu_bytes = loaded.intent.mtu
         self.has_lossless = any(cls.lossless for cls in loaded.intent.classes.values())
         self.asymmetric = loaded.intent.pfc is not None and loaded.intent.pfc.asymmetric
 
-    def build(self, kind: SwitchKind) -> Layout:
+    def build(self, kind: SwitchKind) -> SwitchLayout:
         """Return the layout of a kind of switch.
 
         Raises:
@@ -101,11 +101,11 @@ class LayoutBuilder:
         """
         model = buffer_model(self._loaded, kind)
         defaults = buffer_defaults(self._loaded, kind, _TEMPLATES[kind.role])
-        placement = Placement(kind.profile, kind.hwsku, kind.stated)
+        placement = PortPlacement(kind.profile, kind.hwsku, kind.stated)
         placed = place(self._loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
         treated = self._treated(kind)
-        pools = self._pools(kind, defaults, _Wanted(placed, rows, treated), model)
+        pools = self._pools(kind, defaults, _PortInputs(placed, rows, treated), model)
         shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in pools}, model)
         ports = tuple(map(shaper.port, kind.uses, placed, rows, treated, range(1, len(placed) + 1)))
         unused = tuple(placement.unused())
@@ -114,9 +114,9 @@ class LayoutBuilder:
         if zero is not None:
             down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
-        return Layout(ports, demand(kind.uses), qos, unused)
+        return SwitchLayout(ports, demand(kind.uses), qos, unused)
 
-    def _treated(self, kind: SwitchKind) -> list[Treatment]:
+    def _treated(self, kind: SwitchKind) -> list[PortPolicy]:
         """Return how each port treats classes."""
         beside = kind.remapped
         return [
@@ -128,7 +128,7 @@ class LayoutBuilder:
         self,
         kind: SwitchKind,
         defaults: BufferDefaults,
-        wanted: _Wanted,
+        wanted: _PortInputs,
         model: BufferModel,
     ) -> tuple[Pool, ...]:
         if model == "dynamic":
@@ -143,7 +143,7 @@ class LayoutBuilder:
         ratio = self._intent.buffers.headroom_oversubscription
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
-    def _group_counts(self, treatment: Treatment) -> tuple[int, int]:
+    def _group_counts(self, treatment: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
         classes, groups = self._intent.classes, self._group_of
         own = {groups[name] for name, cls in classes.items() if cls.lossless} if treatment.pauses else set()
@@ -151,7 +151,7 @@ class LayoutBuilder:
         return len(lossless), len({groups[name] for name in classes} - lossless)
 
     def _switch_qos(
-        self, kind: SwitchKind, pools: tuple[Pool, ...], model: BufferModel, treated: Sequence[Treatment]
+        self, kind: SwitchKind, pools: tuple[Pool, ...], model: BufferModel, treated: Sequence[PortPolicy]
     ) -> SwitchQos:
         # Without a port to look after, a switch has no row for the watchdog either.
         watched = any(treatment.watched for treatment in treated)
@@ -181,7 +181,7 @@ class LayoutBuilder:
         return self._treatments.tunnel(self._loaded.origin("topology"))
 
     def port_qos(
-        self, shaper: _PortShaper, treatment: Treatment, speed_bps: int, lossless: BufferProfile | None
+        self, shaper: _PortShaper, treatment: PortPolicy, speed_bps: int, lossless: BufferProfile | None
     ) -> PortQos:
         """Return the QoS of ports of one speed whose lossless groups have one profile."""
         shared = treatment.maps
@@ -216,7 +216,7 @@ class LayoutBuilder:
         origin = self._loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
-    def _queues(self, shaper: _PortShaper, treatment: Treatment, speed_bps: int) -> tuple[Queue | None, ...]:
+    def _queues(self, shaper: _PortShaper, treatment: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
         found: list[Queue | None] = [None] * len(PRIORITIES)
         own = {cls.priority: name for name, cls in self._intent.classes.items()}
         for number, name in (*own.items(), *treatment.second.items()):
@@ -231,7 +231,7 @@ class LayoutBuilder:
         return tuple(found)
 
     def _groups(
-        self, shaper: _PortShaper, treatment: Treatment, lossless: BufferProfile | None
+        self, shaper: _PortShaper, treatment: PortPolicy, lossless: BufferProfile | None
     ) -> tuple[PriorityGroup | None, ...]:
         found: list[PriorityGroup | None] = [None] * len(PRIORITIES)
         # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
@@ -278,7 +278,7 @@ class _PortShaper:
         use: PortUse,
         spec: PortSpec | None,
         row: HeadroomRow | None,
-        treatment: Treatment,
+        treatment: PortPolicy,
         number: int,
     ) -> Port:
         # The dynamic model computes for any length.

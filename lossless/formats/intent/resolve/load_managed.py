@@ -12,7 +12,14 @@ from pydantic import BaseModel, ValidationError
 from lossless.formats.intent.base import shown
 from lossless.formats.intent.document import Intent
 from lossless.formats.intent.managed import ManagedIntent
-from lossless.formats.intent.problems import Written, in_file_order, located, not_text, refusals, suggestion
+from lossless.formats.intent.problems import (
+    IntentSource,
+    in_file_order,
+    located,
+    not_text,
+    refusals,
+    suggestion,
+)
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from lossless.model.hardware.clouds import Transport
 
 
-class LoadedManaged(NamedTuple):
+class LoadedManagedIntent(NamedTuple):
     """An intent of a fabric that a cloud runs, and the document it was written in."""
 
     intent: ManagedIntent
@@ -42,7 +49,7 @@ class LoadedManaged(NamedTuple):
         return Origin(self.document.file, path, "key")
 
 
-def load_managed(document: Document) -> LoadedManaged:
+def load_managed(document: Document) -> LoadedManagedIntent:
     """Return the intent of a document that names a cloud's transport.
 
     Raises:
@@ -56,12 +63,12 @@ def load_managed(document: Document) -> LoadedManaged:
     try:
         intent = ManagedIntent.model_validate(_without(document.data, out_of_place))
     except ValidationError as error:
-        problems += refusals(Written(document, {}, ManagedIntent), error.errors())
+        problems += refusals(IntentSource(document, {}, ManagedIntent), error.errors())
         raise InputError(in_file_order(problems)) from None
     problems += _contradictions(document, intent)
     if problems:
         raise InputError(in_file_order(problems))
-    return LoadedManaged(intent, document)
+    return LoadedManagedIntent(intent, document)
 
 
 def _out_of_place(document: Document) -> Iterator[Path]:

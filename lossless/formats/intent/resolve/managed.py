@@ -13,11 +13,11 @@ from lossless.model.hardware.clouds import network_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.intent.resolve.load_managed import LoadedManaged
+    from lossless.formats.intent.resolve.load_managed import LoadedManagedIntent
     from lossless.model.hardware.clouds import CloudNetwork
 
 
-def resolve_managed(loaded: LoadedManaged) -> Fabric:
+def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:
     """Return the fabric that an intent says a cloud runs."""
     intent = loaded.intent
     network = network_of(intent.transport, intent.machine)
@@ -44,7 +44,7 @@ def resolve_managed(loaded: LoadedManaged) -> Fabric:
     )
 
 
-def _stated(loaded: LoadedManaged) -> Iterator[Variable]:
+def _stated(loaded: LoadedManagedIntent) -> Iterator[Variable]:
     hosts = loaded.intent.hosts
     names = exactly(hosts.nccl.socket_interfaces)
     if names is not None:
@@ -54,7 +54,7 @@ def _stated(loaded: LoadedManaged) -> Iterator[Variable]:
 
 
 def _of_image(
-    loaded: LoadedManaged, network: CloudNetwork | None, stated: tuple[Variable, ...]
+    loaded: LoadedManagedIntent, network: CloudNetwork | None, stated: tuple[Variable, ...]
 ) -> Iterator[Variable]:
     """Yield what the provider's image has written to /etc/nccl.conf, which a file in its place must keep."""
     named = {variable.name for variable in stated}

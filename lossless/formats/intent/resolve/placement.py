@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Cage, Hwsku, PortSpec, SwitchProfile
 
 
-class Stated(NamedTuple):
+class CageSettings(NamedTuple):
     """What an intent says of the ports of a switch: cages as they are split, by name, and ports that stay down."""
 
     breakout: tuple[tuple[str, tuple[PortSpec, ...]], ...] = ()
     down: tuple[str, ...] = ()
 
 
-NOTHING_STATED = Stated()
+NO_CAGE_SETTINGS = CageSettings()
 
 
-class Placement:
+class PortPlacement:
     """Hands out the ports of one switch."""
 
-    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, stated: Stated = NOTHING_STATED) -> None:
+    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, stated: CageSettings = NO_CAGE_SETTINGS) -> None:
         self._profile = profile
         self._stated = dict(stated.breakout)
         self._down = frozenset(stated.down)

@@ -19,7 +19,14 @@ from lossless.analysis.topology.shapes import (
     three_tier,
 )
 from lossless.analysis.topology.torus import TorusShape, torus
-from lossless.formats.intent import shapes as declared
+from lossless.formats.intent.shapes import (
+    DragonflyIntent,
+    DragonflyPlusIntent,
+    LeafSpineIntent,
+    RailOptimisedIntent,
+    ThreeTierIntent,
+    TorusIntent,
+)
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.nearest import nearest
 
@@ -54,28 +61,28 @@ class _Shapes:
     def plan(self) -> Plan:
         shape = self._topology.shape
         match shape:
-            case declared.LeafSpine():
+            case LeafSpineIntent():
                 return leaf_spine(
                     self._leaf_spine(shape), self._leaf_spine(shape.grown()) if shape.room else None
                 )
-            case declared.ThreeTier():
+            case ThreeTierIntent():
                 return three_tier(
                     self._three_tier(shape), self._three_tier(shape.grown()) if shape.room else None
                 )
-            case declared.RailOptimised():
+            case RailOptimisedIntent():
                 return rail_optimised(self._rails(shape), self._rails(shape.grown()) if shape.room else None)
-            case declared.Dragonfly():
+            case DragonflyIntent():
                 return dragonfly(
                     self._dragonfly(shape), self._dragonfly(shape.grown()) if shape.room else None
                 )
-            case declared.DragonflyPlus():
+            case DragonflyPlusIntent():
                 room = self._dragonfly_plus(shape.grown()) if shape.room else None
                 return dragonfly_plus(self._dragonfly_plus(shape), room)
-            case declared.Torus():
+            case TorusIntent():
                 return torus(self._torus(shape), self._torus(shape.grown()) if shape.room else None)
         raise AssertionError(shape)
 
-    def _leaf_spine(self, shape: declared.LeafSpine) -> LeafSpineShape:
+    def _leaf_spine(self, shape: LeafSpineIntent) -> LeafSpineShape:
         return LeafSpineShape(
             leaves=shape.leaves,
             spines=shape.spines,
@@ -89,7 +96,7 @@ class _Shapes:
             dual_tor=shape.dual_tor,
         )
 
-    def _three_tier(self, shape: declared.ThreeTier) -> ThreeTierShape:
+    def _three_tier(self, shape: ThreeTierIntent) -> ThreeTierShape:
         return ThreeTierShape(
             pods=shape.pods,
             leaves_per_pod=shape.leaves_per_pod,
@@ -108,7 +115,7 @@ class _Shapes:
             dual_tor=shape.dual_tor,
         )
 
-    def _rails(self, shape: declared.RailOptimised) -> RailShape:
+    def _rails(self, shape: RailOptimisedIntent) -> RailShape:
         return RailShape(
             units=shape.units,
             rails=shape.rails,
@@ -119,7 +126,7 @@ class _Shapes:
             origin=self._at,
         )
 
-    def _dragonfly(self, shape: declared.Dragonfly) -> DragonflyShape:
+    def _dragonfly(self, shape: DragonflyIntent) -> DragonflyShape:
         cables = shape.cables
         return DragonflyShape(
             groups=shape.groups,
@@ -133,7 +140,7 @@ class _Shapes:
             origin=self._at,
         )
 
-    def _dragonfly_plus(self, shape: declared.DragonflyPlus) -> DragonflyPlusShape:
+    def _dragonfly_plus(self, shape: DragonflyPlusIntent) -> DragonflyPlusShape:
         cables = shape.cables
         return DragonflyPlusShape(
             groups=shape.groups,
@@ -148,7 +155,7 @@ class _Shapes:
             origin=self._at,
         )
 
-    def _torus(self, shape: declared.Torus) -> TorusShape:
+    def _torus(self, shape: TorusIntent) -> TorusShape:
         return TorusShape(
             sides=shape.sides,
             links=self._between("links", shape.links, shape.cables.link, "link", shape.lag),

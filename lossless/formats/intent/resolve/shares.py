@@ -9,7 +9,7 @@ from lossless.model.fabric.hosts import Ets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.intent.classes import TrafficClass
+    from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.model.fabric.hosts import Tsa
     from lossless.model.hardware.model import NicProfile
@@ -19,7 +19,7 @@ _TCS = 8
 _WHOLE = 100
 _BNXT_ROCE_PERCENT = 50
 """What Broadcom's own script gives RoCE where nobody says (bnxt_setupcc.sh 236.1.155.0)."""
-Groups = tuple[tuple["TrafficClass", ...], ...]
+Groups = tuple[tuple["TrafficClassIntent", ...], ...]
 
 
 def shares(loaded: LoadedIntent, nic: NicProfile, tool: Tool, cnp_dscp: int | None) -> Ets | None:
@@ -40,7 +40,7 @@ def shares(loaded: LoadedIntent, nic: NicProfile, tool: Tool, cnp_dscp: int | No
     return None if percent is None else _ets(tuple((cls,) for cls in ordered), percent, strict)
 
 
-def _by_role(classes: Sequence[TrafficClass], cnp_dscp: int | None) -> Ets:
+def _by_role(classes: Sequence[TrafficClassIntent], cnp_dscp: int | None) -> Ets:
     roce = tuple(cls for cls in classes if cls.lossless)
     cnps = tuple(cls for cls in classes if not cls.lossless and cnp_dscp in cls.dscps)
     rest = tuple(cls for cls in classes if cls not in roce and cls not in cnps)
@@ -51,7 +51,7 @@ def _by_role(classes: Sequence[TrafficClass], cnp_dscp: int | None) -> Ets:
     return _ets((rest, roce, cnps), (_WHOLE - percent, percent, 0), (False, False, True))
 
 
-def _stated(classes: Sequence[TrafficClass]) -> tuple[int, ...] | None:
+def _stated(classes: Sequence[TrafficClassIntent]) -> tuple[int, ...] | None:
     """Return the percentage of each class, None where they are no percentages of the whole."""
     percent = tuple(cls.bandwidth or 0 for cls in classes)
     unsaid = any(cls.bandwidth is None and cls.scheduling != "strict" for cls in classes)

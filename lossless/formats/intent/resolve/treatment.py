@@ -31,7 +31,7 @@ TUNNEL_MAP = "AZURE_TUNNEL"
 """
 
 
-class Treatment(NamedTuple):
+class PortPolicy(NamedTuple):
     """How one kind of port treats classes.
 
     ``maps.pfc`` are the priorities with PFC, ``watched`` those the watchdog looks after. ``second`` says of each
@@ -48,14 +48,14 @@ class Treatment(NamedTuple):
         return bool(self.maps.pfc.priorities)
 
 
-class Treatments:
+class PortPolicies:
     """The ways in which the ports of one fabric treat classes, each made once."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
         self._loaded = loaded
         self._classes = loaded.intent.classes
         self._stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
-        self._made: dict[tuple[bool, bool, bool, bool], Treatment] = {}
+        self._made: dict[tuple[bool, bool, bool, bool], PortPolicy] = {}
         self.plain = maps(loaded)
         self.rest = next(cls.priority for cls in self._classes.values() if cls.rest)
         self.second = {
@@ -64,7 +64,7 @@ class Treatments:
             if cls.lossless and cls.priority in REMAP
         }
 
-    def of(self, tier: LinkTier, role: Role, *, remapped: bool, beside_remapped: bool) -> Treatment:
+    def of(self, tier: LinkTier, role: Role, *, remapped: bool, beside_remapped: bool) -> PortPolicy:
         """Return how ports at links of a tier treat classes.
 
         ``remapped``: tunnels of dual ToRs pass here; ``beside_remapped``: they pass at ports of this switch.
@@ -80,13 +80,13 @@ class Treatments:
         found = self.of("hosts", role, remapped=role != "leaf", beside_remapped=beside_remapped)
         return found.maps.dscp_to_tc if beside_remapped else self.plain.dscp_to_tc
 
-    def _make(self, pauses: bool, remapped: bool, beside_remapped: bool, leaf: bool) -> Treatment:
+    def _make(self, pauses: bool, remapped: bool, beside_remapped: bool, leaf: bool) -> PortPolicy:
         found = self._beside(self.plain, remapped, leaf) if beside_remapped else self.plain
         if not pauses:
             silent = PriorityMask((), self._loaded.origin("pfc", "tiers"))
-            return Treatment(found._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {})
+            return PortPolicy(found._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {})
         watched = self.plain.pfc if self.plain.pfc.priorities else None
-        return Treatment(found, watched, self.second if remapped and beside_remapped else {})
+        return PortPolicy(found, watched, self.second if remapped and beside_remapped else {})
 
     def _beside(self, plain: Maps, remapped: bool, leaf: bool) -> Maps:
         """Return the maps of a switch that tunnels pass: with second priorities where they do."""

@@ -40,7 +40,7 @@ _GROUP = 0
 """The one group of an unused port that holds buffer: its lossless ones have no row (the migrator, see above)."""
 
 
-class Reclaimed(NamedTuple):
+class ReclaimedPorts(NamedTuple):
     """Unused ports with their QoS, and the pools that their profiles need besides those of ports in use."""
 
     ports: tuple[Port, ...]
@@ -67,24 +67,24 @@ def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
 
 def reclaimed(
     zero: ZeroBuffers, specs: Sequence[PortSpec], used: Sequence[Port], device: SwitchQos, origin: Origin
-) -> Reclaimed:
+) -> ReclaimedPorts:
     """Return the unused ports of a switch; ``used`` are its other ports, whose queues and lists they mirror."""
-    normal = _Normal(used)
+    normal = _UsedPortBuffers(used)
     if not specs or normal.lossy is None:
-        return Reclaimed((), ())
+        return ReclaimedPorts((), ())
     zeros = _Zeros(zero, device.pools, origin)
     dynamic = device.buffer_model == "dynamic"
     group = normal.lossy if dynamic else zeros.group
     qos = _qos(normal, device, group, _itself if dynamic else zeros.instead_of, origin)
     ports = tuple(_port(spec, used[0], qos, origin) for spec in specs)
-    return Reclaimed(ports, () if dynamic else zeros.pools)
+    return ReclaimedPorts(ports, () if dynamic else zeros.pools)
 
 
 def _itself(profile: BufferProfile) -> BufferProfile | None:
     return profile
 
 
-class _Normal:
+class _UsedPortBuffers:
     """The buffers that ports in use have: by queue, the lists, and the profile of lossy groups."""
 
     def __init__(self, used: Sequence[Port]) -> None:
@@ -129,7 +129,7 @@ class _Zeros:
 
 
 def _qos(
-    normal: _Normal,
+    normal: _UsedPortBuffers,
     device: SwitchQos,
     group: BufferProfile | None,
     substitute: Substitute,
@@ -155,7 +155,7 @@ def _qos(
     )
 
 
-def _queue(number: int, normal: _Normal, substitute: Substitute, origin: Origin) -> Queue | None:
+def _queue(number: int, normal: _UsedPortBuffers, substitute: Substitute, origin: Origin) -> Queue | None:
     own = normal.queues.get(number)
     profile = substitute(own) if own else None
     return Queue(number, None, None, profile, origin, buffer_origin=origin) if profile else None

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.formats.intent.infiniband.load import load_subnet
-from lossless.formats.intent.resolve.infiniband.ports import PortUse, cages, place
+from lossless.formats.intent.resolve.infiniband.ports import SubnetPortUse, cages, place
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
@@ -49,12 +49,15 @@ def options_of(subnet: Subnet) -> dict[str, str]:
 
 
 uses = st.lists(
-    st.builds(PortUse, st.sampled_from(sorted(RATES)), st.just("x"), st.just(HERE), st.none()), max_size=80
+    st.builds(SubnetPortUse, st.sampled_from(sorted(RATES)), st.just("x"), st.just(HERE), st.none()),
+    max_size=80,
 )
 
 
 @given(st.sampled_from(infiniband_switch_names()), uses)
-def test_no_two_links_share_a_port_and_none_has_one_beyond_the_last(name: str, asked: list[PortUse]) -> None:
+def test_no_two_links_share_a_port_and_none_has_one_beyond_the_last(
+    name: str, asked: list[SubnetPortUse]
+) -> None:
     ports = place(load_infiniband_switch(name), asked)
     given_out = [number for number in ports.numbers if number is not None]
     assert len(ports.numbers) == len(asked)
@@ -63,7 +66,7 @@ def test_no_two_links_share_a_port_and_none_has_one_beyond_the_last(name: str, a
 
 
 @given(st.sampled_from(infiniband_switch_names()), uses)
-def test_a_link_goes_without_a_port_only_where_lanes_are_short(name: str, asked: list[PortUse]) -> None:
+def test_a_link_goes_without_a_port_only_where_lanes_are_short(name: str, asked: list[SubnetPortUse]) -> None:
     profile = load_infiniband_switch(name)
     ports = place(profile, asked)
     halves = sum(RATES[use.rate].lanes == 2 for use in asked)
@@ -72,7 +75,7 @@ def test_a_link_goes_without_a_port_only_where_lanes_are_short(name: str, asked:
 
 
 @given(st.sampled_from(infiniband_switch_names()), uses)
-def test_a_link_of_all_lanes_takes_both_halves_of_a_port(name: str, asked: list[PortUse]) -> None:
+def test_a_link_of_all_lanes_takes_both_halves_of_a_port(name: str, asked: list[SubnetPortUse]) -> None:
     ports = place(load_infiniband_switch(name), asked)
     if ports.highest == cages(load_infiniband_switch(name)):
         return

@@ -6,7 +6,7 @@ import pytest
 
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.formats.intent.resolve.placement import Placement
+from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch
@@ -19,14 +19,14 @@ def fabric(text: str) -> Fabric:
     return resolve(load_intent(load_text(text, "fabric.yaml")))
 
 
-def placement(profile_name: str, hwsku_name: str | None = None) -> Placement:
+def placement(profile_name: str, hwsku_name: str | None = None) -> PortPlacement:
     profile = load_switch(profile_name)
     hwsku = profile.hwsku(hwsku_name or profile.default_hwsku)
     assert hwsku is not None
-    return Placement(profile, hwsku)
+    return PortPlacement(profile, hwsku)
 
 
-def taken(found: Placement, speed_bps: int, count: int) -> list[str]:
+def taken(found: PortPlacement, speed_bps: int, count: int) -> list[str]:
     specs = [found.take(speed_bps) for _ in range(count)]
     return [spec.name if spec else "-" for spec in specs]
 

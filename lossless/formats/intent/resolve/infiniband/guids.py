@@ -39,7 +39,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
     return found
 
 
-class _Place:
+class _GuidPlace:
     """Makes problems of one place."""
 
     def __init__(self, file: str, line: int | None, column: int | None) -> None:
@@ -49,13 +49,13 @@ class _Place:
         return Problem(self._file, self._line, self._column, message)
 
 
-_Stated = tuple[str, int | None, _Place]
+_Stated = tuple[str, int | None, _GuidPlace]
 
 
 def _of_intent(loaded: LoadedSubnet) -> Iterator[_Stated]:
     for name, guid in loaded.intent.guids.items():
         span = loaded.document.locate(("guids", name))
-        yield name, guid, _Place(loaded.document.file, span.line, span.column)
+        yield name, guid, _GuidPlace(loaded.document.file, span.line, span.column)
 
 
 def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]:
@@ -65,7 +65,7 @@ def _of_file(loaded: LoadedSubnet, problems: list[Problem]) -> Iterator[_Stated]
     path = str(Path(loaded.document.file).parent / loaded.intent.guid_file)
     for number, line in enumerate(_lines(loaded, path), 1):
         words = line.partition("#")[0].split()
-        place = _Place(path, number, 1)
+        place = _GuidPlace(path, number, 1)
         if len(words) == 2:
             try:
                 yield words[0], number_64(words[1]), place

@@ -18,7 +18,7 @@ _RANGES = re.compile(r"([^\[\]]*)\[([0-9,\- ]+)\]([^\[\]]*)")
 _MOST = 1_000_000
 
 
-class Names(NamedTuple):
+class HostNames(NamedTuple):
     """The hosts of a subnet and the names of their HCAs, by name of host."""
 
     hosts: Mapping[str, Host]

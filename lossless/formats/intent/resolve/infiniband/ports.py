@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FULL_LANES = 4
 
 
-class PortUse(NamedTuple):
+class SubnetPortUse(NamedTuple):
     """A link end at a switch: its rate, what for, where that is written, and the port where one is named.
 
     ``order``: where none is named, those of a lower order get the lower ports.
@@ -31,7 +31,7 @@ class PortUse(NamedTuple):
     order: int = 0
 
 
-class Ports(NamedTuple):
+class SubnetPorts(NamedTuple):
     """The ports of one switch: the highest number, and one for each use in order, None where none was left."""
 
     highest: int
@@ -44,7 +44,7 @@ def cages(profile: SwitchProfile) -> int:
     return max(whole, default=max(profile.ports.values()) // 2)
 
 
-def place(profile: SwitchProfile, uses: Sequence[PortUse]) -> Ports:
+def place(profile: SwitchProfile, uses: Sequence[SubnetPortUse]) -> SubnetPorts:
     """Return the ports of a switch's links, those that are named first of all, the others by their order.
 
     Where a link has half the lanes every port of the switch counts as two, and a link of all lanes takes the odd one:
@@ -58,7 +58,7 @@ def place(profile: SwitchProfile, uses: Sequence[PortUse]) -> Ports:
     numbers = [use.port for use in uses]
     for index in sorted(range(len(uses)), key=lambda index: uses[index].order):
         numbers[index] = numbers[index] or free.next(RATES[uses[index].rate].lanes)
-    return Ports(highest, tuple(numbers))
+    return SubnetPorts(highest, tuple(numbers))
 
 
 class _Free:
@@ -82,7 +82,7 @@ class _Free:
         return None
 
 
-def demand(switch: str, uses: Sequence[PortUse]) -> Iterator[PortDemand]:
+def demand(switch: str, uses: Sequence[SubnetPortUse]) -> Iterator[PortDemand]:
     """Yield how many ports of each rate a switch's links ask for, and for what."""
     counted = Counter((use.rate, use.purpose, use.origin) for use in uses)
     for (rate, purpose, origin), count in counted.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import PydanticCustomError
 
 from lossless.formats.intent.problems import suggestion
-from lossless.formats.intent.resolve.infiniband.names import Names, near
+from lossless.formats.intent.resolve.infiniband.names import HostNames, near
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
@@ -39,7 +39,7 @@ class Services:
     """Looks up what the parts of an intent name; keeps what is not there as problems."""
 
     def __init__(
-        self, loaded: LoadedSubnet, names: Names, hcas: Mapping[str, Hca], switches: Mapping[str, Switch]
+        self, loaded: LoadedSubnet, names: HostNames, hcas: Mapping[str, Hca], switches: Mapping[str, Switch]
     ) -> None:
         self._loaded, self._names, self._hcas, self._switches = loaded, names, hcas, switches
         self.problems: list[Problem] = []

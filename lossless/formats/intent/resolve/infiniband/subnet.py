@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.topology.infiniband import TIERS
 from lossless.formats.intent.resolve.infiniband.guids import guids_of
-from lossless.formats.intent.resolve.infiniband.names import Names
+from lossless.formats.intent.resolve.infiniband.names import HostNames
 from lossless.formats.intent.resolve.infiniband.options import levels_of, options_of
-from lossless.formats.intent.resolve.infiniband.ports import PortUse, demand, place
+from lossless.formats.intent.resolve.infiniband.ports import SubnetPortUse, demand, place
 from lossless.formats.intent.resolve.infiniband.service import Services
 from lossless.formats.intent.resolve.infiniband.wiring import layout_of
 from lossless.ground.basics.errors import InputError, ProfileError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.infiniband import HostSpot, Layout, SwitchSpot
     from lossless.formats.intent.infiniband.load import LoadedSubnet
-    from lossless.formats.intent.resolve.infiniband.ports import Ports
+    from lossless.formats.intent.resolve.infiniband.ports import SubnetPorts
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import HostRole, PortDemand, ShapeKind
     from lossless.model.hardware.infiniband import HcaProfile, SwitchProfile
@@ -37,10 +37,10 @@ def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[s
     Raises:
         InputError: a profile, switch, host or level that does not exist, located in the intent.
     """
-    return _Resolver(loaded, profile_dirs).subnet()
+    return _SubnetResolver(loaded, profile_dirs).subnet()
 
 
-class _Resolver:
+class _SubnetResolver:
     def __init__(self, loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.loaded = loaded
         self.layout: Layout = layout_of(loaded)
@@ -53,7 +53,7 @@ class _Resolver:
         guids = guids_of(loaded, {**switches, **hcas})
         switches = {name: switch._replace(guid=guids.get(name)) for name, switch in switches.items()}
         hcas = {name: hca._replace(guid=guids.get(name)) for name, hca in hcas.items()}
-        services = Services(loaded, Names(hosts), hcas, switches)
+        services = Services(loaded, HostNames(hosts), hcas, switches)
         shape = self._shape()
         options = options_of(loaded)
         subnet = Subnet(
@@ -85,11 +85,15 @@ class _Resolver:
 
     def _wired(self) -> tuple[dict[str, Switch], tuple[Link, ...], tuple[PortDemand, ...]]:
         """Return switches, links with port numbers, and what is asked of every switch's ports."""
-        uses: dict[str, list[PortUse]] = {spot.name: [] for spot in self.layout.switches}
+        uses: dict[str, list[SubnetPortUse]] = {spot.name: [] for spot in self.layout.switches}
         for wire in self.layout.wires:
-            uses[wire.a].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.a_port, wire.a_order))
+            uses[wire.a].append(
+                SubnetPortUse(wire.rate, wire.purpose, wire.origin, wire.a_port, wire.a_order)
+            )
             if wire.rail is None:
-                uses[wire.b].append(PortUse(wire.rate, wire.purpose, wire.origin, wire.b_port, wire.b_order))
+                uses[wire.b].append(
+                    SubnetPortUse(wire.rate, wire.purpose, wire.origin, wire.b_port, wire.b_order)
+                )
         profiles = {spot.name: self.hardware.switch(spot) for spot in self.layout.switches}
         placed = {name: place(profiles[name][0], ends) for name, ends in uses.items()}
         self._check_named(uses, placed)
@@ -100,7 +104,9 @@ class _Resolver:
         asked = tuple(one for name, ends in uses.items() for one in demand(name, ends))
         return switches, tuple(self._links(placed)), asked
 
-    def _check_named(self, uses: Mapping[str, Sequence[PortUse]], placed: Mapping[str, Ports]) -> None:
+    def _check_named(
+        self, uses: Mapping[str, Sequence[SubnetPortUse]], placed: Mapping[str, SubnetPorts]
+    ) -> None:
         problems = [
             self.loaded.problem(
                 use.origin, f"{name} has ports 1 to {placed[name].highest}, and no {use.port}"
@@ -112,7 +118,7 @@ class _Resolver:
         if problems:
             raise InputError(problems)
 
-    def _links(self, placed: Mapping[str, Ports]) -> list[Link]:
+    def _links(self, placed: Mapping[str, SubnetPorts]) -> list[Link]:
         numbers = {name: iter(ports.numbers) for name, ports in placed.items()}
         return [
             Link(
