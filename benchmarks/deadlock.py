@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import ENVIRONMENT, report
 from lossless.analysis.routing.channels import wires_of
-from lossless.analysis.routing.dependencies import Question, judge
-from lossless.analysis.routing.failures import Borne, after_failures
+from lossless.analysis.routing.dependencies import RoutingQuestion, routing_verdict
+from lossless.analysis.routing.failures import FailureBudget, after_failures
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
@@ -33,7 +33,7 @@ from lossless.ground.documents import load_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from lossless.analysis.routing.dependencies import Verdict
+    from lossless.analysis.routing.dependencies import RoutingVerdict
     from lossless.model.fabric.model import Fabric
 
 Found = TypeVar("Found")
@@ -67,7 +67,7 @@ ROUNDS = 3
 COLLECTED = 50_000
 """As the program has its garbage collected; the model is all objects that stay."""
 LINT = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
-UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
+UP_DOWN, SHORTEST = RoutingQuestion("up-down"), RoutingQuestion("shortest-path")
 
 
 def main() -> None:
@@ -146,15 +146,15 @@ def _timed(run: Callable[[], Found]) -> tuple[float, Found]:
     return time.process_time() - started, found
 
 
-def _checks(found: Fabric) -> Mapping[str, Callable[[], Verdict]]:
+def _checks(found: Fabric) -> Mapping[str, Callable[[], RoutingVerdict]]:
     """Return what is asked of a fabric, of all that are alike and of all unlike."""
     worn = _worn(found)
-    bounces = Question("up-down", _two_leaves(found))
+    bounces = RoutingQuestion("up-down", _two_leaves(found))
     return {
         "Clos, two bounces": lambda: _circle_through(found, bounces),
-        "all unlike": lambda: judge(wires_of(worn), UP_DOWN),
+        "all unlike": lambda: routing_verdict(wires_of(worn), UP_DOWN),
         "all unlike, two bounces": lambda: _circle_through(worn, bounces),
-        "all unlike, shortest path": lambda: judge(wires_of(worn), SHORTEST),
+        "all unlike, shortest path": lambda: routing_verdict(wires_of(worn), SHORTEST),
     }
 
 
@@ -163,14 +163,14 @@ def _two_leaves(found: Fabric) -> frozenset[str]:
     return frozenset(Random(len(leaves)).sample(leaves, 2))
 
 
-def _circle_through(found: Fabric, question: Question) -> Verdict:
+def _circle_through(found: Fabric, question: RoutingQuestion) -> RoutingVerdict:
     """Find the circle that two bounces, planted at random, close.
 
     Raises:
         AssertionError: it is not found, or goes elsewhere.
     """
-    verdict = judge(wires_of(found), question)
-    assert {hop.near for hop in verdict.circle if hop.up_again} == question.bounces
+    verdict = routing_verdict(wires_of(found), question)
+    assert {hop.near for hop in verdict.cycle if hop.up_again} == question.bounces
     return verdict
 
 
@@ -202,7 +202,9 @@ def _failures() -> list[tuple[str, float, float, str]]:
         for name, fabric in (("alike", found), ("unlike", _worn(found, 2 if planes > 4 else 1))):
             for failed, goal in ((1, 30.0), (2, 60.0)):
                 wires = wires_of(fabric)
-                seconds, outcome = _timed(partial(after_failures, wires, SHORTEST, Borne(failed, failed)))
+                seconds, outcome = _timed(
+                    partial(after_failures, wires, SHORTEST, FailureBudget(failed, failed))
+                )
                 kind = f"{outcome.cases} {'drawn' if outcome.drawn else 'cases'}"
                 rows.append(
                     (f"1,024 hosts, {planes} planes, {name}, {failed} failed, {kind}", seconds, goal, "s")

@@ -12,8 +12,8 @@ from lossless.analysis.opensm.levels import ENGINES, asked_lanes
 from lossless.analysis.opensm.netfile import simulation_of
 from lossless.analysis.opensm.read_output import differences, options_in, sweep_of
 from lossless.analysis.opensm.run import live, read_configuration, sweep
-from lossless.analysis.routing.infiniband.channels import plant_of
-from lossless.analysis.routing.infiniband.credit_loops import Credits, judge_routes
+from lossless.analysis.routing.infiniband.channels import subnet_graph
+from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, routes_verdict
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.analysis.opensm.read_output import Reading, Sweep
     from lossless.analysis.opensm.run import Ran
     from lossless.analysis.opensm.tools import Tools
-    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 CONFIGURATION = "opensm.conf"
@@ -70,7 +70,7 @@ class Judgement(NamedTuple):
     left_out: tuple[str, ...]
     intended: str
     swept: Swept | None
-    credits: Credits
+    credits: CreditLoopVerdict
 
     @property
     def complaints(self) -> tuple[str, ...]:
@@ -92,15 +92,15 @@ def judge(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> Judgement:
         folder = Path(name)
         reading = _read(tools, kept, folder)
         intended = _intended(files[CONFIGURATION])
-        plant = plant_of(subnet)
-        if isinstance(plant, str):
-            swept, verdict = None, Credits("unproven", intended, plant)
+        graph = subnet_graph(subnet)
+        if isinstance(graph, str):
+            swept, verdict = None, CreditLoopVerdict("unproven", intended, graph)
         else:
             configuration = write_files(folder, files, kept)
-            fabric = _Fabric(with_derived_guids(subnet), plant, _vls(reading))
+            fabric = _Fabric(with_derived_guids(subnet), graph, _vls(reading))
             swept, verdict = _simulate(tools, fabric, configuration, files)
         if intended in nvidia_engines():
-            verdict = Credits(
+            verdict = CreditLoopVerdict(
                 "unproven", intended, f"only NVIDIA's opensm has {intended}, and it is not what runs here"
             )
     written = options_in(kept, as_meant=True)
@@ -121,7 +121,7 @@ class _Fabric(NamedTuple):
     """What is simulated, in numbers, and how many virtual lanes are operational."""
 
     subnet: Subnet
-    plant: Plant
+    graph: SubnetGraph
     vls: int
 
 
@@ -132,7 +132,7 @@ def _vls(reading: Reading) -> int:
 
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
-) -> tuple[Swept, Credits]:
+) -> tuple[Swept, CreditLoopVerdict]:
     simulation = simulation_of(fabric.subnet)
     ran = sweep(tools, simulation, configuration, configuration.parent, seat_of(fabric.subnet))
     said = sweep_of(_log_of(ran, files))
@@ -144,16 +144,20 @@ def _simulate(
 
 
 def _asked(
-    tools: Tools, fabric: _Fabric, simulation: Simulation, configuration: Path, open_verdict: Credits
-) -> Credits:
+    tools: Tools,
+    fabric: _Fabric,
+    simulation: Simulation,
+    configuration: Path,
+    open_verdict: CreditLoopVerdict,
+) -> CreditLoopVerdict:
     """Judge again with the subnet held up, so that its manager can be asked for the level of each path."""
-    seat, plant = seat_of(fabric.subnet), fabric.plant
+    seat, graph = seat_of(fabric.subnet), fabric.graph
     with live(tools, simulation, configuration, configuration.parent, seat) as up:
-        routes = routes_in(up.text("opensm-lfts.dump"), plant, fabric.subnet)
-        lanes = asked_lanes(up, plant, routes, fabric.subnet, seat, fabric.vls)
+        routes = routes_in(up.text("opensm-lfts.dump"), graph, fabric.subnet)
+        lanes = asked_lanes(up, graph, routes, fabric.subnet, seat, fabric.vls)
     if lanes is None:
         return open_verdict
-    return judge_routes(plant, routes, open_verdict.engine, _whose(open_verdict.engine), lanes)
+    return routes_verdict(graph, routes, open_verdict.engine, _whose(open_verdict.engine), lanes)
 
 
 def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
@@ -227,16 +231,16 @@ def seat_of(subnet: Subnet) -> str:
     return hcas[0].name
 
 
-def _credits(fabric: _Fabric, ran: Ran, said: Sweep) -> Credits:
+def _credits(fabric: _Fabric, ran: Ran, said: Sweep) -> CreditLoopVerdict:
     """Return the verdict on the routes that opensm dumped."""
     if said.engine is None:
-        return Credits("unproven", _UNKNOWN_ENGINE, "no engine has routed the subnet")
-    plant, lanes = fabric.plant, None
-    routes = routes_in(ran.text("opensm-lfts.dump"), plant, fabric.subnet)
+        return CreditLoopVerdict("unproven", _UNKNOWN_ENGINE, "no engine has routed the subnet")
+    graph, lanes = fabric.graph, None
+    routes = routes_in(ran.text("opensm-lfts.dump"), graph, fabric.subnet)
     if said.engine == "torus-2QoS":
         tables, places = ran.text("opensm-sl2vl.dump"), ran.text("opensm-torus.dump")
-        lanes = torus_lanes(tables, places, plant, routes, fabric.vls)
-    return judge_routes(plant, routes, said.engine, _whose(said.engine), lanes)
+        lanes = torus_lanes(tables, places, graph, routes, fabric.vls)
+    return routes_verdict(graph, routes, said.engine, _whose(said.engine), lanes)
 
 
 def _whose(engine: str) -> str:

@@ -9,7 +9,7 @@ import re
 from array import array
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, Routes
+from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, SubnetRoutes
 from lossless.analysis.routing.infiniband.torus import torus_levels
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
@@ -17,7 +17,7 @@ from lossless.model.fabric.infiniband.guids import with_derived_guids
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 _SWITCH = re.compile(r"^Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)", re.MULTILINE)
@@ -28,7 +28,7 @@ _ALL_VLS = 15
 _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 
 
-def routes_in(text: str, plant: Plant, subnet: Subnet) -> Routes:
+def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
     """Return the routes between HCAs that ``opensm-lfts.dump`` says; addresses in ascending order."""
     owners = _hcas_by_guid(subnet)
     found: dict[int, dict[str, str]] = {}
@@ -40,19 +40,19 @@ def routes_in(text: str, plant: Plant, subnet: Subnet) -> Routes:
             address: owners[int(owner, 16)] for address, _, owner in entries if address not in columns
         }
     addresses = sorted(columns)
-    hanging: list[list[int]] = [[] for _ in plant.switches]
+    hanging: list[list[int]] = [[] for _ in graph.switches]
     for column, address in enumerate(addresses):
-        hanging[plant.attached[columns[address]].switch].append(column)
-    leads = [{f"{plant.channels[one].port:03d}": one for one in out} for out in plant.out]
+        hanging[graph.attached[columns[address]].switch].append(column)
+    leads = [{f"{graph.channels[one].port:03d}": one for one in out} for out in graph.out]
     tables = []
-    for number, guid in enumerate(plant.guids):
+    for number, guid in enumerate(graph.guids):
         ports = found.get(guid, {})
         ways = [ports.get(address, "") for address in addresses]
         tables.append(array("i", [leads[number].get(port, NO_PATH) for port in ways]))
         for column in hanging[number]:
-            if ways[column] == f"{plant.attached[columns[addresses[column]]].port:03d}":
+            if ways[column] == f"{graph.attached[columns[addresses[column]]].port:03d}":
                 tables[-1][column] = HERE
-    return Routes(tuple(tables), [columns[address] for address in addresses])
+    return SubnetRoutes(tuple(tables), [columns[address] for address in addresses])
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
@@ -69,13 +69,13 @@ def _hcas_by_guid(subnet: Subnet) -> dict[int, int]:
     return {} if isinstance(hcas, Unknown) else {hca.guid or 0: number for number, hca in enumerate(hcas)}
 
 
-def lanes_in(text: str, plant: Plant, vls: int) -> Callable[[int, int, int, int], int]:
+def lanes_in(text: str, graph: SubnetGraph, vls: int) -> Callable[[int, int, int, int], int]:
     """Return the virtual lane by switch, port in, port out and service level, as ``opensm-sl2vl.dump`` says.
 
     ``vls`` is how many lanes are operational. opensm folds lanes beyond them onto those below, on HCAs at once, on
     switches with the heavy sweep after the first, in which the dump is made (opensm 3.3.23, run).
     """
-    numbers = {guid: number for number, guid in enumerate(plant.guids)}
+    numbers = {guid: number for number, guid in enumerate(graph.guids)}
     tables: dict[tuple[int, int, int], tuple[int, ...]] = {}
     known: dict[str, tuple[int, ...]] = {}
     for guid, block in _blocks(text, _TABLE):
@@ -91,15 +91,15 @@ def lanes_in(text: str, plant: Plant, vls: int) -> Callable[[int, int, int, int]
     )
 
 
-def places_in(text: str, plant: Plant) -> list[tuple[int, ...]] | None:
+def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
     """Return the coordinates of each switch that ``opensm-torus.dump`` says, None where one has none."""
     found = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
-    places = [found.get(guid) for guid in plant.guids]
+    places = [found.get(guid) for guid in graph.guids]
     known = [place for place in places if place is not None]
     return known if len(known) == len(places) else None
 
 
-def torus_lanes(text: str, places: str, plant: Plant, routes: Routes, vls: int) -> Lanes | None:
+def torus_lanes(text: str, places: str, graph: SubnetGraph, routes: SubnetRoutes, vls: int) -> Lanes | None:
     """Return the lanes of torus-2QoS by its dumps, None where it did not place every switch."""
-    found = places_in(places, plant)
-    return None if found is None else Lanes(torus_levels(plant, routes, found), lanes_in(text, plant, vls))
+    found = places_in(places, graph)
+    return None if found is None else Lanes(torus_levels(graph, routes, found), lanes_in(text, graph, vls))

@@ -13,8 +13,8 @@ from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
     from lossless.analysis.opensm.run import Live
-    from lossless.analysis.routing.infiniband.channels import Plant
-    from lossless.analysis.routing.infiniband.routes import Routes
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.analysis.routing.infiniband.routes import SubnetRoutes
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 ENGINES = frozenset({"lash", "dfsssp", "nue"})
@@ -24,9 +24,11 @@ MOST_PATHS = 16_000
 _LONGEST_S = 20.0
 
 
-def asked_lanes(up: Live, plant: Plant, routes: Routes, subnet: Subnet, seat: str, vls: int) -> Lanes | None:
+def asked_lanes(
+    up: Live, graph: SubnetGraph, routes: SubnetRoutes, subnet: Subnet, seat: str, vls: int
+) -> Lanes | None:
     """Return the lanes of all paths, None where there are too many to ask for or one has no answer."""
-    lids = _lids(up, plant, subnet)
+    lids = _lids(up, graph, subnet)
     if lids is None or len(routes.owners) != len(lids):
         return None
     # Of a path within one switch no wait comes.
@@ -34,26 +36,26 @@ def asked_lanes(up: Live, plant: Plant, routes: Routes, subnet: Subnet, seat: st
         (hca, column)
         for column, owner in enumerate(routes.owners)
         for hca in range(len(lids))
-        if plant.attached[hca].switch != plant.attached[owner].switch
+        if graph.attached[hca].switch != graph.attached[owner].switch
     ]
     if len(asked) > MOST_PATHS:
         return None
     lines = "".join(f"{lids[hca]} {lids[routes.owners[column]]}\n" for hca, column in asked)
     program = str(Path(path_levels.__file__).resolve())
-    manager = str(lids[plant.hcas.index(seat)] if seat in plant.hcas else 0)
+    manager = str(lids[graph.hcas.index(seat)] if seat in graph.hcas else 0)
     said = up.ask(sys.executable, "-S", "-E", program, manager, given=lines, timeout_s=_LONGEST_S).split()
     if len(said) != len(asked) or not all(word.isdecimal() for word in said):
         return None
     levels = dict(zip(asked, map(int, said), strict=True))
-    lane = lanes_in(up.text("opensm-sl2vl.dump"), plant, vls)
+    lane = lanes_in(up.text("opensm-sl2vl.dump"), graph, vls)
     return Lanes(lambda hca, column: levels[hca, column], lane, each_hca=True)
 
 
-def _lids(up: Live, plant: Plant, subnet: Subnet) -> list[int] | None:
+def _lids(up: Live, graph: SubnetGraph, subnet: Subnet) -> list[int] | None:
     """Return the LID of each HCA, None where one has none."""
     lines = (line.split() for line in up.text("guid2lid").splitlines() if line.strip())
     found = {int(words[0], 16): int(words[1], 16) for words in lines}
     if isinstance(subnet.hcas, Unknown):
         return None
     lids = [found.get(hca.guid or 0, 0) for hca in subnet.hcas]
-    return lids if all(lids) and len(lids) == len(plant.hcas) else None
+    return lids if all(lids) and len(lids) == len(graph.hcas) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -52,9 +52,9 @@ def simulation_of(subnet: Subnet) -> Simulation:
     Raises:
         SubnetManagerError: it is not known how the fabric is cabled, or it cannot be.
     """
-    plant = plant_of(subnet)
-    if isinstance(plant, str):
-        raise SubnetManagerError(f"nothing to simulate: {plant}")
+    graph = subnet_graph(subnet)
+    if isinstance(graph, str):
+        raise SubnetManagerError(f"nothing to simulate: {graph}")
     named = with_derived_guids(subnet)
     switches, hcas, links = named.switches, named.hcas, named.links
     assert not isinstance(switches, Unknown)

@@ -1,1 +1,1 @@
-"""Routing: which way packets may turn at each switch, and so which buffers wait for which others."""
+"""Routing: which turns packets may take at each switch, and so which buffers wait for which others."""

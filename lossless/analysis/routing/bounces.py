@@ -1,8 +1,8 @@
 """Bounces: what comes from above and is sent up again, and which turns it takes from there.
 
-Where it goes next is no news to the switches above: they forward it to where it was going, by other ways than the
-switch that could not deliver it. Such a way may turn where no other traffic does, as from one spine of a pod by way
-of a super-spine to the next. What was for the hosts of the switch itself goes to another one that has them too, as
+Where it goes next is no news to the switches above: they forward it to where it was going, by other paths than the
+switch that could not deliver it. Such a path may turn where no other traffic does, as from one spine of a pod
+through a super-spine to the next. What was for the hosts of the switch itself goes to another one that has them too, as
 behind a pair of ToRs; which that is nobody says here, so it may be any.
 """
 
@@ -13,7 +13,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.flows import flows_of
-from lossless.analysis.routing.moves import avoiding
+from lossless.analysis.routing.policies import avoiding
 from lossless.analysis.routing.turns import TurnSet, turns
 from lossless.ground.basics.records import NamedTuple
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.moves import Moves
+    from lossless.analysis.routing.policies import PolicyMoves
 
 
 class Detour(NamedTuple):
@@ -43,56 +43,61 @@ class _Bounce(NamedTuple):
     after: int
 
 
-def smallest(wires: Wires, moves: Moves) -> int:
-    """Return how many channels a circle has at least: three, or four where all links join tiers next to each other.
+def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
+    """Return how many channels a cycle has at least: three, or four where all links join tiers next to each other.
 
     In one of two, a packet would turn back to where it came from.
     """
     return 4 if all((wires.tiers[near] + wires.tiers[far]) % 2 for near, far in moves.channels) else 3
 
 
-def first_turns(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
+def first_turns(
+    wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
+) -> list[Detour]:
     """Return the turns at the switches that bounce, of packets that never did before: what is quickly known."""
-    arrived = _add([0] * len(moves.channels), moves, found) if bouncing else []
-    places = (place for place in _places(wires, moves, bouncing) if not place.before)
+    arrived = _add([0] * len(moves.channels), moves, traffic) if bouncing else []
+    bounces = (bounce for bounce in _places(wires, moves, bouncing) if not bounce.before)
     return [
-        Detour([TurnSet(ins, place.outs)], 0, place.after)
-        for place in places
-        if (ins := [channel for channel in place.ins if arrived[channel]])
+        Detour([TurnSet(ins, bounce.outs)], 0, bounce.after)
+        for bounce in bounces
+        if (ins := [channel for channel in bounce.ins if arrived[channel]])
     ]
 
 
-def detours(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
+def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
     """Return the turns that bounces add; ``bouncing`` says of switches whether they do so in a second priority."""
     nothing = [0] * len(moves.channels)
-    arrived = [_add(list(nothing), moves, found), nothing]
-    made: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
-    places, news = list(_places(wires, moves, bouncing)), True
+    arrived = [_add(list(nothing), moves, traffic), nothing]
+    by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
+    bounces, news = list(_places(wires, moves, bouncing)), True
     while news:  # what one switch has bounced may be bounced by the next
         news = False
-        for place in places:
-            here = arrived[place.before]
-            ins = [channel for channel in place.ins if here[channel]]
-            wanted = _all(here, ins)
-            if ins and (place not in made or made[place][:2] != (wanted, ins)):
-                made[place], news = (wanted, ins, _detour(wires, moves, found, place, ins, arrived)), True
-    return [detour for _, _, both in made.values() for detour in both]
+        for bounce in bounces:
+            destinations_by = arrived[bounce.before]
+            ins = [channel for channel in bounce.ins if destinations_by[channel]]
+            wanted = _all(destinations_by, ins)
+            if ins and (bounce not in by_bounce or by_bounce[bounce][:2] != (wanted, ins)):
+                by_bounce[bounce], news = (
+                    (wanted, ins, _detour(wires, moves, traffic, bounce, ins, arrived)),
+                    True,
+                )
+    return [detour for _, _, both in by_bounce.values() for detour in both]
 
 
 def _detour(
     wires: Wires,
-    moves: Moves,
-    found: Flows,
-    place: _Bounce,
+    moves: PolicyMoves,
+    traffic: Flows,
+    bounce: _Bounce,
     ins: Sequence[int],
     arrived: Sequence[list[int]],
 ) -> list[Detour]:
     """Send on what comes by ``ins``, and note where it arrives."""
-    goes_by, gone = _beyond(wires, moves, found, place, _all(arrived[place.before], ins))
-    _add(arrived[place.after], goes_by, gone)
+    goes_by, gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
+    _add(arrived[bounce.after], goes_by, gone)
     return [
-        Detour([TurnSet(ins, place.outs)], place.before, place.after),
-        Detour(list(_turned(goes_by, gone, place)), place.after, place.after),
+        Detour([TurnSet(ins, bounce.outs)], bounce.before, bounce.after),
+        Detour(list(_turned(goes_by, gone, bounce)), bounce.after, bounce.after),
     ]
 
 
@@ -101,7 +106,7 @@ def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
     return reduce(or_, (arrived[channel] for channel in channels), 0)
 
 
-def _places(wires: Wires, moves: Moves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
+def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
     """Yield where packets are bounced. What is in its second priority is not moved again."""
     ins, outs = dict[int, list[int]](), dict[int, list[int]]()
     for channel, (near, far) in enumerate(moves.channels):
@@ -115,30 +120,32 @@ def _places(wires: Wires, moves: Moves, bouncing: Mapping[int, bool]) -> Iterato
             yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)
 
 
-def _beyond(wires: Wires, moves: Moves, found: Flows, place: _Bounce, wanted: int) -> tuple[Moves, Flows]:
+def _beyond(
+    wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int
+) -> tuple[PolicyMoves, Flows]:
     """Return the moves of packets that were bounced, and which of them those take that want some destinations."""
-    own = sum(1 << number for number, end in enumerate(found.destinations) if end == place.switch)
-    goals = ((1 << len(found.destinations)) - 1 if wanted & own else wanted) & ~own
-    goes_by = avoiding(moves, place.switch)
-    tops = (moves.channels[channel][1] for channel in place.outs)
+    own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
+    goals = ((1 << len(traffic.destinations)) - 1 if wanted & own else wanted) & ~own
+    goes_by = avoiding(moves, bounce.switch)
+    tops = (moves.channels[channel][1] for channel in bounce.outs)
     above = {top: goals for top in tops if top not in wires.outside}
     return goes_by, flows_of(goes_by, wires.attached, above)
 
 
-def _turned(moves: Moves, gone: Flows, place: _Bounce) -> Iterator[TurnSet]:
+def _turned(moves: PolicyMoves, gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
     """Yield the turns of bounced packets, beginning with those at the switches above."""
-    outs: dict[int, list[int]] = {moves.channels[channel][1]: [] for channel in place.outs}
+    outs: dict[int, list[int]] = {moves.channels[channel][1]: [] for channel in bounce.outs}
     for tail, over, carried in zip(moves.tails, moves.over, gone.carried, strict=True):
         if carried and tail in outs:
             outs[tail].append(over)
-    for channel in place.outs:
+    for channel in bounce.outs:
         yield TurnSet([channel], outs[moves.channels[channel][1]])
     for sets in turns(moves, gone):
         yield from sets
 
 
-def _add(arrived: list[int], moves: Moves, found: Flows) -> list[int]:
+def _add(arrived: list[int], moves: PolicyMoves, added: Flows) -> list[int]:
     """Note by channel the destinations of what it carries."""
-    for over, carried in zip(moves.over, found.carried, strict=True):
+    for over, carried in zip(moves.over, added.carried, strict=True):
         arrived[over] |= carried
     return arrived

@@ -1,8 +1,8 @@
-"""Switches and what joins them, as plain numbers: what routes are worked out on.
+"""Switches and what joins them, as plain numbers: what routes are computed on.
 
 Links that run beside each other between two switches are one pair: routing uses them alike, and so all of them wait
 for the same buffers. Hosts are left out: nothing comes before what they send, and they take what is sent to them, so
-no circle goes through one.
+no cycle goes through one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 TIERS = {"leaf": 1, "spine": 2, "super-spine": 3}
-"""How high a switch stands, by its role; hosts hang on any of them."""
+"""How high a switch stands, by its role; hosts are attached to any of them."""
 UNKNOWN_TIER = 0
 
 
@@ -63,20 +63,20 @@ def wires_of(fabric: Fabric) -> Wires:
         if names.setdefault(switch.device, len(names)) == len(tiers):
             tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
     inside = len(names)
-    for way in fabric.beyond:
-        if way.role != "host" and names.setdefault(way.far, len(names)) == len(tiers):
-            tiers.append(TIERS.get(way.role, UNKNOWN_TIER))
+    for outside_link in fabric.beyond:
+        if outside_link.role != "host" and names.setdefault(outside_link.far, len(names)) == len(tiers):
+            tiers.append(TIERS.get(outside_link.role, UNKNOWN_TIER))
     number = {**names, **{switch.name: names[switch.device] for switch in fabric.switches}}
     attached = [here >= inside for here in names.values()]
     links = [dict[int, int]() for _ in names]
-    for (one, _), (other, _), to_host in _ends(fabric):
-        near = number.get(one)
+    for (near_name, _), (far_name, _), to_host in _ends(fabric):
+        near = number.get(near_name)
         if near is None:
             continue
         if to_host:
             attached[near] = True
             continue
-        far = number.get(other)
+        far = number.get(far_name)
         if far is not None and near != far:
             links[near][far] = links[far][near] = links[near].get(far, 0) + 1
     ports, outside = partial(_ports_between, fabric), frozenset(range(inside, len(names)))
@@ -88,8 +88,8 @@ def _ends(fabric: Fabric) -> Iterator[tuple[Pair, Pair, bool]]:
     """Yield both ends of all links, by switch and port, and whether the second is a host's."""
     for link in fabric.links:
         yield (link.a, link.a_port), (link.b, link.b_port), link.to_host
-    for way in fabric.beyond:
-        yield (way.switch, way.port), (way.far, ""), way.role == "host"
+    for outside_link in fabric.beyond:
+        yield (outside_link.switch, outside_link.port), (outside_link.far, ""), outside_link.role == "host"
 
 
 def _device(name: str) -> str:
@@ -98,14 +98,14 @@ def _device(name: str) -> str:
 
 def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
     """Return the ports of the first link of each pair; looked up when a person is shown them, and not before."""
-    asked, found = set(pairs), dict[tuple[str, str], tuple[str, str]]()
-    for one, other, _ in _ends(fabric):
-        near, far = _device(one[0]), _device(other[0])
-        if (near, far) in asked or (far, near) in asked:
-            ports = (":".join(one), ":".join(other))
-            found.setdefault((near, far), ports)
-            found.setdefault((far, near), ports[::-1])
-    return found
+    wanted, ports_of = set(pairs), dict[tuple[str, str], tuple[str, str]]()
+    for near_end, far_end, _ in _ends(fabric):
+        near, far = _device(near_end[0]), _device(far_end[0])
+        if (near, far) in wanted or (far, near) in wanted:
+            ports = (":".join(near_end), ":".join(far_end))
+            ports_of.setdefault((near, far), ports)
+            ports_of.setdefault((far, near), ports[::-1])
+    return ports_of
 
 
 def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
@@ -115,19 +115,21 @@ def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, in
     """
     if fabric.pfc_tiers is None:
         return frozenset()
-    made: dict[int, set[str]] = {}
+    unwanted_by_ports: dict[int, set[str]] = {}
     for switch in fabric.switches:
-        made.setdefault(id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted})
-    unwanted = {switch.name: made[id(switch.ports)] for switch in fabric.switches}
-    found: set[Pair] = set()
+        unwanted_by_ports.setdefault(
+            id(switch.ports), {port.name for port in switch.ports if port.pfc_unwanted}
+        )
+    unwanted = {switch.name: unwanted_by_ports[id(switch.ports)] for switch in fabric.switches}
+    lossy: set[Pair] = set()
     for link in fabric.links:
         if not link.to_host:
-            found |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
-            found |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
-    for way in fabric.beyond:
-        if way.port in unwanted[way.switch]:
-            found |= {(way.far, way.switch), (way.switch, way.far)}
-    pairs = ((number.get(near), number.get(far)) for near, far in found)
+            lossy |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
+            lossy |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
+    for outside_link in fabric.beyond:
+        if outside_link.port in unwanted[outside_link.switch]:
+            lossy |= {(outside_link.far, outside_link.switch), (outside_link.switch, outside_link.far)}
+    pairs = ((number.get(near), number.get(far)) for near, far in lossy)
     return frozenset((near, far) for near, far in pairs if near is not None and far is not None)
 
 
@@ -149,23 +151,23 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
 
 
 def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
-    """Return of each switch a number that it shares with all that links join it to, by ways past those ``beside``.
+    """Return of each switch a number that it shares with all that links join it to, by paths past those ``beside``.
 
     These themselves have -1.
     """
-    found: list[int | None] = [None] * len(wires.names)
+    part_of: list[int | None] = [None] * len(wires.names)
     for switch in beside:
-        found[switch] = -1
-    for root, known in enumerate(found):
+        part_of[switch] = -1
+    for root, known in enumerate(part_of):
         if known is not None:
             continue
-        found[root], waiting = root, [root]
+        part_of[root], waiting = root, [root]
         while waiting:
             for other in wires.links[waiting.pop()]:
-                if found[other] is None:
-                    found[other] = root
+                if part_of[other] is None:
+                    part_of[other] = root
                     waiting.append(other)
-    return [-1 if part is None else part for part in found]
+    return [-1 if part is None else part for part in part_of]
 
 
 def compact(wires: Wires, surplus: Collection[int]) -> Wires:

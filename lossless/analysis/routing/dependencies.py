@@ -1,6 +1,6 @@
-"""Whether buffers can wait for each other in a circle, and which turns let them.
+"""Whether buffers can wait for each other in a cycle, and which turns let them.
 
-That there is a circle does not say that a fabric stands still: it takes queues that are full all the way round. That
+That there is a cycle does not say that a fabric deadlocks: it takes queues that are full all the way round. That
 there is none says that it cannot: whatever waits for nothing moves, and then what waits for that. (S. Hu et al.,
 Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.routing.bounces import detours, first_turns, smallest
+from lossless.analysis.routing.bounces import detours, first_turns, least_cycle_length
 from lossless.analysis.routing.channels import parts
 from lossless.analysis.routing.flows import flows, lost_up_down
-from lossless.analysis.routing.moves import ending, shortest_path, up_down
+from lossless.analysis.routing.policies import ending, shortest_path, up_down
 from lossless.analysis.routing.symmetry import folded
-from lossless.analysis.routing.turns import TurnSet, Waits, turns
+from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
 from lossless.analysis.routing.valleys import valley
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.graphs.cycles import cycle, knots
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.bounces import Detour
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.moves import Moves
+    from lossless.analysis.routing.policies import PolicyMoves
 
 Policy = Literal["up-down", "shortest-path"]
 MEMBERS = 3
 """How many blocks of a family show all that any number of them can do.
 
-A circle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
-suffice for that, as three colours do for a ring of any length. Where ways begin and end can be in any of them, if only
+A cycle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
+suffice for that, as three colours do for a ring of any length. Where paths begin and end can be in any of them, if only
 both are not in one. Distances are the same while one is left.
 """
 
 
-class Question(NamedTuple):
+class RoutingQuestion(NamedTuple):
     """What is asked of wires; switches are named.
 
     ``bounces`` send up again what came to them from above; ``moved`` do so in a second priority, in which nothing is
@@ -51,8 +51,8 @@ class Question(NamedTuple):
     moved: frozenset[str] = frozenset()
 
 
-class Hop(NamedTuple):
-    """One wait of a circle: what has come from ``from_port`` and is buffered at ``to_port``.
+class CycleHop(NamedTuple):
+    """One wait of a cycle: what has come from ``from_port`` and is buffered at ``to_port``.
 
     ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` had it from above and
     sends it up.
@@ -66,58 +66,62 @@ class Hop(NamedTuple):
     up_again: bool
 
 
-class Verdict(NamedTuple):
+class RoutingVerdict(NamedTuple):
     """``circle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
-    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no way
+    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no path
     between them.
     """
 
-    circle: tuple[Hop, ...] = ()
+    cycle: tuple[CycleHop, ...] = ()
     valley: tuple[str, ...] | None = None
     lost: tuple[str, str] | None = None
 
 
-def judge(wires: Wires, question: Question) -> Verdict:
+def routing_verdict(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
     """Return what can be said of wires as they are."""
     if only_up_down(question) and not wires.outside:
-        return Verdict(lost=_lost(wires, lost_up_down(wires)))
-    few = reduced(wires, question, MEMBERS)
-    return judge_moves(few, moves_of(few, question), question)
+        return RoutingVerdict(lost=_lost(wires, lost_up_down(wires)))
+    folded_wires = reduced(wires, question, MEMBERS)
+    return moves_verdict(folded_wires, moves_of(folded_wires, question), question)
 
 
-def moves_of(wires: Wires, question: Question) -> Moves:
+def moves_of(wires: Wires, question: RoutingQuestion) -> PolicyMoves:
     """Return the moves that the policy of a question allows. What comes to a switch outside ends there."""
     moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
     return ending(moves, wires.outside) if wires.outside else moves
 
 
-def only_up_down(question: Question) -> bool:
+def only_up_down(question: RoutingQuestion) -> bool:
     """Return whether packets go up, then down, and nothing bounces.
 
-    Each channel on such a way ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
-    circle can close and nothing turns up again; ways can only be lost.
+    Each channel on such a path ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
+    cycle can close and nothing turns up again; paths can only be lost.
     """
     return question.policy == "up-down" and not (question.bounces or question.moved)
 
 
-def judge_moves(wires: Wires, moves: Moves, question: Question) -> Verdict:
+def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -> RoutingVerdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
-    found = flows(moves, wires.attached, wires.outside)
-    rising, bouncing = _all_rise(wires, moves, found.carried), _bouncing(wires, question)
-    circle = () if rising and not bouncing else _smallest(wires, moves, found, bouncing)
-    return Verdict(circle, None if rising else valley(wires, moves, found), _lost(wires, found.lost))
+    traffic = flows(moves, wires.attached, wires.outside)
+    rising, bouncing = _all_rise(wires, moves, traffic.carried), _bouncing(wires, question)
+    circle = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
+    return RoutingVerdict(
+        circle, None if rising else valley(wires, moves, traffic), _lost(wires, traffic.lost)
+    )
 
 
-def circle_beyond(wires: Wires, question: Question) -> tuple[Hop, ...]:
-    """Return a circle that closes where switches outside forward all to all, but nothing back to where it came from."""
-    few = reduced(wires, question, MEMBERS)
-    moves = moves_of(few, question)
-    found = flows(moves, few.attached, few.outside)
-    sets = [*turns(moves, found), list(_through(few, moves))]
-    return _circle(few, moves, sets, detours(few, moves, found, _bouncing(few, question)))
+def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
+    """Return a cycle that closes where switches outside forward all to all, but nothing back to where it came from."""
+    folded_wires = reduced(wires, question, MEMBERS)
+    moves = moves_of(folded_wires, question)
+    traffic = flows(moves, folded_wires.attached, folded_wires.outside)
+    sets = [*turns(moves, traffic), list(_through(folded_wires, moves))]
+    return _circle(
+        folded_wires, moves, sets, detours(folded_wires, moves, traffic, _bouncing(folded_wires, question))
+    )
 
 
-def _through(wires: Wires, moves: Moves) -> Iterator[TurnSet]:
+def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
     """Yield all turns at switches outside."""
     leaving: dict[int, list[int]] = {}
     for over, (at, _) in enumerate(moves.channels):
@@ -129,45 +133,47 @@ def _through(wires: Wires, moves: Moves) -> Iterator[TurnSet]:
             yield TurnSet([came], outs)
 
 
-def reduced(wires: Wires, question: Question, most: int) -> Wires:
+def reduced(wires: Wires, question: RoutingQuestion, most: int) -> Wires:
     """Return wires with at most ``most`` of what is alike; switches that bounce are told apart from others."""
     return folded(told_apart(wires, question), most)
 
 
-def told_apart(wires: Wires, question: Question) -> Wires:
+def told_apart(wires: Wires, question: RoutingQuestion) -> Wires:
     """Return wires in which switches that bounce have a mark, and those that do so in a second priority another."""
     marks = [1 if name in question.bounces else 2 * (name in question.moved) for name in wires.names]
     return wires._replace(marks=marks)
 
 
-def _bouncing(wires: Wires, question: Question) -> dict[int, bool]:
+def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
     """Return the switches that bounce, and whether in a second priority."""
     apart = question.bounces | question.moved
     return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
 
 
-def _smallest(wires: Wires, moves: Moves, found: Flows, bouncing: Mapping[int, bool]) -> tuple[Hop, ...]:
-    """Return a shortest circle. What leads from the first priority to the second never leads back."""
+def _smallest(
+    wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
+) -> tuple[CycleHop, ...]:
+    """Return a shortest cycle. What leads from the first priority to the second never leads back."""
     if not bouncing:
-        found = found._replace(carried=_coming_back(moves, found))
-        return _circle(wires, moves, list(turns(moves, found)), ()) if any(found.carried) else ()
+        traffic = traffic._replace(carried=_coming_back(moves, traffic))
+        return _circle(wires, moves, list(turns(moves, traffic)), ()) if any(traffic.carried) else ()
     if all(bouncing.values()) and _all_rise(wires, moves, [1] * len(moves.over)):
         return ()
-    sets = list(turns(moves, found))
-    circle = _circle(wires, moves, sets, first_turns(wires, moves, found, bouncing))
-    if len(circle) == smallest(wires, moves):
+    sets = list(turns(moves, traffic))
+    circle = _circle(wires, moves, sets, first_turns(wires, moves, traffic, bouncing))
+    if len(circle) == least_cycle_length(wires, moves):
         return circle
-    return _circle(wires, moves, sets, detours(wires, moves, found, bouncing))
+    return _circle(wires, moves, sets, detours(wires, moves, traffic, bouncing))
 
 
 def _circle(
-    wires: Wires, moves: Moves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
-) -> tuple[Hop, ...]:
-    """Return a shortest circle of waits, channels of the second priority numbered after those of the first."""
+    wires: Wires, moves: PolicyMoves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
+) -> tuple[CycleHop, ...]:
+    """Return a shortest cycle of waits, channels of the second priority numbered after those of the first."""
     channels = len(moves.channels)
-    waits = Waits(2 * channels if any(detour.after for detour in bounced) else channels)
-    for one in sets:
-        waits.add(list(_paused(wires, moves, one, 0, 0)))
+    waits = WaitGraph(2 * channels if any(detour.after for detour in bounced) else channels)
+    for turn_sets in sets:
+        waits.add(list(_paused(wires, moves, turn_sets, 0, 0)))
     for detour in bounced:
         waits.add(
             list(_paused(wires, moves, detour.turns, detour.before * channels, detour.after * channels))
@@ -175,14 +181,14 @@ def _circle(
     return _hops(wires, moves, cycle(waits.graph(), waits.channels))
 
 
-def _coming_back(moves: Moves, found: Flows) -> list[int]:
+def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
     """Return what is carried by channels that lead back to where they come from, by others.
 
     Whatever waits for itself in the end waits by these.
     """
     states, mixed = len(moves.at), _mixed(moves)
     tails, heads = array(NODE), array(NODE)
-    for carried, tail, head, over in zip(found.carried, moves.tails, moves.heads, moves.over, strict=True):
+    for carried, tail, head, over in zip(traffic.carried, moves.tails, moves.heads, moves.over, strict=True):
         if carried and over in mixed:
             tails.extend((tail, states + over))
             heads.extend((states + over, head))
@@ -190,18 +196,18 @@ def _coming_back(moves: Moves, found: Flows) -> list[int]:
             tails.append(tail)
             heads.append(head)
     part = [-1] * (states + (len(moves.channels) if mixed else 0))
-    for number, knot in enumerate(knots(from_edges(len(part), tails, heads))):
-        for node in knot:
+    for number, component in enumerate(knots(from_edges(len(part), tails, heads))):
+        for node in component:
             part[node] = number
     back = {
         over
         for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
         if part[head] >= 0 and (over in mixed or part[tail] == part[head])
     }
-    return [carried if over in back else 0 for carried, over in zip(found.carried, moves.over, strict=True)]
+    return [carried if over in back else 0 for carried, over in zip(traffic.carried, moves.over, strict=True)]
 
 
-def _mixed(moves: Moves) -> set[int]:
+def _mixed(moves: PolicyMoves) -> set[int]:
     """Return the channels that lead to several states: what comes from one of their tails goes on from all heads."""
     head_of: dict[int, int] = {}
     return {
@@ -211,8 +217,8 @@ def _mixed(moves: Moves) -> set[int]:
     }
 
 
-def _all_rise(wires: Wires, moves: Moves, carried: Sequence[int]) -> bool:
-    """Return whether every turn leads to a channel of a higher rank, which no circle could do all the way round.
+def _all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
+    """Return whether every turn leads to a channel of a higher rank, which no cycle could do all the way round.
 
     Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin. So
     none turns up again that came down.
@@ -225,7 +231,9 @@ def _all_rise(wires: Wires, moves: Moves, carried: Sequence[int]) -> bool:
     return next(_falling(moves, carried, ranks, ranks), None) is None
 
 
-def _falling(moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]) -> Iterator[int]:
+def _falling(
+    moves: PolicyMoves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
+) -> Iterator[int]:
     """Yield the states where something that comes by a channel leaves by one that ranks no higher.
 
     Channels have one rank for coming and one for leaving. What they carry is put together by rank, so that this takes
@@ -249,7 +257,7 @@ def _falling(moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Seq
 
 
 def _perhaps_falling(
-    moves: Moves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
+    moves: PolicyMoves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
 ) -> set[int]:
     """Return the states where anything comes by a channel that ranks as high as one that anything leaves by."""
     never = max(outs, default=0) + 1
@@ -268,7 +276,7 @@ def _perhaps_falling(
 
 
 def _paused(
-    wires: Wires, moves: Moves, sets: Sequence[TurnSet], before: int, after: int
+    wires: Wires, moves: PolicyMoves, sets: Sequence[TurnSet], before: int, after: int
 ) -> Iterator[TurnSet]:
     """Yield turns between channels that are paused, their numbers shifted by priority."""
     for ins, outs in sets:
@@ -278,15 +286,15 @@ def _paused(
         )
 
 
-def _hops(wires: Wires, moves: Moves, circle: Sequence[int]) -> tuple[Hop, ...]:
-    """Return a circle of channels in names, with what comes before each of them."""
+def _hops(wires: Wires, moves: PolicyMoves, circle: Sequence[int]) -> tuple[CycleHop, ...]:
+    """Return a cycle of channels in names, with what comes before each of them."""
     if not circle:
         return ()
     names, tiers = wires.names, wires.tiers
     channels = [moves.channels[node % len(moves.channels)] for node in circle]
     ports = wires.ports((names[near], names[far]) for near, far in channels)
     return tuple(
-        Hop(
+        CycleHop(
             names[near],
             names[far],
             *ports[names[near], names[far]],
@@ -298,9 +306,9 @@ def _hops(wires: Wires, moves: Moves, circle: Sequence[int]) -> tuple[Hop, ...]:
 
 
 def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
-    """Return two switches that links join, and that no way leads between.
+    """Return two switches that links join, and that no path leads between.
 
-    Where one can send to a switch outside that stands above, and such a one to the other, there may be a way.
+    Where one can send to a switch outside that stands above, and such a one to the other, there may be a path.
     """
     if not lost:
         return None

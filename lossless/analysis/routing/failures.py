@@ -1,11 +1,11 @@
 """What is left of a fabric when something fails: every case that could matter once, or as many as there is time for.
 
-So many links fail, or so many switches, never both: that is what an intent says must be borne.
+Up to so many links fail, or so many switches, never both: the failures to tolerate that an intent declares.
 
-Two cases that differ only in which of several blocks that are alike they strike leave the same fabric behind, with
-other names. So one is looked at of all that blocks that change places bring to each other. And a failure that ways
-have enough others beside shows nothing that was not seen without it. Both hold again for what is left, and so for a
-second failure after the first.
+Two cases that differ only in which of several identical blocks fails leave the same fabric behind, with other names. So
+one case is checked of all that symmetry makes the same (:class:`~lossless.analysis.routing.symmetry.Orbits`). And the
+failure of something whose paths have enough disjoint alternatives shows nothing that was not seen without it
+(:mod:`lossless.analysis.routing.path_diversity`). Both hold again for what is left, and so for a second failure.
 """
 
 from __future__ import annotations
@@ -15,8 +15,15 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import without
-from lossless.analysis.routing.dependencies import MEMBERS, judge, moves_of, only_up_down, reduced, told_apart
-from lossless.analysis.routing.spare import needed
+from lossless.analysis.routing.dependencies import (
+    MEMBERS,
+    moves_of,
+    only_up_down,
+    reduced,
+    routing_verdict,
+    told_apart,
+)
+from lossless.analysis.routing.path_diversity import critical_elements
 from lossless.analysis.routing.symmetry import Orbits, few_of, folded, twins
 from lossless.ground.basics.records import NamedTuple
 
@@ -24,17 +31,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.dependencies import Question, Verdict
+    from lossless.analysis.routing.dependencies import RoutingQuestion, RoutingVerdict
 
 MOST_WORK = 3_000_000
-"""Pairs of switches looked at, over all cases, before cases are drawn instead: about half a minute."""
+"""Pairs of switches checked, over all cases, before cases are drawn at random instead: about half a minute."""
 DRAWN = 300
 """Cases drawn. Where a share p of all cases shows something, n drawn at random show nothing with probability (1 - p)^n.
 That is 5 % where p is 1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred."""
 _SEED = 1
 
 
-class Strike(NamedTuple):
+class Failure(NamedTuple):
     """One thing that can fail: a switch, or all links of a pair, by name. ``links`` is how many failures that takes."""
 
     ends: tuple[str, ...]
@@ -44,70 +51,72 @@ class Strike(NamedTuple):
         return " - ".join(self.ends)
 
 
-class Borne(NamedTuple):
+class FailureBudget(NamedTuple):
     """How many links may fail at once, or how many switches."""
 
     links: int
     switches: int
 
 
-class Case(NamedTuple):
+class FailureCase(NamedTuple):
     """What has failed, and the wires that are left."""
 
-    failed: tuple[Strike, ...]
+    failed: tuple[Failure, ...]
     wires: Wires
 
     @property
     def cost(self) -> int:
         """How many failures it takes."""
-        return sum(strike.links for strike in self.failed)
+        return sum(failure.links for failure in self.failed)
 
 
-class Seen(NamedTuple):
+class VerdictAfterFailures(NamedTuple):
     """A verdict, and after which failures it holds."""
 
-    verdict: Verdict
-    failed: tuple[Strike, ...]
+    verdict: RoutingVerdict
+    failed: tuple[Failure, ...]
 
 
-class Outcome(NamedTuple):
-    """What was seen first of each kind, with as few failures as it takes; after a circle nothing more is looked for.
+class FailureOutcome(NamedTuple):
+    """What was seen first of each kind, with as few failures as it takes; after a cycle nothing more is looked for.
 
     ``cases`` is how many fabrics were looked at; unless some of them were ``drawn`` at random because there are more,
     they show what all show.
     """
 
-    circle: Seen | None = None
-    valley: Seen | None = None
-    lost: Seen | None = None
+    cycle: VerdictAfterFailures | None = None
+    valley: VerdictAfterFailures | None = None
+    lost: VerdictAfterFailures | None = None
     cases: int = 0
     drawn: bool = False
 
 
-def after_failures(wires: Wires, question: Question, borne: Borne) -> Outcome:
+def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudget) -> FailureOutcome:
     """Return what up to so many failures lead to, beginning with none."""
-    base = reduced(wires, question, MEMBERS + max(borne)) if any(borne) else wires
-    outcome = _looked_at(iter((Case((), base),)), question, Outcome())
+    base = reduced(wires, question, MEMBERS + max(budget)) if any(budget) else wires
+    outcome = _checked(iter((FailureCase((), base),)), question, FailureOutcome())
     if _settled(outcome, question):
         return outcome
-    failing = [_Cases(base, question, of, most) for of, most in zip(_KINDS, borne, strict=True) if most]
-    outcome = _looked_at(merge(*failing, key=_cost), question, outcome)
+    failing = [_Cases(base, question, of, most) for of, most in zip(_KINDS, budget, strict=True) if most]
+    outcome = _checked(merge(*failing, key=_cost), question, outcome)
     for cases in failing:
         if cases.too_many and not _settled(outcome, question):
             drawn = _some_cases(wires, question, list(cases.of(wires)), cases.most)
-            outcome = _looked_at(drawn, question, outcome)._replace(drawn=True)
+            outcome = _checked(drawn, question, outcome)._replace(drawn=True)
     return outcome
 
 
-def _looked_at(cases: Iterator[Case], question: Question, outcome: Outcome) -> Outcome:
+def _checked(
+    cases: Iterator[FailureCase], question: RoutingQuestion, outcome: FailureOutcome
+) -> FailureOutcome:
     """Add what cases show that was not seen with fewer failures."""
     for case in cases:
-        verdict = judge(case.wires, question)
-        seen = Seen(verdict, case.failed)
-        outcome = Outcome(
-            outcome.circle or (seen if verdict.circle else None),
-            outcome.valley or (seen if verdict.valley else None),
-            outcome.lost or (seen if verdict.lost else None),
+        verdict = routing_verdict(case.wires, question)
+        first_seen = VerdictAfterFailures(verdict, case.failed)
+        outcome = FailureOutcome(
+            outcome.cycle or (first_seen if verdict.cycle else None),
+            outcome.valley or (first_seen if verdict.valley else None),
+            outcome.lost or (first_seen if verdict.lost else None),
             outcome.cases + 1,
             outcome.drawn,
         )
@@ -116,30 +125,30 @@ def _looked_at(cases: Iterator[Case], question: Question, outcome: Outcome) -> O
     return outcome
 
 
-def _switches(wires: Wires) -> Iterator[Strike]:
+def _switches(wires: Wires) -> Iterator[Failure]:
     """Yield the switches that can fail: each is one failure."""
     for name, others in zip(wires.names, wires.links, strict=True):
         if others:
-            yield Strike((name,), 1)
+            yield Failure((name,), 1)
 
 
-def _links(wires: Wires) -> Iterator[Strike]:
+def _links(wires: Wires) -> Iterator[Failure]:
     """Yield the pairs whose links can fail: one failure for each link."""
     for near, far, count in wires.pairs():
-        yield Strike((wires.names[near], wires.names[far]), count)
+        yield Failure((wires.names[near], wires.names[far]), count)
 
 
-_KINDS: tuple[Callable[[Wires], Iterator[Strike]], ...] = (_links, _switches)
-"""What can fail, in the order of :class:`Borne`."""
+_KINDS: tuple[Callable[[Wires], Iterator[Failure]], ...] = (_links, _switches)
+"""What can fail, in the order of :class:`FailureBudget`."""
 
 
-def _cost(case: Case) -> int:
+def _cost(case: FailureCase) -> int:
     return case.cost
 
 
-def _settled(outcome: Outcome, question: Question) -> bool:
+def _settled(outcome: FailureOutcome, question: RoutingQuestion) -> bool:
     """Return whether further failures can show nothing worse than what has been seen."""
-    return outcome.circle is not None or (outcome.lost is not None and only_up_down(question))
+    return outcome.cycle is not None or (outcome.lost is not None and only_up_down(question))
 
 
 class _Cases:
@@ -150,14 +159,14 @@ class _Cases:
     """
 
     def __init__(
-        self, wires: Wires, question: Question, of: Callable[[Wires], Iterator[Strike]], most: int
+        self, wires: Wires, question: RoutingQuestion, of: Callable[[Wires], Iterator[Failure]], most: int
     ) -> None:
         self.of, self.most, self.too_many = of, most, False
         self._question, self._work = question, 0
-        self._by_cost: list[dict[frozenset[Strike], Case]] = [{} for _ in range(most + 1)]
-        self._by_cost[0][frozenset()] = Case((), wires)
+        self._by_cost: list[dict[frozenset[Failure], FailureCase]] = [{} for _ in range(most + 1)]
+        self._by_cost[0][frozenset()] = FailureCase((), wires)
 
-    def __iter__(self) -> Iterator[Case]:
+    def __iter__(self) -> Iterator[FailureCase]:
         last = self.most - 1
         for cost in range(self.most):
             yield from self._by_cost[cost].values() if cost else ()
@@ -168,21 +177,23 @@ class _Cases:
                 if self.too_many:
                     return
 
-    def _after(self, case: Case, cost: int) -> Iterator[Case]:
+    def _after(self, case: FailureCase, cost: int) -> Iterator[FailureCase]:
         """Yield the cases with one failure more; stop when there is no time for more."""
         remaining, size = self.most - cost, sum(map(len, case.wires.links)) // 2
-        few = folded(case.wires, MEMBERS + remaining)
-        for strike in self._strikes(few, remaining):
-            failed, found = (*case.failed, strike), self._by_cost[cost + strike.links]
+        folded_wires = folded(case.wires, MEMBERS + remaining)
+        for failure in self._strikes(folded_wires, remaining):
+            failed, known = (*case.failed, failure), self._by_cost[cost + failure.links]
             self._work += size
             self.too_many = self._work > MOST_WORK
             if self.too_many:
                 return
-            if frozenset(failed) not in found:
-                after = found[frozenset(failed)] = Case(failed, struck(few, strike))
-                yield after
+            if frozenset(failed) not in known:
+                next_case = known[frozenset(failed)] = FailureCase(
+                    failed, after_failure(folded_wires, failure)
+                )
+                yield next_case
 
-    def _strikes(self, wires: Wires, failures: int) -> Iterator[Strike]:
+    def _strikes(self, wires: Wires, failures: int) -> Iterator[Failure]:
         """Yield what can fail, one of each kind.
 
         Only what must fail, or some of it, for up to so many ``failures`` to change anything.
@@ -192,57 +203,59 @@ class _Cases:
         if matters is not None and not matters:
             return
         orbits, seen = Orbits(wires), set[object]()
-        for strike in self.of(wires):
-            ends = tuple(sorted(number[name] for name in strike.ends))
-            if strike.links > failures or not (matters is None or ends in matters):
+        for failure in self.of(wires):
+            ends = tuple(sorted(number[name] for name in failure.ends))
+            if failure.links > failures or not (matters is None or ends in matters):
                 continue
             kind = orbits.of(ends)
             if kind not in seen:
                 seen.add(kind)
-                yield strike
+                yield failure
 
     def _that_matter(self, wires: Wires, failures: int) -> frozenset[tuple[int, ...]] | None:
         """Return the ends that could change anything by failing; None where any could.
 
-        What is bounced goes on from switches above, which may have fewer ways than hosts have.
+        What is bounced goes on from switches above, which may have fewer paths than hosts have.
         """
         if self._question.bounces or self._question.moved:
             return None
-        switches, pairs = needed(wires, moves_of(wires, self._question), failures)
+        switches, pairs = critical_elements(wires, moves_of(wires, self._question), failures)
         return frozenset((*((switch,) for switch in switches), *pairs))
 
 
-def struck(wires: Wires, strike: Strike) -> Wires:
+def after_failure(wires: Wires, failure: Failure) -> Wires:
     """Return what is left after one failure."""
-    numbers = tuple(wires.names.index(name) for name in strike.ends)
+    numbers = tuple(wires.names.index(name) for name in failure.ends)
     if len(numbers) == 1:
         return without(wires, numbers)
     return without(wires, pairs=((numbers[0], numbers[1]),))
 
 
-def _some_cases(wires: Wires, question: Question, possible: Sequence[Strike], most: int) -> Iterator[Case]:
-    """Yield cases of so many failures, drawn from all there are; few switches of a kind stand by what is struck."""
+def _some_cases(
+    wires: Wires, question: RoutingQuestion, possible: Sequence[Failure], most: int
+) -> Iterator[FailureCase]:
+    """Yield cases of so many failures, drawn from all there are, with few of the identical switches kept."""
     marked_apart = told_apart(wires, question)
     alike = twins(marked_apart)
     number = {name: place for place, name in enumerate(wires.names)}
     random = Random(_SEED)
     for _ in range(DRAWN):
         drawn = _drawn(random, possible, most)
-        kept = {number[name] for strike in drawn for name in strike.ends}
-        case = Case((), few_of(marked_apart, alike, MEMBERS, kept))
-        for strike in drawn:
-            case = Case((*case.failed, strike), struck(case.wires, strike))
+        kept = {number[name] for failure in drawn for name in failure.ends}
+        case = FailureCase((), few_of(marked_apart, alike, MEMBERS, kept))
+        for failure in drawn:
+            case = FailureCase((*case.failed, failure), after_failure(case.wires, failure))
         yield case
 
 
-def _drawn(random: Random, possible: Sequence[Strike], most: int) -> list[Strike]:
+def _drawn(random: Random, possible: Sequence[Failure], most: int) -> list[Failure]:
     """Return strikes that add up to so many failures, or to as many as there can be."""
-    drawn, left = list[Strike](), most
+    drawn, left = list[Failure](), most
     while left:
-        strike = random.choice(possible)
-        if strike not in drawn and strike.links <= left:
-            drawn.append(strike)
-            left -= strike.links
-        elif not any(one.links <= left and one not in drawn for one in possible):
+        failure = random.choice(possible)
+        if failure not in drawn and failure.links <= left:
+            drawn.append(failure)
+            left -= failure.links
+        elif not any(other.links <= left and other not in drawn for other in possible):
             break
     return drawn

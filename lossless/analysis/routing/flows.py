@@ -1,6 +1,6 @@
 """Which moves carry traffic to which switches: for all destinations at once, one bit each.
 
-A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest way; what
+A destination is a switch with hosts. Work is a few passes over all moves, one for each hop of the longest path; what
 a pass does for a thousand destinations is one operation on numbers of a thousand bits.
 """
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.moves import Moves
+    from lossless.analysis.routing.policies import PolicyMoves
 
 
-class Ways(NamedTuple):
-    """All shortest ways to all destinations, which are bits in the order of ``destinations``.
+class ShortestPaths(NamedTuple):
+    """All shortest paths to all destinations, which are bits in the order of ``destinations``.
 
     ``layers`` has by hops, of each state, the destinations that are so far away; ``hops`` of each move those that it
-    leads nearer to; ``reached`` of each state all that it has a way to. ``own`` is the bit of each destination.
+    leads nearer to; ``reached`` of each state all that it has a path to. ``own`` is the bit of each destination.
     """
 
     destinations: Sequence[int]
@@ -33,13 +33,13 @@ class Ways(NamedTuple):
     reached: Sequence[int]
 
     def others(self, switch: int) -> int:
-        """Return what a switch with hosts has a way to, beside itself."""
+        """Return what a switch with hosts has a path to, beside itself."""
         return self.reached[switch] & ~self.own[switch]
 
 
 class Flows(NamedTuple):
     """``carried`` has of each move the destinations of what it carries, as bits; ``lost`` of each switch with hosts
-    those that no way leads to.
+    those that no path leads to.
     """
 
     carried: Sequence[int]
@@ -47,28 +47,28 @@ class Flows(NamedTuple):
     destinations: Sequence[int]
 
 
-def flows(moves: Moves, attached: Sequence[bool], outside: Collection[int] = ()) -> Flows:
-    """Return what is carried where all hosts send to all others by all shortest ways.
+def flows(moves: PolicyMoves, attached: Sequence[bool], outside: Collection[int] = ()) -> Flows:
+    """Return what is carried where all hosts send to all others by all shortest paths.
 
-    Switches outside send to all but each other: they have ways of their own for that.
+    Switches outside send to all but each other: they have paths of their own for that.
     """
-    found = ways(moves, attached)
-    apart = sum(found.own[switch] for switch in outside if switch in found.own)
-    sent = {s: found.others(s) & ~(apart if s in outside else 0) for s in found.destinations}
-    return Flows(carried(moves, found, sent), _lost(found.destinations, found.reached), found.destinations)
+    paths = shortest_paths(moves, attached)
+    apart = sum(paths.own[switch] for switch in outside if switch in paths.own)
+    sent = {s: paths.others(s) & ~(apart if s in outside else 0) for s in paths.destinations}
+    return Flows(carried(moves, paths, sent), _lost(paths.destinations, paths.reached), paths.destinations)
 
 
-def flows_of(moves: Moves, attached: Sequence[bool], sent: Mapping[int, int]) -> Flows:
+def flows_of(moves: PolicyMoves, attached: Sequence[bool], sent: Mapping[int, int]) -> Flows:
     """Return what is carried where some switches alone send, each to some of the switches with hosts."""
-    found = ways(moves, attached)
-    wanted = {s: bits & found.reached[s] & ~found.own.get(s, 0) for s, bits in sent.items()}
-    return Flows(carried(moves, found, wanted), {}, found.destinations)
+    paths = shortest_paths(moves, attached)
+    wanted = {s: bits & paths.reached[s] & ~paths.own.get(s, 0) for s, bits in sent.items()}
+    return Flows(carried(moves, paths, wanted), {}, paths.destinations)
 
 
 def lost_up_down(wires: Wires) -> dict[int, int]:
-    """Return, of switches with hosts, the destinations that no way up, level at most once, and down leads to.
+    """Return, of switches with hosts, the destinations that no path up, level at most once, and down leads to.
 
-    Where only that is asked, ways need not be told by their hops, nor by their moves.
+    Where only that is asked, paths need not be told by their hops, nor by their moves.
     """
     destinations, own = _bits(wires.attached)
     links, tiers = wires.links, wires.tiers
@@ -80,13 +80,13 @@ def lost_up_down(wires: Wires) -> dict[int, int]:
                 reached[switch] |= reached[other]
     down, everything = reached[:], (1 << len(destinations)) - 1
     for switch in reversed(order):
-        found = reached[switch]
+        here = reached[switch]
         for other in links[switch]:
-            if found == everything:
+            if here == everything:
                 break
             if tiers[other] >= tiers[switch]:
-                found |= down[other] if tiers[other] == tiers[switch] else reached[other]
-        reached[switch] = everything if found == everything else found
+                here |= down[other] if tiers[other] == tiers[switch] else reached[other]
+        reached[switch] = everything if here == everything else here
     return _lost(destinations, reached)
 
 
@@ -101,8 +101,8 @@ def _bits(attached: Sequence[bool]) -> tuple[list[int], dict[int, int]]:
     return destinations, {switch: 1 << place for place, switch in enumerate(destinations)}
 
 
-def ways(moves: Moves, attached: Sequence[bool], ends: Collection[int] = ()) -> Ways:
-    """Return the shortest ways between switches with hosts; nothing goes on from ``ends``."""
+def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collection[int] = ()) -> ShortestPaths:
+    """Return the shortest paths between switches with hosts; nothing goes on from ``ends``."""
     destinations, own = _bits(attached)
     into: list[list[int]] = [[] for _ in moves.at]
     for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
@@ -110,37 +110,37 @@ def ways(moves: Moves, attached: Sequence[bool], ends: Collection[int] = ()) -> 
             into[head].append(move)
     reached = [own.get(switch, 0) for switch in moves.at]
     layers, hops = _layered(moves, into, reached)
-    return Ways(destinations, own, layers, hops, reached)
+    return ShortestPaths(destinations, own, layers, hops, reached)
 
 
 def _layered(
-    moves: Moves, into: Sequence[Sequence[int]], reached: list[int]
+    moves: PolicyMoves, into: Sequence[Sequence[int]], reached: list[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
     """Walk from all destinations at once; return what each state finds at each distance, and by which moves."""
     tails, hops = moves.tails, [0] * len(moves.tails)
     everything = reduce(or_, reached, 0)
-    missing = [everything ^ found for found in reached]
-    layer = {state: found for state, found in enumerate(reached) if found}
+    missing = [everything ^ destination_bits for destination_bits in reached]
+    layer = {state: destination_bits for state, destination_bits in enumerate(reached) if destination_bits}
     layers = [layer]
     while layer:
         new: dict[int, int] = {}
-        for state, found in layer.items():
+        for state, destination_bits in layer.items():
             for move in into[state]:
                 tail = tails[move]
-                if fresh := found & missing[tail]:
+                if fresh := destination_bits & missing[tail]:
                     # Of long numbers that are the same one is kept: with many destinations memory decides.
-                    fresh = found if fresh == found else fresh
+                    fresh = destination_bits if fresh == destination_bits else fresh
                     new[tail] = new[tail] | fresh if tail in new else fresh
                     hops[move] = hops[move] | fresh if hops[move] else fresh
-        for state, found in new.items():
-            reached[state] |= found
-            missing[state] ^= found
+        for state, destination_bits in new.items():
+            reached[state] |= destination_bits
+            missing[state] ^= destination_bits
         layers.append(new)
         layer = new
     return layers, hops
 
 
-def carried(moves: Moves, found: Ways, sent: dict[int, int]) -> list[int]:
+def carried(moves: PolicyMoves, paths: ShortestPaths, sent: dict[int, int]) -> list[int]:
     """Return what each move carries of what is ``sent`` by switches, to which destinations.
 
     It goes on from the farthest states first.
@@ -149,8 +149,8 @@ def carried(moves: Moves, found: Ways, sent: dict[int, int]) -> list[int]:
     for move, tail in enumerate(moves.tails):
         out[tail].append(move)
     waiting = [sent.get(state, 0) for state in range(len(out))]
-    by_move, hops, heads = [0] * len(moves.tails), found.hops, moves.heads
-    for layer in reversed(found.layers[1:]):
+    by_move, hops, heads = [0] * len(moves.tails), paths.hops, moves.heads
+    for layer in reversed(paths.layers[1:]):
         for state, far in layer.items():
             here = waiting[state] & far
             if not here:

@@ -61,13 +61,13 @@ def twins(wires: Wires) -> list[Family]:
     rough: dict[object, list[int]] = {}
     for switch, others in enumerate(wires.links):
         rough.setdefault((_own(wires, switch), len(others), sum(others)), []).append(switch)
-    found: dict[object, list[Block]] = {}
-    for perhaps in rough.values():
-        for switch in perhaps if len(perhaps) > 1 else ():
+    by_links: dict[object, list[Block]] = {}
+    for candidates in rough.values():
+        for switch in candidates if len(candidates) > 1 else ():
             others = wires.links[switch]
             links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
-            found.setdefault((_own(wires, switch), links), []).append((switch,))
-    return [family for family in found.values() if len(family) > 1]
+            by_links.setdefault((_own(wires, switch), links), []).append((switch,))
+    return [family for family in by_links.values() if len(family) > 1]
 
 
 def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
@@ -80,7 +80,7 @@ def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[
 
 
 def _link(wires: Wires, near: int, far: int) -> int:
-    """Return what is to be told of the links from one switch to another: how many, and in which ways they pause."""
+    """Return what distinguishes the links from one switch to another: how many, and in which directions they pause."""
     return wires.links[near][far] * 4 + 2 * ((near, far) in wires.lossy) + ((far, near) in wires.lossy)
 
 
@@ -123,14 +123,14 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
     for block in members.values():
         sizes = sorted((*_own(wires, switch), len(wires.links[switch])) for switch in block)
         rough.setdefault(tuple(sizes), []).append(block)
-    found: dict[object, list[Block]] = {}
+    by_form: dict[object, list[Block]] = {}
     for blocks in rough.values():
         if len(blocks) > most:
             form = _Form(wires)
             for block in blocks:
                 ordered, drawn = form.of(block)
-                found.setdefault(drawn, []).append(ordered)
-    return [family for family in found.values() if len(family) > most]
+                by_form.setdefault(drawn, []).append(ordered)
+    return [family for family in by_form.values() if len(family) > most]
 
 
 class _Form:
@@ -179,10 +179,10 @@ class _Form:
                 s: self._colour((own, tuple(sorted((kind, colours[far]) for kind, far in within[s]))))
                 for s, own in colours.items()
             }
-            found = len(set(finer.values()))
-            if found == count:
+            finer_count = len(set(finer.values()))
+            if finer_count == count:
                 break
-            colours, count = finer, found
+            colours, count = finer, finer_count
         return colours
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.moves import Moves
+    from lossless.analysis.routing.policies import PolicyMoves
 
 _FEW = 16
 """Sets below this many edges per channel are written out; ranges would cost as much."""
@@ -30,9 +30,11 @@ class TurnSet(NamedTuple):
     outs: Sequence[int]
 
 
-def turns(moves: Moves, found: Flows, states: Collection[int] | None = None) -> Iterator[list[TurnSet]]:
+def turns(
+    moves: PolicyMoves, traffic: Flows, states: Collection[int] | None = None
+) -> Iterator[list[TurnSet]]:
     """Yield the turns of each state, or of some: traffic comes by a channel, and some of it may leave by another."""
-    ins, outs = _by_state(moves, moves.heads, found, states), _by_state(moves, moves.tails, found, states)
+    ins, outs = _by_state(moves, moves.heads, traffic, states), _by_state(moves, moves.tails, traffic, states)
     for state, coming in ins.items():
         leaving = outs.get(state)
         if leaving:
@@ -40,11 +42,11 @@ def turns(moves: Moves, found: Flows, states: Collection[int] | None = None) -> 
 
 
 def _by_state(
-    moves: Moves, at: Sequence[int], found: Flows, states: Collection[int] | None
+    moves: PolicyMoves, at: Sequence[int], traffic: Flows, states: Collection[int] | None
 ) -> dict[int, dict[int, list[int]]]:
     """Return the channels of moves that carry anything, by state and by what they carry."""
     by_state: dict[int, dict[int, list[int]]] = {}
-    for move, carried in enumerate(found.carried):
+    for move, carried in enumerate(traffic.carried):
         if carried and (states is None or at[move] in states):
             by_state.setdefault(at[move], {}).setdefault(carried, []).append(moves.over[move])
     return by_state
@@ -64,7 +66,7 @@ def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterat
         yield TurnSet(list(dict.fromkeys(ins)), list(dict.fromkeys(outs)))
 
 
-class Waits:
+class WaitGraph:
     """The graph of what waits for what, being built: channels first, then nodes that stand for sets."""
 
     def __init__(self, channels: int) -> None:
@@ -74,14 +76,14 @@ class Waits:
 
     def add(self, sets: Sequence[TurnSet]) -> None:
         """Add the turns of one switch, written out or by ranges, whichever has fewer edges."""
-        channels = {channel for one in sets for channel in one.ins}
-        if sum(len(one.ins) for one in sets) <= _FEW * len(channels):
-            for one in sets:
-                self._join(one.ins, one.outs)
+        channels = {channel for turn_set in sets for channel in turn_set.ins}
+        if sum(len(turn_set.ins) for turn_set in sets) <= _FEW * len(channels):
+            for turn_set in sets:
+                self._join(turn_set.ins, turn_set.outs)
             return
         ranges = _Ranges(sorted(channels), self)
-        for one in sets:
-            self._join(ranges.of(one.ins), one.outs)
+        for turn_set in sets:
+            self._join(ranges.of(turn_set.ins), turn_set.outs)
 
     def node(self) -> int:
         """Return a new node."""
@@ -108,7 +110,7 @@ class Waits:
 class _Ranges:
     """A tree over channels: the node of each range that was asked for, with edges from all channels in it."""
 
-    def __init__(self, channels: Sequence[int], waits: Waits) -> None:
+    def __init__(self, channels: Sequence[int], waits: WaitGraph) -> None:
         self._channels, self._waits = channels, waits
         self._place = {channel: place for place, channel in enumerate(channels)}
         self._made: dict[tuple[int, int], int] = {}
@@ -116,12 +118,12 @@ class _Ranges:
     def of(self, channels: Sequence[int]) -> list[int]:
         """Return nodes that stand for these channels, and for no others."""
         places = sorted(self._place[channel] for channel in channels)
-        found, start = list[int](), 0
+        nodes, start = list[int](), 0
         for index in range(1, len(places) + 1):
             if index == len(places) or places[index] != places[index - 1] + 1:
-                found += self._cover(0, len(self._channels), places[start], places[index - 1] + 1)
+                nodes += self._cover(0, len(self._channels), places[start], places[index - 1] + 1)
                 start = index
-        return found
+        return nodes
 
     def _cover(self, low: int, high: int, start: int, end: int) -> list[int]:
         """Return the nodes of those halves of halves of ``low`` to ``high`` that make up ``start`` to ``end``."""

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.moves import Moves
+    from lossless.analysis.routing.policies import PolicyMoves
 
 
-def valley(wires: Wires, moves: Moves, found: Flows) -> tuple[str, ...] | None:
+def valley(wires: Wires, moves: PolicyMoves, traffic: Flows) -> tuple[str, ...] | None:
     """Return the switches of a valley in order, None where routes have none."""
     slopes = [_slope(wires, near, far) for near, far in moves.channels]
-    came = _came_down(moves, found, slopes)
-    for move, carried in enumerate(found.carried):
+    came = _came_down(moves, traffic, slopes)
+    for move, carried in enumerate(traffic.carried):
         low = moves.tails[move]
         if slopes[moves.over[move]] == 1 and (common := carried & came[low]):
-            switches = [*_down_to(moves, found, slopes, low, common & -common), moves.at[moves.heads[move]]]
+            switches = [*_down_to(moves, traffic, slopes, low, common & -common), moves.at[moves.heads[move]]]
             return tuple(wires.names[switch] for switch in switches)
     return None
 
@@ -35,11 +35,11 @@ def _slope(wires: Wires, near: int, far: int) -> int | None:
     return (above > below) - (above < below) if known else None
 
 
-def _came_down(moves: Moves, found: Flows, slopes: Sequence[int | None]) -> list[int]:
+def _came_down(moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None]) -> list[int]:
     """Return by state the destinations of what came to it from above, and perhaps on from peer to peer."""
     came = [0] * len(moves.at)
     level = list[int]()
-    for move, carried in enumerate(found.carried):
+    for move, carried in enumerate(traffic.carried):
         slope = slopes[moves.over[move]]
         if slope == -1:
             came[moves.heads[move]] |= carried
@@ -49,26 +49,28 @@ def _came_down(moves: Moves, found: Flows, slopes: Sequence[int | None]) -> list
     while news:
         news = False
         for move in level:
-            more = found.carried[move] & came[moves.tails[move]] & ~came[moves.heads[move]]
+            more = traffic.carried[move] & came[moves.tails[move]] & ~came[moves.heads[move]]
             came[moves.heads[move]] |= more
             news = news or more != 0
     return came
 
 
-def _down_to(moves: Moves, found: Flows, slopes: Sequence[int | None], state: int, bit: int) -> list[int]:
+def _down_to(
+    moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None], state: int, bit: int
+) -> list[int]:
     """Return the switches by which packets to one destination came from above to a state."""
     before: dict[int, int] = {}
     states = [state]
     for here in states:
-        for move, carried in enumerate(found.carried):
+        for move, carried in enumerate(traffic.carried):
             tail = moves.tails[move]
             if moves.heads[move] != here or not carried & bit:
                 continue
             if slopes[moves.over[move]] == -1:
-                way = [tail, here]
-                while way[-1] != state:
-                    way.append(before[way[-1]])
-                return [moves.at[one] for one in way]
+                path = [tail, here]
+                while path[-1] != state:
+                    path.append(before[path[-1]])
+                return [moves.at[state_on_path] for state_on_path in path]
             if slopes[moves.over[move]] == 0 and tail not in before:
                 before[tail] = here
                 states.append(tail)

@@ -15,7 +15,7 @@ from lossless.analysis.opensm.netfile import simulation_of
 from lossless.analysis.opensm.run import live
 from lossless.analysis.routing.infiniband.torus import torus_levels
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from tests.analysis.opensm.test_routes import files_for, plant_in
+from tests.analysis.opensm.test_routes import files_for, graph_of
 from tests.subnets import torus
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ def test_levels_that_opensm_answers_for_torus_2qos_are_the_datelines_that_a_path
     tools: Tools, tmp_path: Path
 ) -> None:
     subnet = with_derived_guids(torus((5, 3), 2, "torus-2QoS", qos="TRUE"))
-    plant, files = plant_in(subnet), files_for(subnet)
+    graph, files = graph_of(subnet), files_for(subnet)
     configuration = write_files(tmp_path, files, files["opensm.conf"])
     with live(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet)) as up:
-        routes = routes_in(up.text("opensm-lfts.dump"), plant, subnet)
-        places = places_in(up.text("opensm-torus.dump"), plant)
-        asked = asked_lanes(up, plant, routes, subnet, seat_of(subnet), 15)
+        routes = routes_in(up.text("opensm-lfts.dump"), graph, subnet)
+        places = places_in(up.text("opensm-torus.dump"), graph)
+        asked = asked_lanes(up, graph, routes, subnet, seat_of(subnet), 15)
     assert places is not None
     assert asked is not None
-    computed = torus_levels(plant, routes, places)
+    computed = torus_levels(graph, routes, places)
     apart = [
         (hca, column)
         for column, owner in enumerate(routes.owners)
-        for hca in range(len(plant.hcas))
-        if plant.attached[hca].switch != plant.attached[owner].switch
+        for hca in range(len(graph.hcas))
+        if graph.attached[hca].switch != graph.attached[owner].switch
     ]
     assert {path: asked.level(*path) for path in apart} == {path: computed(*path) for path in apart}
     assert {computed(*path) for path in apart} == {0, 1, 2, 3}

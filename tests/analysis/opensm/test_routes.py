@@ -13,9 +13,9 @@ from lossless.analysis.opensm.dumps import routes_in
 from lossless.analysis.opensm.netfile import simulation_of
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import sweep
-from lossless.analysis.routing.infiniband.channels import plant_of
-from lossless.analysis.routing.infiniband.credit_loops import judge_routes, judge_subnet, roots_of
-from lossless.analysis.routing.infiniband.engines import dor, found_roots, minhop, updn
+from lossless.analysis.routing.infiniband.channels import subnet_graph
+from lossless.analysis.routing.infiniband.credit_loops import roots_of, routes_verdict, subnet_verdict
+from lossless.analysis.routing.infiniband.engines import detected_roots, dor, minhop, updn
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 from tests.torus_file import NAME, torus_lines
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.analysis.opensm.tools import Tools
-    from lossless.analysis.routing.infiniband.channels import Plant
-    from lossless.analysis.routing.infiniband.routes import Routes
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.analysis.routing.infiniband.routes import SubnetRoutes
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def plant_in(subnet: Subnet) -> Plant:
-    plant = plant_of(subnet)
-    assert not isinstance(plant, str)
-    return plant
+def graph_of(subnet: Subnet) -> SubnetGraph:
+    graph = subnet_graph(subnet)
+    assert not isinstance(graph, str)
+    return graph
 
 
 def files_for(subnet: Subnet) -> dict[str, str]:
@@ -39,16 +39,16 @@ def files_for(subnet: Subnet) -> dict[str, str]:
     lines = [f"{option.key} {option.text}" for option in subnet.options]
     files, roots = {}, roots_of(subnet)
     if roots is not None:
-        files["roots.conf"] = "".join(f"0x{plant_in(subnet).guids[root]:016x}\n" for root in sorted(roots))
+        files["roots.conf"] = "".join(f"0x{graph_of(subnet).guids[root]:016x}\n" for root in sorted(roots))
         lines.append("root_guid_file /etc/opensm/roots.conf")
     if torus_lines(subnet):
         files[NAME] = "\n".join(torus_lines(subnet)) + "\n"
     return {"opensm.conf": "\n".join(lines) + "\n", **files}
 
 
-def updn_of(plant: Plant, subnet: Subnet) -> Routes:
+def updn_of(graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
     roots = roots_of(subnet)
-    return updn(plant, found_roots(plant) if roots is None else roots)
+    return updn(graph, detected_roots(graph) if roots is None else roots)
 
 
 def without_roots(subnet: Subnet) -> Subnet:
@@ -66,9 +66,9 @@ def uneven(subnet: Subnet) -> Subnet:
     )
 
 
-COMPUTED: dict[str, Callable[[Plant, Subnet], Routes]] = {
-    "minhop": lambda plant, _: minhop(plant),
-    "dor": lambda plant, _: dor(plant),
+COMPUTED: dict[str, Callable[[SubnetGraph, Subnet], SubnetRoutes]] = {
+    "minhop": lambda graph, _: minhop(graph),
+    "dor": lambda graph, _: dor(graph),
     "updn": updn_of,
 }
 SHAPES: dict[str, Callable[[str], Subnet]] = {
@@ -94,21 +94,21 @@ def test_computed_tables_are_those_that_opensm_dumps(
     shape: str, engine: str, tools: Tools, tmp_path: Path
 ) -> None:
     subnet = SHAPES[shape](engine)
-    if engine == "updn" and not (roots_of(subnet) or found_roots(plant_in(subnet))):
+    if engine == "updn" and not (roots_of(subnet) or detected_roots(graph_of(subnet))):
         pytest.skip("updn finds no roots here, and gives up")
-    plant, files = plant_in(subnet), files_for(subnet)
+    graph, files = graph_of(subnet), files_for(subnet)
     configuration = write_files(tmp_path, files, files["opensm.conf"])
     ran = sweep(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet))
     said = sweep_of(ran.text("opensm.log").splitlines())
     assert (said.up, said.engine) == (True, engine)
-    dumped = routes_in(ran.text("opensm-lfts.dump"), plant, subnet)
-    computed = COMPUTED[engine](plant, subnet)
+    dumped = routes_in(ran.text("opensm-lfts.dump"), graph, subnet)
+    computed = COMPUTED[engine](graph, subnet)
     columns = {owner: column for column, owner in enumerate(dumped.owners)}
     for switch, table in enumerate(computed.tables):
-        there = [dumped.tables[switch][columns[hca]] for hca in range(len(plant.hcas))]
-        assert list(table) == there, plant.switches[switch].name
-    ours = judge_routes(plant, computed, engine, "computed")
-    theirs = judge_routes(plant, dumped, engine, "dumped")
+        there = [dumped.tables[switch][columns[hca]] for hca in range(len(graph.hcas))]
+        assert list(table) == there, graph.switches[switch].name
+    ours = routes_verdict(graph, computed, engine, "computed")
+    theirs = routes_verdict(graph, dumped, engine, "dumped")
     assert (ours.state, len(ours.loop)) == (theirs.state, len(theirs.loop))
 
 
@@ -145,7 +145,7 @@ def test_opensm_itself_has_or_has_not_credit_loops(
     found = judge(tools, made, files_for(made))
     assert found.swept is not None
     assert (found.swept.sweep.engine, found.credits.state) == (engine, state), found.complaints
-    computed = judge_subnet(made)
+    computed = subnet_verdict(made)
     assert computed.state in (state, "unproven")
     if engine == found.intended and state == "free":
         assert found.complaints == ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from lossless.analysis.routing.channels import Wires
-from lossless.analysis.routing.moves import Moves
+from lossless.analysis.routing.policies import PolicyMoves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ def _next(place: tuple[int, ...], sides: tuple[int, ...], axis: int, step: int) 
     return (*place[:axis], (place[axis] + step) % sides[axis], *place[axis + 1 :])
 
 
-def dimension_order(sides: tuple[int, ...], *, datelines: bool) -> Moves:
+def dimension_order(sides: tuple[int, ...], *, datelines: bool) -> PolicyMoves:
     """Return the moves of a torus that is routed one dimension after the other.
 
     With datelines a packet changes to a second virtual lane where it crosses the seam of a ring; a lane of a link is
@@ -102,7 +102,7 @@ def dimension_order(sides: tuple[int, ...], *, datelines: bool) -> Moves:
             channels.append(key[:2])
         found.append((number[place, axis, lane], number[there, following, over], lane_of[key]))
     tails, heads, over_channels = zip(*found, strict=True)
-    return Moves([switch[place] for place, _, _ in states], tails, heads, over_channels, channels)
+    return PolicyMoves([switch[place] for place, _, _ in states], tails, heads, over_channels, channels)
 
 
 @st.composite

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.routing.channels import without
-from lossless.analysis.routing.dependencies import Question, judge, judge_moves
-from lossless.analysis.routing.failures import Borne, after_failures
+from lossless.analysis.routing.dependencies import RoutingQuestion, moves_verdict, routing_verdict
+from lossless.analysis.routing.failures import FailureBudget, after_failures
 from lossless.analysis.routing.symmetry import folded
 from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.dependencies import Policy
 
-UP_DOWN, SHORTEST = Question("up-down"), Question("shortest-path")
+UP_DOWN, SHORTEST = RoutingQuestion("up-down"), RoutingQuestion("shortest-path")
 
 
-def bouncing(*switches: str) -> Question:
+def bouncing(*switches: str) -> RoutingQuestion:
     """Return an up-down question in which some switches bounce."""
-    return Question("up-down", frozenset(switches))
+    return RoutingQuestion("up-down", frozenset(switches))
 
 
 @pytest.mark.parametrize("clos", [leaf_spine(4, 2), leaf_spine(9, 5), three_tier(3, 4, 3, 2)])
 @pytest.mark.parametrize("question", [UP_DOWN, SHORTEST])
-def test_a_clos_has_no_circle(clos: Wires, question: Question) -> None:
-    found = judge(clos, question)
-    assert (found.circle, found.valley, found.lost) == ((), None, None)
+def test_a_clos_has_no_circle(clos: Wires, question: RoutingQuestion) -> None:
+    found = routing_verdict(clos, question)
+    assert (found.cycle, found.valley, found.lost) == ((), None, None)
 
 
 def test_one_bouncing_leaf_closes_no_circle_and_two_do() -> None:
     clos = leaf_spine(6, 4)
-    assert judge(clos, bouncing("leaf1")).circle == ()
-    circle = judge(clos, bouncing("leaf1", "leaf4")).circle
+    assert routing_verdict(clos, bouncing("leaf1")).cycle == ()
+    circle = routing_verdict(clos, bouncing("leaf1", "leaf4")).cycle
     assert [hop.near for hop in circle] == ["leaf1", "spine0", "leaf4", "spine0"]
     assert [hop.near for hop in circle if hop.up_again] == ["leaf1", "leaf4"]
     assert (circle[0].from_port, circle[0].to_port) == ("leaf1:to-spine0", "spine0:to-leaf1")
@@ -44,16 +44,16 @@ def test_one_bouncing_leaf_closes_no_circle_and_two_do() -> None:
 
 def test_bounces_in_a_second_priority_close_no_circle() -> None:
     clos = leaf_spine(6, 4)
-    moved = Question("up-down", frozenset(), frozenset(clos.names[:6]))
-    assert judge(clos, moved).circle == ()
-    assert judge(clos, moved._replace(bounces=frozenset(["leaf1"]))).circle == ()
-    assert judge(clos, moved._replace(bounces=frozenset(["leaf1", "leaf2"]))).circle
+    moved = RoutingQuestion("up-down", frozenset(), frozenset(clos.names[:6]))
+    assert routing_verdict(clos, moved).cycle == ()
+    assert routing_verdict(clos, moved._replace(bounces=frozenset(["leaf1"]))).cycle == ()
+    assert routing_verdict(clos, moved._replace(bounces=frozenset(["leaf1", "leaf2"]))).cycle
 
 
 def test_bounces_count_beside_any_number_of_switches_that_bounce_in_a_second_priority() -> None:
     clos = leaf_spine(8, 2)
     moved = frozenset(clos.names[:5])
-    assert judge(clos, Question("up-down", frozenset(["leaf6", "leaf7"]), moved)).circle
+    assert routing_verdict(clos, RoutingQuestion("up-down", frozenset(["leaf6", "leaf7"]), moved)).cycle
 
 
 def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
@@ -65,30 +65,32 @@ def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
 @pytest.mark.parametrize("survive", [1, 2])
 def test_a_clos_of_1_024_hosts_with_ways_enough_bears_every_failure(policy: Policy, survive: int) -> None:
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
-    found = after_failures(clos, Question(policy), Borne(survive, survive))
-    assert (found.circle, found.valley, found.lost, found.drawn) == (None, None, None, False)
+    found = after_failures(clos, RoutingQuestion(policy), FailureBudget(survive, survive))
+    assert (found.cycle, found.valley, found.lost, found.drawn) == (None, None, None, False)
 
 
 def test_one_leaf_that_bounces_and_one_failure_close_a_circle_only_where_ways_may_turn_up_again() -> None:
     """What is bounced into a plane must stay there, whatever has failed in it; hosts choose another."""
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
-    assert after_failures(clos, bouncing("leaf3-2"), Borne(1, 1)).circle is None
-    circle = after_failures(clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), Borne(1, 1)).circle
+    assert after_failures(clos, bouncing("leaf3-2"), FailureBudget(1, 1)).cycle is None
+    circle = after_failures(
+        clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), FailureBudget(1, 1)
+    ).cycle
     assert circle is not None
     assert [strike.links for strike in circle.failed] == [1]
 
 
 def test_a_clos_of_two_planes_needs_few_cases_for_every_two_failures() -> None:
     clos = three_tier(pods=16, leaves=8, spines=2, supers=8)
-    found = after_failures(clos, SHORTEST, Borne(2, 2))
-    assert found.circle is not None
+    found = after_failures(clos, SHORTEST, FailureBudget(2, 2))
+    assert found.cycle is not None
     assert not found.drawn
     assert found.cases < 100
 
 
 def test_plain_bounces_are_not_taken_for_those_in_a_second_priority_beside_them() -> None:
-    mixed = Question("up-down", frozenset(["leaf1", "leaf3"]), frozenset(["leaf0", "leaf2"]))
-    assert len(judge(leaf_spine(4, 1), mixed).circle) == 4
+    mixed = RoutingQuestion("up-down", frozenset(["leaf1", "leaf3"]), frozenset(["leaf0", "leaf2"]))
+    assert len(routing_verdict(leaf_spine(4, 1), mixed).cycle) == 4
 
 
 def test_two_spines_of_one_pod_that_bounce_wait_for_each_other_by_way_of_super_spines() -> None:
@@ -97,13 +99,15 @@ def test_two_spines_of_one_pod_that_bounce_wait_for_each_other_by_way_of_super_s
     pairs = [("leaf1", "spine1"), ("leaf1", "spine2"), ("leaf2", "spine1"), ("leaf2", "spine2")]
     pairs += [(spine, top) for spine in ("spine1", "spine2", "spine3") for top in ("super1", "super2")]
     whole = wires(names, [1, 1, 2, 2, 3, 3, 2, 1], [*pairs, ("leaf3", "spine3")])
-    circle = judge(whole, bouncing("spine1", "spine2")).circle
+    circle = routing_verdict(whole, bouncing("spine1", "spine2")).cycle
     assert {hop.near for hop in circle if hop.up_again} == {"spine1", "spine2"}
     assert len(circle) == 4
-    assert judge(whole, bouncing("spine1")).circle == ()
+    assert routing_verdict(whole, bouncing("spine1")).cycle == ()
     planes = three_tier(pods=2, leaves=2, spines=2, supers=2)
-    assert judge(planes, bouncing("spine0-0", "spine0-1")).circle == (), "nothing joins the planes up there"
-    assert judge(planes, bouncing("spine0-0", "spine1-0")).circle
+    assert routing_verdict(planes, bouncing("spine0-0", "spine0-1")).cycle == (), (
+        "nothing joins the planes up there"
+    )
+    assert routing_verdict(planes, bouncing("spine0-0", "spine1-0")).cycle
 
 
 def test_bounces_among_neighbors_close_a_circle_of_three_beside_one_of_four() -> None:
@@ -111,68 +115,68 @@ def test_bounces_among_neighbors_close_a_circle_of_three_beside_one_of_four() ->
     pairs = [("leaf", "spine1"), ("leaf", "super1"), ("spine1", "super1")]
     pairs += [("spine2", "super1"), ("leaf", "super2"), ("spine2", "super2")]
     joined = wires(names, [1, 2, 3, 2, 3], pairs, [True] * 5)
-    again = Question("shortest-path", frozenset(["leaf", "spine1"]))
-    assert sorted(hop.near for hop in judge(joined, again).circle) == ["leaf", "spine1", "super1"]
+    again = RoutingQuestion("shortest-path", frozenset(["leaf", "spine1"]))
+    assert sorted(hop.near for hop in routing_verdict(joined, again).cycle) == ["leaf", "spine1", "super1"]
 
 
 def test_a_valley_may_cross_from_one_leaf_to_its_peer() -> None:
     names = ["spine1", "leaf1", "leaf2", "spine2"]
     chain = wires(names, [2, 1, 1, 2], pairwise(names), [True, False, False, True])
-    assert judge(chain, SHORTEST).valley == ("spine2", "leaf2", "leaf1", "spine1")
+    assert routing_verdict(chain, SHORTEST).valley == ("spine2", "leaf2", "leaf1", "spine1")
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_two_bounces_planted_among_65_536_hosts_are_found(seed: int) -> None:
     clos = three_tier(pods=16, leaves=64, spines=64, supers=4)
     one, other = Random(seed).sample([name for name in clos.names if name.startswith("leaf")], 2)
-    circle = judge(clos, bouncing(one, other)).circle
+    circle = routing_verdict(clos, bouncing(one, other)).cycle
     assert {hop.near for hop in circle if hop.up_again} == {one, other}
     same_pod = one.partition("-")[0] == other.partition("-")[0]
     assert len(circle) == (4 if same_pod else 8)
-    assert judge(clos, bouncing(one)).circle == ()
+    assert routing_verdict(clos, bouncing(one)).cycle == ()
 
 
 @pytest.mark.parametrize(("switches", "length"), [(3, 0), (4, 4), (5, 5), (6, 6), (9, 9)])
 def test_rings_of_three_have_no_circle_and_longer_ones_do(switches: int, length: int) -> None:
-    assert len(judge(ring(switches), SHORTEST).circle) == length
+    assert len(routing_verdict(ring(switches), SHORTEST).cycle) == length
 
 
 @pytest.mark.parametrize("sides", [(5,), (6,), (5, 5), (3, 7), (3, 3, 5)])
 def test_a_torus_in_dimension_order_has_a_circle_on_one_lane_and_none_with_datelines(
     sides: tuple[int, ...],
 ) -> None:
-    assert judge_moves(torus(sides), dimension_order(sides, datelines=False), SHORTEST).circle
-    assert judge_moves(torus(sides), dimension_order(sides, datelines=True), SHORTEST).circle == ()
+    assert moves_verdict(torus(sides), dimension_order(sides, datelines=False), SHORTEST).cycle
+    assert moves_verdict(torus(sides), dimension_order(sides, datelines=True), SHORTEST).cycle == ()
 
 
 @pytest.mark.parametrize("sides", [(3,), (3, 3), (3, 3, 3)])
 def test_a_torus_of_rings_of_three_has_no_circle_in_dimension_order(sides: tuple[int, ...]) -> None:
-    assert judge_moves(torus(sides), dimension_order(sides, datelines=False), SHORTEST).circle == ()
+    assert moves_verdict(torus(sides), dimension_order(sides, datelines=False), SHORTEST).cycle == ()
 
 
 def test_turning_freely_closes_a_circle_even_in_a_torus_of_rings_of_three() -> None:
-    assert judge(torus((3, 3)), SHORTEST).circle
+    assert routing_verdict(torus((3, 3)), SHORTEST).cycle
 
 
 def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
     clos = leaf_spine(6, 2)
-    assert after_failures(clos, SHORTEST, Borne(1, 1)).circle is None
-    found = after_failures(clos, SHORTEST, Borne(2, 2)).circle
+    assert after_failures(clos, SHORTEST, FailureBudget(1, 1)).cycle is None
+    found = after_failures(clos, SHORTEST, FailureBudget(2, 2)).cycle
     assert found is not None
     assert sorted(map(str, found.failed)) == ["leaf0 - spine0", "leaf1 - spine1"]
-    assert len(found.verdict.circle) == 4
+    assert len(found.verdict.cycle) == 4
 
 
 def test_three_leaves_after_two_failures_have_a_valley_and_no_circle() -> None:
     left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
-    found = judge(left, SHORTEST)
-    assert (found.circle, found.valley) == ((), ("spine1", "leaf2", "spine0"))
+    found = routing_verdict(left, SHORTEST)
+    assert (found.cycle, found.valley) == ((), ("spine1", "leaf2", "spine0"))
 
 
 def test_up_and_down_leads_nowhere_where_only_a_valley_is_left() -> None:
     left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
-    assert judge(left, UP_DOWN).lost == ("leaf0", "leaf1")
-    assert judge(without(leaf_spine(3, 1), switches=[3]), UP_DOWN).lost is None, (
+    assert routing_verdict(left, UP_DOWN).lost == ("leaf0", "leaf1")
+    assert routing_verdict(without(leaf_spine(3, 1), switches=[3]), UP_DOWN).lost is None, (
         "what nothing joins is not lost"
     )
 
@@ -181,10 +185,10 @@ def test_links_without_pfc_wait_for_nothing() -> None:
     clos = leaf_spine(6, 4)
     both = bouncing("leaf1", "leaf4")
     lossy = frozenset((a, b) for one, other, _ in clos.pairs() for a, b in ((one, other), (other, one)))
-    assert judge(clos._replace(lossy=lossy), both).circle == ()
+    assert routing_verdict(clos._replace(lossy=lossy), both).cycle == ()
     down_to_leaf1 = frozenset((spine, 1) for spine in range(6, 10))
-    assert judge(clos._replace(lossy=down_to_leaf1), both).circle == ()
-    assert judge(clos._replace(lossy=frozenset({(6, 1)})), both).circle
+    assert routing_verdict(clos._replace(lossy=down_to_leaf1), both).cycle == ()
+    assert routing_verdict(clos._replace(lossy=frozenset({(6, 1)})), both).cycle
 
 
 def test_where_cases_are_too_many_they_are_drawn_and_the_same_each_time(
@@ -192,21 +196,24 @@ def test_where_cases_are_too_many_they_are_drawn_and_the_same_each_time(
 ) -> None:
     monkeypatch.setattr("lossless.analysis.routing.failures.MOST_WORK", 0)
     clos = leaf_spine(6, 2)
-    first, again = after_failures(clos, SHORTEST, Borne(2, 2)), after_failures(clos, SHORTEST, Borne(2, 2))
+    first, again = (
+        after_failures(clos, SHORTEST, FailureBudget(2, 2)),
+        after_failures(clos, SHORTEST, FailureBudget(2, 2)),
+    )
     assert first == again
-    assert (first.drawn, first.circle is None) == (True, False)
-    safe = after_failures(leaf_spine(2, 2), SHORTEST, Borne(2, 2))
-    assert (safe.drawn, safe.circle, safe.cases) == (True, None, 601)
+    assert (first.drawn, first.cycle is None) == (True, False)
+    safe = after_failures(leaf_spine(2, 2), SHORTEST, FailureBudget(2, 2))
+    assert (safe.drawn, safe.cycle, safe.cases) == (True, None, 601)
 
 
 def test_links_and_switches_fail_each_by_themselves() -> None:
     clos = leaf_spine(6, 2)
-    assert after_failures(clos, SHORTEST, Borne(links=2, switches=0)).circle is not None
-    assert after_failures(clos, SHORTEST, Borne(links=1, switches=2)).circle is None
+    assert after_failures(clos, SHORTEST, FailureBudget(links=2, switches=0)).cycle is not None
+    assert after_failures(clos, SHORTEST, FailureBudget(links=1, switches=2)).cycle is None
     # Each two of three leaves have one spine in common; without it they meet at the third leaf.
     sparse = without(leaf_spine(3, 3), pairs=[(0, 5), (1, 3), (2, 4)])
-    assert after_failures(sparse, SHORTEST, Borne(links=0, switches=0)).valley is None
-    found = after_failures(sparse, SHORTEST, Borne(links=0, switches=1)).valley
+    assert after_failures(sparse, SHORTEST, FailureBudget(links=0, switches=0)).valley is None
+    found = after_failures(sparse, SHORTEST, FailureBudget(links=0, switches=1)).valley
     assert found is not None
     assert [strike.links for strike in found.failed] == [1]
     assert [name[:5] for strike in found.failed for name in strike.ends] == ["spine"]
@@ -218,5 +225,5 @@ def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(
     monkeypatch.setattr("lossless.analysis.routing.failures.MOST_WORK", 0)
     clos = leaf_spine(6, 2)
     pairs = clos._replace(links=[dict.fromkeys(others, 2) for others in clos.links])
-    assert after_failures(pairs, SHORTEST, Borne(3, 0)).circle is None
-    assert after_failures(pairs, SHORTEST, Borne(4, 0)).circle is not None
+    assert after_failures(pairs, SHORTEST, FailureBudget(3, 0)).cycle is None
+    assert after_failures(pairs, SHORTEST, FailureBudget(4, 0)).cycle is not None

@@ -10,13 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.routing.channels import without
-from lossless.analysis.routing.dependencies import Question, Verdict, judge, judge_moves, moves_of
-from lossless.analysis.routing.failures import Borne, Strike, after_failures, struck
-from lossless.analysis.routing.flows import flows, lost_up_down, ways
-from lossless.analysis.routing.moves import shortest_path, up_down
-from lossless.analysis.routing.spare import needed
+from lossless.analysis.routing.dependencies import (
+    RoutingQuestion,
+    RoutingVerdict,
+    moves_of,
+    moves_verdict,
+    routing_verdict,
+)
+from lossless.analysis.routing.failures import Failure, FailureBudget, after_failure, after_failures
+from lossless.analysis.routing.flows import flows, lost_up_down, shortest_paths
+from lossless.analysis.routing.path_diversity import critical_elements
+from lossless.analysis.routing.policies import shortest_path, up_down
 from lossless.analysis.routing.symmetry import Orbits, families
-from lossless.analysis.routing.turns import TurnSet, Waits, turns
+from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
 from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
 from tests.analysis.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
@@ -26,35 +32,37 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.dependencies import Policy
-    from lossless.analysis.routing.failures import Seen
+    from lossless.analysis.routing.failures import VerdictAfterFailures
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
-BORNE = st.sampled_from([Borne(1, 1), Borne(2, 2), Borne(2, 0), Borne(0, 2), Borne(1, 2)])
+BORNE = st.sampled_from(
+    [FailureBudget(1, 1), FailureBudget(2, 2), FailureBudget(2, 0), FailureBudget(0, 2), FailureBudget(1, 2)]
+)
 
 
-def whole(wires: Wires, question: Question) -> Verdict:
+def whole(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
     """Return the verdict on all switches, none of them left out as another's like."""
     moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
-    return judge_moves(wires, moves, question)
+    return moves_verdict(wires, moves, question)
 
 
 @given(tiered())
 def test_up_and_down_never_closes_a_circle(wires: Wires) -> None:
-    assert whole(wires, Question("up-down")).circle == ()
+    assert whole(wires, RoutingQuestion("up-down")).cycle == ()
 
 
 @given(tiered(), st.data())
 def test_fewer_links_close_no_circle_where_packets_go_up_and_down(wires: Wires, data: st.DataObject) -> None:
     pairs = [(a, b) for a, b, _ in wires.pairs()]
     gone = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
-    assert judge(without(wires, pairs=gone), Question("up-down")).circle == ()
+    assert routing_verdict(without(wires, pairs=gone), RoutingQuestion("up-down")).cycle == ()
 
 
-def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> Question:
+def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> RoutingQuestion:
     """Draw which switches bounce, and which do so in a second priority."""
     some = st.frozensets(st.sampled_from(list(wires.names)), max_size=3)
     again = data.draw(some)
-    return Question(policy, again, data.draw(some) - again)
+    return RoutingQuestion(policy, again, data.draw(some) - again)
 
 
 @given(tiered(6), POLICIES)
@@ -77,8 +85,8 @@ def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packe
 ) -> None:
     question = bouncing(data, wires, policy)
     expected = naive.plain(wires, policy, question.bounces, question.moved)
-    found = judge(wires, question)
-    assert len(found.circle) == naive.shortest_circle(expected)
+    found = routing_verdict(wires, question)
+    assert len(found.cycle) == naive.shortest_circle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
     assert (found.lost is not None) == naive.has_lost(expected)
 
@@ -94,30 +102,30 @@ def test_switches_outside_send_and_take_and_never_forward(
     names = {wires.names[switch] for switch in outside}
     question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
     expected = naive.plain(with_others, policy, question.bounces, question.moved)
-    found = judge(with_others, question)
-    assert len(found.circle) == naive.shortest_circle(expected)
+    found = routing_verdict(with_others, question)
+    assert len(found.cycle) == naive.shortest_circle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
 
 
 @settings(max_examples=40)
 @given(st.one_of(tiered(5), worn_clos(4)), POLICIES, BORNE, st.data())
 def test_what_failures_lead_to_is_what_following_each_packet_finds(
-    wires: Wires, policy: Policy, borne: Borne, data: st.DataObject
+    wires: Wires, policy: Policy, borne: FailureBudget, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
     found = after_failures(wires, question, borne)
     fabric = naive.plain(wires, policy, question.bounces, question.moved)
     cases = list(naive.left(fabric, borne.links, borne.switches))
     assert not found.drawn
-    assert (found.circle is not None) == any(map(naive.shortest_circle, cases))
-    if found.circle is None:
+    assert (found.cycle is not None) == any(map(naive.shortest_circle, cases))
+    if found.cycle is None:
         assert (found.valley is not None) == any(map(naive.has_valley, cases))
         assert (found.lost is not None) == any(map(naive.has_lost, cases))
 
 
 @given(tiered(6), POLICIES)
 def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None:
-    found = judge(wires, Question(policy)).valley
+    found = routing_verdict(wires, RoutingQuestion(policy)).valley
     if found is not None:
         tiers = [wires.tiers[wires.names.index(name)] for name in found]
         assert all(wires.names.index(b) in wires.links[wires.names.index(a)] for a, b in pairwise(found))
@@ -133,31 +141,31 @@ def test_what_no_way_up_and_down_leads_to_is_found_with_and_without_moves(wires:
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
 def test_few_of_what_is_alike_show_what_all_show(wires: Wires, policy: Policy, data: st.DataObject) -> None:
     question = bouncing(data, wires, policy)
-    few, every = judge(wires, question), whole(wires, question)
-    assert len(few.circle) == len(every.circle)
+    few, every = routing_verdict(wires, question), whole(wires, question)
+    assert len(few.cycle) == len(every.cycle)
     assert (few.valley is None, few.lost is None) == (every.valley is None, every.lost is None)
 
 
-def all_cases(wires: Wires, borne: Borne) -> Iterator[tuple[int, Wires]]:
+def all_cases(wires: Wires, borne: FailureBudget) -> Iterator[tuple[int, Wires]]:
     """Yield what is left after each set of failures of links, and each of switches, and how many they are."""
     yield 0, wires
-    switches = [Strike((name,), 1) for name in wires.names]
-    links = [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
+    switches = [Failure((name,), 1) for name in wires.names]
+    links = [Failure((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
     for strikes, most in ((switches, borne.switches), (links, borne.links)):
         for chosen in (c for count in range(1, most + 1) for c in combinations(strikes, count)):
             left, cost = wires, sum(strike.links for strike in chosen)
             for strike in chosen if cost <= most else ():
-                left = struck(left, strike)
+                left = after_failure(left, strike)
             if cost <= most:
                 yield cost, left
 
 
-def fewest(seen: Seen | None) -> float:
+def fewest(seen: VerdictAfterFailures | None) -> float:
     """Return how many failures it takes to see something."""
     return inf if seen is None else sum(strike.links for strike in seen.failed)
 
 
-def held_against_every_case(wires: Wires, question: Question, borne: Borne) -> None:
+def held_against_every_case(wires: Wires, question: RoutingQuestion, borne: FailureBudget) -> None:
     """Check that an outcome is that of all cases, with as few failures.
 
     Raises:
@@ -169,8 +177,8 @@ def held_against_every_case(wires: Wires, question: Question, borne: Borne) -> N
         min((cost for cost, verdict in verdicts if verdict[place]), default=inf) for place in range(3)
     )
     assert not found.drawn
-    assert fewest(found.circle) == circle
-    if found.circle is None:
+    assert fewest(found.cycle) == circle
+    if found.cycle is None:
         assert (fewest(found.valley), fewest(found.lost)) == (valley, lost)
 
 
@@ -179,7 +187,7 @@ def held_against_every_case(wires: Wires, question: Question, borne: Borne) -> N
 def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
     wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
-    held_against_every_case(wires, bouncing(data, wires, policy), Borne(1, 1))
+    held_against_every_case(wires, bouncing(data, wires, policy), FailureBudget(1, 1))
 
 
 @settings(max_examples=30)
@@ -194,17 +202,19 @@ def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
 def test_without_a_failure_of_what_is_needed_hosts_stay_as_far_apart(
     wires: Wires, policy: Policy, failures: int
 ) -> None:
-    question = Question(policy)
-    switches, pairs = needed(wires, moves_of(wires, question), failures)
+    question = RoutingQuestion(policy)
+    switches, pairs = critical_elements(wires, moves_of(wires, question), failures)
     before = distances(wires, policy)
-    spare = [Strike((name,), 1) for n, name in enumerate(wires.names) if n not in switches]
-    spare += [Strike((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs() if (a, b) not in pairs]
+    spare = [Failure((name,), 1) for n, name in enumerate(wires.names) if n not in switches]
+    spare += [
+        Failure((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs() if (a, b) not in pairs
+    ]
     for chosen in combinations(spare, failures):
         if sum(strike.links for strike in chosen) > failures:
             continue
         left = wires
         for strike in chosen:
-            left = struck(left, strike)
+            left = after_failure(left, strike)
         after = distances(left, policy)
         assert after == {ends: hops for ends, hops in before.items() if ends in after}
         gone = {strike.ends[0] for strike in chosen if len(strike.ends) == 1}
@@ -213,7 +223,7 @@ def test_without_a_failure_of_what_is_needed_hosts_stay_as_far_apart(
 
 def distances(wires: Wires, policy: Policy) -> dict[tuple[str, str], int]:
     """Return how far switches with hosts are from each other."""
-    found = ways(moves_of(wires, Question(policy)), wires.attached)
+    found = shortest_paths(moves_of(wires, RoutingQuestion(policy)), wires.attached)
     return {
         (wires.names[start], wires.names[end]): hops
         for hops, layer in enumerate(found.layers)
@@ -261,7 +271,7 @@ def test_ranges_of_channels_wait_as_the_channels_do(data: st.DataObject, channel
         TurnSet(sorted(data.draw(st.sets(st.integers(0, half - 1), min_size=half - 3))), [half + out])
         for out in range(channels - half)
     ]
-    waits = Waits(channels)
+    waits = WaitGraph(channels)
     waits.add(sets)
     graph = waits.graph()
     assert cycle(graph) == ()
@@ -278,6 +288,6 @@ def test_ranges_of_channels_wait_as_the_channels_do(data: st.DataObject, channel
 def test_turns_of_many_channels_take_edges_by_the_channel_and_not_by_the_turn() -> None:
     for count in (64, 128, 256):
         sets = [TurnSet([n for n in range(count) if n != out], [count + out]) for out in range(count)]
-        waits = Waits(2 * count)
+        waits = WaitGraph(2 * count)
         waits.add(sets)
         assert waits.graph().edges < 3 * count * count.bit_length()

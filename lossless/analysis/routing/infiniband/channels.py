@@ -1,4 +1,4 @@
-"""A subnet in numbers, as routing needs it: switches, the channels between them, and where HCAs hang.
+"""A subnet in numbers, as routing needs it: switches, the channels between them, and where HCAs are attached.
 
 A channel is one direction of one link between two switches. Links of HCAs are left out: nothing is forwarded by an HCA,
 so no cycle of waiting runs over its link.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Link, Subnet, Switch
 
 
-class Channel(NamedTuple):
+class SubnetChannel(NamedTuple):
     """One direction of a link: out of ``port`` of switch ``near`` into ``far_port`` of switch ``far``, by number."""
 
     near: int
@@ -26,14 +26,14 @@ class Channel(NamedTuple):
     far_port: int
 
 
-class Attachment(NamedTuple):
-    """Where an HCA hangs: the number of a switch, and the port of it."""
+class HcaAttachment(NamedTuple):
+    """Where an HCA is attached: the number of a switch, and the port of it."""
 
     switch: int
     port: int
 
 
-class Plant(NamedTuple):
+class SubnetGraph(NamedTuple):
     """Switches and HCAs by number, as the subnet lists them.
 
     ``out`` has the channels that leave each switch, by port. ``attached`` has the place of each HCA. ``guids`` are
@@ -43,23 +43,23 @@ class Plant(NamedTuple):
     switches: tuple[Switch, ...]
     hcas: tuple[str, ...]
     guids: tuple[int, ...]
-    channels: tuple[Channel, ...]
+    channels: tuple[SubnetChannel, ...]
     out: tuple[tuple[int, ...], ...]
-    attached: tuple[Attachment, ...]
+    attached: tuple[HcaAttachment, ...]
 
     def hcas_by_switch(self) -> tuple[tuple[int, ...], ...]:
         """Return the HCAs of each switch, by port."""
-        found: list[list[int]] = [[] for _ in self.switches]
+        by_switch: list[list[int]] = [[] for _ in self.switches]
         for hca in sorted(range(len(self.hcas)), key=self.attached.__getitem__):
-            found[self.attached[hca].switch].append(hca)
-        return tuple(map(tuple, found))
+            by_switch[self.attached[hca].switch].append(hca)
+        return tuple(map(tuple, by_switch))
 
     def channel_at(self) -> dict[tuple[int, int], int]:
         """Return the channels by switch and port."""
         return {(channel.near, channel.port): number for number, channel in enumerate(self.channels)}
 
 
-def plant_of(subnet: Subnet) -> Plant | str:
+def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
     """Return a subnet in numbers; where it cannot be, the reason in words."""
     named = with_derived_guids(subnet)
     switches, hcas, links = named.switches, named.hcas, named.links
@@ -68,14 +68,14 @@ def plant_of(subnet: Subnet) -> Plant | str:
     if any(link.a_port is None or link.b_port is None for link in links):
         return "a switch has no port left for a link, so the fabric cannot be cabled"
     numbers = {switch.name: number for number, switch in enumerate(switches)}
-    places = {link.b: Attachment(numbers[link.a], link.a_port or 0) for link in links if link.to_hca}
+    places = {link.b: HcaAttachment(numbers[link.a], link.a_port or 0) for link in links if link.to_hca}
     if len(places) < len(hcas):
         return "an HCA is not connected to any switch"
     channels = sorted(channel for link in links if not link.to_hca for channel in _both_ways(link, numbers))
     out: dict[int, list[int]] = defaultdict(list)
     for number, channel in enumerate(channels):
         out[channel.near].append(number)
-    return Plant(
+    return SubnetGraph(
         switches=switches,
         hcas=tuple(hca.name for hca in hcas),
         guids=tuple(switch.guid or 0 for switch in switches),
@@ -85,6 +85,6 @@ def plant_of(subnet: Subnet) -> Plant | str:
     )
 
 
-def _both_ways(link: Link, numbers: dict[str, int]) -> tuple[Channel, Channel]:
+def _both_ways(link: Link, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
     a, a_port, b, b_port = numbers[link.a], link.a_port or 0, numbers[link.b], link.b_port or 0
-    return Channel(a, a_port, b, b_port), Channel(b, b_port, a, a_port)
+    return SubnetChannel(a, a_port, b, b_port), SubnetChannel(b, b_port, a, a_port)

@@ -1,24 +1,24 @@
-"""Whether routes can wait for each other in a circle: the verdict on a subnet, and how it was found.
+"""Whether routes can wait for each other in a cycle: the verdict on a subnet, and how it was found.
 
 Without opensm, routes are computed where that can be done as opensm does it; what can be neither computed nor run is
-*unproven*, never free of loops. Where opensm has run, its own tables are judged (:func:`judge_routes`).
+*unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.routing.infiniband.channels import plant_of
+from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.engines import (
     FAR,
+    detected_roots,
     dor,
-    found_roots,
     minhop,
     ranks_below,
     updn,
     upward,
 )
-from lossless.analysis.routing.infiniband.routes import credit_loop, spoken, unreachable
+from lossless.analysis.routing.infiniband.routes import credit_loop, hop_texts, unreachable
 from lossless.analysis.routing.infiniband.torus import NEEDED_VLS, torus_routes
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -30,13 +30,13 @@ from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.routing.infiniband.channels import Plant
-    from lossless.analysis.routing.infiniband.routes import Lanes, Routes
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
+    from lossless.analysis.routing.infiniband.routes import Lanes, SubnetRoutes
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 State = Literal["free", "loop", "unproven"]
 OWN_LEVELS = frozenset({"torus-2QoS", "lash", "dfsssp", "nue"})
-"""Engines that choose the service level of each path themselves, to keep circles apart in lanes."""
+"""Engines that choose the service level of each path themselves, to keep cycles apart in lanes."""
 _REORDER = (
     "hop_weights_file",
     "port_search_ordering_file",
@@ -51,8 +51,8 @@ _AS_OPENSM = "routes computed as opensm computes them"
 _ALL_WAYS = "no circle among all ways up and then down"
 
 
-class Credits(NamedTuple):
-    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest circle, as :func:`spoken` says it.
+class CreditLoopVerdict(NamedTuple):
+    """The verdict. ``engine`` is the one that routes; ``loop`` is a shortest cycle, as :func:`hop_texts` says it.
 
     ``why`` says what the verdict rests on: which routes, or what is missing.
     """
@@ -63,48 +63,50 @@ class Credits(NamedTuple):
     loop: tuple[str, ...] = ()
 
 
-def judge_subnet(subnet: Subnet) -> Credits:
+def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
     """Return the verdict on what a subnet declares, from routes that are computed."""
     engine = subnet.routing.engine or "minhop"
-    plant = plant_of(subnet)
-    if isinstance(plant, str):
-        return Credits("unproven", engine, plant)
+    graph = subnet_graph(subnet)
+    if isinstance(graph, str):
+        return CreditLoopVerdict("unproven", engine, graph)
     if engine == "ftree":
-        return _tree(plant, subnet)
+        return _tree(graph, subnet)
     if engine == "torus-2QoS":
-        return _torus(plant, subnet)
+        return _torus(graph, subnet)
     if engine not in ("minhop", "updn", "dor"):
-        return Credits("unproven", engine, f"the routes of {engine} cannot be computed here")
+        return CreditLoopVerdict("unproven", engine, f"the routes of {engine} cannot be computed here")
     other = _other_routes(subnet)
     if other is not None:
-        return Credits("unproven", engine, f"{other} changes which routes {engine} chooses")
+        return CreditLoopVerdict("unproven", engine, f"{other} changes which routes {engine} chooses")
     if engine == "updn":
-        return _updn(plant, subnet)
-    routes = dor(plant) if engine == "dor" else minhop(plant)
-    return judge_routes(plant, routes, engine, _AS_OPENSM)
+        return _updn(graph, subnet)
+    routes = dor(graph) if engine == "dor" else minhop(graph)
+    return routes_verdict(graph, routes, engine, _AS_OPENSM)
 
 
-def judge_routes(plant: Plant, routes: Routes, engine: str, how: str, lanes: Lanes | None = None) -> Credits:
+def routes_verdict(
+    graph: SubnetGraph, routes: SubnetRoutes, engine: str, how: str, lanes: Lanes | None = None
+) -> CreditLoopVerdict:
     """Return the verdict on given routes.
 
-    ``lanes`` is needed of engines that keep circles apart in lanes: without it, and with a circle if there were one
+    ``lanes`` is needed of engines that keep cycles apart in lanes: without it, and with a cycle if there were one
     lane, the verdict on them is open.
     """
-    missing = unreachable(plant, routes)
+    missing = unreachable(graph, routes)
     if missing is not None:
-        switch, hca = plant.switches[missing[0]].name, plant.hcas[missing[1]]
-        return Credits("unproven", engine, f"{how}: {switch} has no path to {hca}")
-    loop = credit_loop(plant, routes)
+        switch, hca = graph.switches[missing[0]].name, graph.hcas[missing[1]]
+        return CreditLoopVerdict("unproven", engine, f"{how}: {switch} has no path to {hca}")
+    loop = credit_loop(graph, routes)
     if not loop:
-        return Credits("free", engine, f"{how}; no circle even on one VL")
+        return CreditLoopVerdict("free", engine, f"{how}; no circle even on one VL")
     if engine not in OWN_LEVELS:
-        return Credits("loop", engine, how, spoken(plant, loop))
+        return CreditLoopVerdict("loop", engine, how, hop_texts(graph, loop))
     if lanes is None:
-        return Credits("unproven", engine, f"{how}; which VL each path uses is not known")
-    loop = credit_loop(plant, routes, lanes)
+        return CreditLoopVerdict("unproven", engine, f"{how}; which VL each path uses is not known")
+    loop = credit_loop(graph, routes, lanes)
     if loop:
-        return Credits("loop", engine, f"{how}, with the VLs of each path", spoken(plant, loop))
-    return Credits("free", engine, f"{how}; its VLs keep every circle open")
+        return CreditLoopVerdict("loop", engine, f"{how}, with the VLs of each path", hop_texts(graph, loop))
+    return CreditLoopVerdict("free", engine, f"{how}; its VLs keep every circle open")
 
 
 def _other_routes(subnet: Subnet) -> str | None:
@@ -116,23 +118,23 @@ def _other_routes(subnet: Subnet) -> str | None:
     return None
 
 
-def _updn(plant: Plant, subnet: Subnet) -> Credits:
+def _updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     roots = roots_of(subnet)
     if roots is None:
-        roots = found_roots(plant)
+        roots = detected_roots(graph)
     if roots:
-        # Cheap, and enough unless roots are cabled to each other: then ways up close a circle among them.
-        if not cycle(from_lists(_turns(plant, upward(plant, ranks_below(plant, roots))))):
-            return Credits("free", "updn", _ALL_WAYS)
-        return judge_routes(plant, updn(plant, roots), "updn", _AS_OPENSM)
+        # Cheap, and enough unless roots are cabled to each other: then paths up close a cycle among them.
+        if not cycle(from_lists(_turns(graph, upward(graph, ranks_below(graph, roots))))):
+            return CreditLoopVerdict("free", "updn", _ALL_WAYS)
+        return routes_verdict(graph, updn(graph, roots), "updn", _AS_OPENSM)
     if subnet.routing.no_fallback or len(subnet.routing.engines) > 1:
-        return Credits("unproven", "updn", "updn finds no root switches and gives up")
-    return _fallen_back(plant, "updn finds no root switches")
+        return CreditLoopVerdict("unproven", "updn", "updn finds no root switches and gives up")
+    return _fallen_back(graph, "updn finds no root switches")
 
 
-def _fallen_back(plant: Plant, because: str) -> Credits:
-    """Judge minhop, which opensm takes where the engine that is meant gives up."""
-    return judge_routes(plant, minhop(plant), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
+def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
+    """Check minhop, which opensm takes where the engine that is meant gives up."""
+    return routes_verdict(graph, minhop(graph), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
 
 
 def roots_of(subnet: Subnet) -> frozenset[int] | None:
@@ -146,45 +148,45 @@ def roots_of(subnet: Subnet) -> frozenset[int] | None:
     )
 
 
-def _tree(plant: Plant, subnet: Subnet) -> Credits:
-    """Judge ftree by all turns that it can take: any way up, then any way down."""
+def _tree(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
+    """Check ftree by all turns that it can take: any path up, then any path down."""
     roots = roots_of(subnet)
     if roots is None:
-        top = max((switch.tier or 0 for switch in plant.switches), default=0)
-        tiers = [top - (switch.tier or 0) for switch in plant.switches]
-        known = all(switch.tier is not None for switch in plant.switches)
+        top = max((switch.tier or 0 for switch in graph.switches), default=0)
+        tiers = [top - (switch.tier or 0) for switch in graph.switches]
+        known = all(switch.tier is not None for switch in graph.switches)
     else:
-        tiers, known = ranks_below(plant, roots), True
-    strict = all(abs(tiers[channel.near] - tiers[channel.far]) == 1 for channel in plant.channels)
+        tiers, known = ranks_below(graph, roots), True
+    strict = all(abs(tiers[channel.near] - tiers[channel.far]) == 1 for channel in graph.channels)
     if not (known and strict and FAR not in tiers):
-        return Credits(
+        return CreditLoopVerdict(
             "unproven", "ftree", "the fabric is no strict tree, which ftree may refuse or route otherwise"
         )
-    if cycle(from_lists(_turns(plant, upward(plant, tiers)))):
-        return Credits(
+    if cycle(from_lists(_turns(graph, upward(graph, tiers)))):
+        return CreditLoopVerdict(
             "unproven", "ftree", "ways up and then down close a circle; ftree may not use all of them"
         )
-    return Credits("free", "ftree", _ALL_WAYS)
+    return CreditLoopVerdict("free", "ftree", _ALL_WAYS)
 
 
-def _turns(plant: Plant, up: Sequence[bool]) -> list[list[int]]:
+def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:
     """Return, for each channel, those that a packet may take after it without going up after it went down."""
     return [
-        [after for after in plant.out[channel.far] if up[number] or not up[after]]
-        for number, channel in enumerate(plant.channels)
+        [after for after in graph.out[channel.far] if up[number] or not up[after]]
+        for number, channel in enumerate(graph.channels)
     ]
 
 
-def _torus(plant: Plant, subnet: Subnet) -> Credits:
-    """Judge torus-2QoS by routes along one dimension after another, and the VLs that it gives them."""
-    routed = torus_routes(plant, subnet)
+def _torus(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
+    """Check torus-2QoS by routes along one dimension after another, and the VLs that it gives them."""
+    routed = torus_routes(graph, subnet)
     if isinstance(routed, str):
-        return Credits("unproven", "torus-2QoS", routed)
+        return CreditLoopVerdict("unproven", "torus-2QoS", routed)
     vls = OPERATIONAL_VLS.get(subnet.qos.max_op_vls or 0)
     if not subnet.qos.on or (vls is not None and vls < NEEDED_VLS):
         missing = "QoS is off" if not subnet.qos.on else f"there is {vls} VL"
         if subnet.routing.no_fallback or len(subnet.routing.engines) > 1:
-            return Credits("unproven", "torus-2QoS", f"torus-2QoS gives up: {missing}")
-        return _fallen_back(plant, f"torus-2QoS gives up as {missing}")
+            return CreditLoopVerdict("unproven", "torus-2QoS", f"torus-2QoS gives up: {missing}")
+        return _fallen_back(graph, f"torus-2QoS gives up as {missing}")
     routes, lanes = routed
-    return judge_routes(plant, routes, "torus-2QoS", "routes by dimension, computed", lanes)
+    return routes_verdict(graph, routes, "torus-2QoS", "routes by dimension, computed", lanes)

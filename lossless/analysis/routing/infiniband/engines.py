@@ -14,76 +14,76 @@ from array import array
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Routes
+from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
 
 FAR = 255
 """More hops than any path has: opensm's OSM_NO_PATH."""
 
 
-def minhop(plant: Plant) -> Routes:
+def minhop(graph: SubnetGraph) -> SubnetRoutes:
     """Return the routes of minhop: shortest paths, spread over ports."""
-    return _tables(plant, lambda switch: hops_to(plant, switch))
+    return _tables(graph, lambda switch: hops_to(graph, switch))
 
 
-def dor(plant: Plant) -> Routes:
+def dor(graph: SubnetGraph) -> SubnetRoutes:
     """Return the routes of dor: shortest paths, each by the neighbour behind its lowest port."""
-    return _tables(plant, lambda switch: hops_to(plant, switch), one_neighbour=True)
+    return _tables(graph, lambda switch: hops_to(graph, switch), one_neighbour=True)
 
 
-def updn(plant: Plant, roots: Collection[int]) -> Routes:
+def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
     """Return the routes of updn with these switches as roots."""
-    ranks = ranks_below(plant, roots)
-    return _tables(plant, lambda switch: _legal_hops_to(plant, switch, ranks))
+    ranks = ranks_below(graph, roots)
+    return _tables(graph, lambda switch: _legal_hops_to(graph, switch, ranks))
 
 
-def hops_to(plant: Plant, destination: int) -> list[int]:
+def hops_to(graph: SubnetGraph, destination: int) -> list[int]:
     """Return how many hops it is from the far end of each channel to a switch."""
-    distance = [FAR] * len(plant.switches)
+    distance = [FAR] * len(graph.switches)
     distance[destination] = 0
     waiting = deque((destination,))
     while waiting:
         switch = waiting.popleft()
-        for number in plant.out[switch]:
-            near = plant.channels[number].far
+        for number in graph.out[switch]:
+            near = graph.channels[number].far
             if distance[near] == FAR:
                 distance[near] = distance[switch] + 1
                 waiting.append(near)
-    return [min(distance[channel.far] + 1, FAR) for channel in plant.channels]
+    return [min(distance[channel.far] + 1, FAR) for channel in graph.channels]
 
 
-def ranks_below(plant: Plant, roots: Collection[int]) -> list[int]:
+def ranks_below(graph: SubnetGraph, roots: Collection[int]) -> list[int]:
     """Return how many hops each switch is from the nearest root."""
-    ranks = [0 if switch in roots else FAR for switch in range(len(plant.switches))]
+    ranks = [0 if switch in roots else FAR for switch in range(len(graph.switches))]
     waiting = deque(sorted(roots))
     while waiting:
         switch = waiting.popleft()
-        for number in plant.out[switch]:
-            far = plant.channels[number].far
+        for number in graph.out[switch]:
+            far = graph.channels[number].far
             if ranks[far] > ranks[switch] + 1:
                 ranks[far] = ranks[switch] + 1
                 waiting.append(far)
     return ranks
 
 
-def found_roots(plant: Plant) -> frozenset[int]:
+def detected_roots(graph: SubnetGraph) -> frozenset[int]:
     """Return the switches that updn takes as roots where no file names them: all HCAs are equally far from them.
 
     That is, more than nine tenths of all HCAs are at one distance, and more than a twentieth at no other.
     """
-    hcas = [len(found) for found in plant.hcas_by_switch()]
-    total, far = sum(hcas), [Counter[int]() for _ in plant.switches]
+    hcas = [len(hcas_here) for hcas_here in graph.hcas_by_switch()]
+    total, far = sum(hcas), [Counter[int]() for _ in graph.switches]
     for destination in (switch for switch, count in enumerate(hcas) if count):
-        hops = hops_to(plant, destination)
+        hops = hops_to(graph, destination)
         for switch, counts in enumerate(far):
             least = (
                 0
                 if switch == destination
-                else min((hops[number] for number in plant.out[switch]), default=FAR)
+                else min((hops[number] for number in graph.out[switch]), default=FAR)
             )
             counts[least] += hcas[destination]
     return frozenset(
@@ -94,34 +94,34 @@ def found_roots(plant: Plant) -> frozenset[int]:
     )
 
 
-def upward(plant: Plant, ranks: Sequence[int]) -> list[bool]:
+def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
     """Return for each channel whether it leads up. Between two roots both directions do: opensm wants it so."""
     return [
         (ranks[channel.near] == 0 and ranks[channel.far] == 0)
-        or (ranks[channel.near], plant.guids[channel.near]) > (ranks[channel.far], plant.guids[channel.far])
-        for channel in plant.channels
+        or (ranks[channel.near], graph.guids[channel.near]) > (ranks[channel.far], graph.guids[channel.far])
+        for channel in graph.channels
     ]
 
 
-def _legal_hops_to(plant: Plant, destination: int, ranks: Sequence[int]) -> list[int]:
+def _legal_hops_to(graph: SubnetGraph, destination: int, ranks: Sequence[int]) -> list[int]:
     """Return how many hops it is by each channel to a switch, along paths that never go up after they went down.
 
     The walk begins at the destination and goes against the traffic, as opensm's does: the direction by which it came to
     a switch first is the one that counts.
     """
-    up, back = upward(plant, ranks), _reverse(plant)
-    hops = [FAR] * len(plant.channels)
-    least = [FAR] * len(plant.switches)
+    up, back = upward(graph, ranks), _reverse(graph)
+    hops = [FAR] * len(graph.channels)
+    least = [FAR] * len(graph.switches)
     least[destination] = 0
     came_up = {destination: True}
     waiting, queued = deque((destination,)), {destination}
     while waiting:
         switch = waiting.popleft()
         queued.discard(switch)
-        for number in plant.out[switch]:
+        for number in graph.out[switch]:
             if up[number] and not came_up[switch]:
                 continue
-            far, against = plant.channels[number].far, back[number]
+            far, against = graph.channels[number].far, back[number]
             if least[switch] + 1 >= hops[against] or far == destination:
                 continue
             hops[against] = least[switch] + 1
@@ -133,50 +133,52 @@ def _legal_hops_to(plant: Plant, destination: int, ranks: Sequence[int]) -> list
     return hops
 
 
-def _reverse(plant: Plant) -> list[int]:
+def _reverse(graph: SubnetGraph) -> list[int]:
     """Return for each channel the other direction of its link."""
-    at = plant.channel_at()
-    return [at[channel.far, channel.far_port] for channel in plant.channels]
+    at = graph.channel_at()
+    return [at[channel.far, channel.far_port] for channel in graph.channels]
 
 
-def _tables(plant: Plant, hops: Callable[[int], list[int]], *, one_neighbour: bool = False) -> Routes:
-    hcas = plant.hcas_by_switch()
-    tables = [array("i", [NO_PATH]) * len(plant.hcas) for _ in plant.switches]
-    carried = [0] * len(plant.channels)
-    for destination in _by_load(plant, hcas):
+def _tables(
+    graph: SubnetGraph, hops: Callable[[int], list[int]], *, one_neighbour: bool = False
+) -> SubnetRoutes:
+    hcas = graph.hcas_by_switch()
+    tables = [array("i", [NO_PATH]) * len(graph.hcas) for _ in graph.switches]
+    carried = [0] * len(graph.channels)
+    for destination in _by_load(graph, hcas):
         nearest = hops(destination)
         for switch, table in enumerate(tables):
             if switch == destination:
                 for hca in hcas[switch]:
                     table[hca] = HERE
                 continue
-            choice = _choice(plant, switch, nearest, one_neighbour=one_neighbour)
+            choice = _choice(graph, switch, nearest, one_neighbour=one_neighbour)
             for hca in hcas[destination] if choice else ():
                 channel = min(choice, key=carried.__getitem__)
                 carried[channel] += 1
                 table[hca] = channel
-    return Routes(tuple(tables), range(len(plant.hcas)))
+    return SubnetRoutes(tuple(tables), range(len(graph.hcas)))
 
 
-def _by_load(plant: Plant, hcas: Sequence[Sequence[int]]) -> list[int]:
+def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
     """Return switches in the order in which opensm assigns the addresses of their HCAs: most first, then by GUID.
 
     opensm keeps GUIDs in the byte order of the network and compares them in that of the machine, a little-endian one.
     """
-    with_hcas = [switch for switch, found in enumerate(hcas) if found]
-    return sorted(with_hcas, key=lambda switch: (-len(hcas[switch]), _swapped(plant.guids[switch])))
+    with_hcas = [switch for switch, hcas_here in enumerate(hcas) if hcas_here]
+    return sorted(with_hcas, key=lambda switch: (-len(hcas[switch]), _swapped(graph.guids[switch])))
 
 
 def _swapped(guid: int) -> int:
     return int.from_bytes(guid.to_bytes(8, "big"), "little")
 
 
-def _choice(plant: Plant, switch: int, hops: Sequence[int], *, one_neighbour: bool) -> list[int]:
+def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbour: bool) -> list[int]:
     """Return the channels of a switch that are nearest, by port."""
-    out = plant.out[switch]
+    out = graph.out[switch]
     least = min((hops[number] for number in out), default=FAR)
-    found = [number for number in out if hops[number] == least < FAR]
-    if one_neighbour and found:
-        first = plant.channels[found[0]].far
-        found = [number for number in found if plant.channels[number].far == first]
-    return found
+    nearest = [number for number in out if hops[number] == least < FAR]
+    if one_neighbour and nearest:
+        first = graph.channels[nearest[0]].far
+        nearest = [number for number in nearest if graph.channels[number].far == first]
+    return nearest

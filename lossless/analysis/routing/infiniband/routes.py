@@ -1,7 +1,7 @@
 """Routes of a subnet, and what waits for what along them: the channel dependency graph.
 
-A packet that holds buffer space of one channel waits for credits of the next. Where such waits close a circle, all
-packets in it can wait for ever: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A circle
+A packet that holds buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
+packets in it can wait for ever: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
 must run over channels of one virtual lane each, so routes that cross from lane to lane may have none.
 
 Paths between HCAs count. Those to and from the management ports of switches carry few small packets, and are left out.
@@ -19,16 +19,16 @@ from lossless.ground.graphs.graph import from_edges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
 
 HERE = -1
-"""In a table: the HCA hangs at this very switch."""
+"""In a table: the HCA is attached at this very switch."""
 NO_PATH = -2
 """In a table: the switch does not know where to send it."""
 
 
-class Routes(NamedTuple):
-    """Which way packets go: ``tables[switch][hca]`` is the number of the channel, or one of the words above.
+class SubnetRoutes(NamedTuple):
+    """Where packets go: ``tables[switch][hca]`` is the number of the channel, or one of the words above.
 
     With LMC an HCA has several addresses; ``owners`` then says whose each column of the tables is.
     """
@@ -50,46 +50,48 @@ class Lanes(NamedTuple):
     each_hca: bool = False
 
 
-class Hop(NamedTuple):
+class ChannelHop(NamedTuple):
     """A channel and the virtual lane on it; 0 where lanes do not matter."""
 
     channel: int
     lane: int
 
 
-def unreachable(plant: Plant, routes: Routes) -> tuple[int, int] | None:
+def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | None:
     """Return a switch with HCAs and an HCA that it has no path to, None where there are all paths."""
-    for switch, hcas in enumerate(plant.hcas_by_switch()):
+    for switch, hcas in enumerate(graph.hcas_by_switch()):
         for column, channel in enumerate(routes.tables[switch] if hcas else ()):
             if channel == NO_PATH:
                 return switch, routes.owners[column]
     return None
 
 
-def credit_loop(plant: Plant, routes: Routes, lanes: Lanes | None = None) -> tuple[Hop, ...]:
-    """Return a shortest circle of hops that wait for each other, empty where there is none.
+def credit_loop(
+    graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes | None = None
+) -> tuple[ChannelHop, ...]:
+    """Return a shortest cycle of hops that wait for each other, empty where there is none.
 
-    Without ``lanes``: as if there were one virtual lane. What has no circle then has none with more lanes either.
+    Without ``lanes``: as if there were one virtual lane. What has no cycle then has none with more lanes either.
     """
     if lanes is None:
         count = 1
-        edges = _edges(plant, routes)
+        edges = _edges(graph, routes)
     else:
         count = 16
-        edges = _edges_by_lane(plant, routes, lanes)
-    size = len(plant.channels) * count
-    found = cycle(from_edges(size, [edge // size for edge in edges], [edge % size for edge in edges]))
-    return tuple(Hop(*divmod(node, count)) for node in found)
+        edges = _edges_by_lane(graph, routes, lanes)
+    size = len(graph.channels) * count
+    nodes = cycle(from_edges(size, [edge // size for edge in edges], [edge % size for edge in edges]))
+    return tuple(ChannelHop(*divmod(node, count)) for node in nodes)
 
 
-def _edges(plant: Plant, routes: Routes) -> list[int]:
+def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
     """Return waits as numbers, ``channel * channels + next``, each once."""
-    size, found = len(plant.channels), set()
-    ends = [channel.far for channel in plant.channels]
-    senders = [switch for switch, hcas in enumerate(plant.hcas_by_switch()) if hcas]
+    size, edges = len(graph.channels), set()
+    ends = [channel.far for channel in graph.channels]
+    senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     for column in range(len(routes.owners)):
         following = [table[column] for table in routes.tables]
-        walked = bytearray(len(plant.switches))
+        walked = bytearray(len(graph.switches))
         for sender in senders:
             switch, before = sender, -1
             while True:
@@ -97,36 +99,40 @@ def _edges(plant: Plant, routes: Routes) -> list[int]:
                 if channel < 0:
                     break
                 if before >= 0:
-                    found.add(before * size + channel)
+                    edges.add(before * size + channel)
                 if walked[switch]:
                     break
                 walked[switch], before, switch = 1, channel, ends[channel]
-    return sorted(found)
+    return sorted(edges)
 
 
-def _edges_by_lane(plant: Plant, routes: Routes, lanes: Lanes) -> list[int]:
-    found: set[int] = set()
+def _edges_by_lane(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> list[int]:
+    edges: set[int] = set()
     most = None if lanes.each_hca else 1
-    senders = [(switch, hca) for switch, hcas in enumerate(plant.hcas_by_switch()) for hca in hcas[:most]]
-    columns = range(len(routes.owners)) if lanes.each_hca else _unlike(plant, routes)
+    senders = [(switch, hca) for switch, hcas in enumerate(graph.hcas_by_switch()) for hca in hcas[:most]]
+    columns = range(len(routes.owners)) if lanes.each_hca else _unlike(graph, routes)
     for column in columns:
-        ways = [table[column] for table in routes.tables]
+        next_channels = [table[column] for table in routes.tables]
         walked: set[int] = set()
         for switch, hca in senders:
-            if ways[switch] >= 0:
-                start = (switch, plant.attached[hca].port, lanes.level(hca, column))
-                found.update(_waits(plant, ways, lanes, start, walked))
-    return sorted(found)
+            if next_channels[switch] >= 0:
+                start = (switch, graph.attached[hca].port, lanes.level(hca, column))
+                edges.update(_waits(graph, next_channels, lanes, start, walked))
+    return sorted(edges)
 
 
 def _waits(
-    plant: Plant, ways: Sequence[int], lanes: Lanes, start: tuple[int, int, int], walked: set[int]
+    graph: SubnetGraph,
+    next_channels: Sequence[int],
+    lanes: Lanes,
+    start: tuple[int, int, int],
+    walked: set[int],
 ) -> Iterator[int]:
     """Yield the waits along one path, up to where another of its level has been: from there on both are one."""
-    (switch, port, level), size, before = start, len(plant.channels) * 16, -1
-    while ways[switch] >= 0:
-        channel = plant.channels[ways[switch]]
-        node = ways[switch] * 16 + lanes.lane(switch, port, channel.port, level)
+    (switch, port, level), size, before = start, len(graph.channels) * 16, -1
+    while next_channels[switch] >= 0:
+        channel = graph.channels[next_channels[switch]]
+        node = next_channels[switch] * 16 + lanes.lane(switch, port, channel.port, level)
         if before >= 0:
             yield before * size + node
         if node * 16 + level in walked:
@@ -135,21 +141,21 @@ def _waits(
         before, switch, port = node, channel.far, channel.far_port
 
 
-def _unlike(plant: Plant, routes: Routes) -> list[int]:
-    """Return one column of those that lead to one switch by the same ways."""
-    found: dict[tuple[int, bytes], int] = {}
+def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
+    """Return one column of those that lead to one switch by the same paths."""
+    columns: dict[tuple[int, bytes], int] = {}
     for column, owner in enumerate(routes.owners):
-        ways = array("i", [table[column] for table in routes.tables]).tobytes()
-        found.setdefault((plant.attached[owner].switch, ways), column)
-    return list(found.values())
+        next_channels = array("i", [table[column] for table in routes.tables]).tobytes()
+        columns.setdefault((graph.attached[owner].switch, next_channels), column)
+    return list(columns.values())
 
 
-def spoken(plant: Plant, hops: Sequence[Hop]) -> tuple[str, ...]:
+def hop_texts(graph: SubnetGraph, hops: Sequence[ChannelHop]) -> tuple[str, ...]:
     """Return hops as a person can follow them: the switch, the port a packet leaves by, and where that leads."""
-    said = []
+    texts = []
     lanes = len({hop.lane for hop in hops}) > 1 or any(hop.lane for hop in hops)
     for hop in hops:
-        channel = plant.channels[hop.channel]
-        near, far = plant.switches[channel.near].name, plant.switches[channel.far].name
-        said.append(f"{near} port {channel.port} -> {far}" + (f" on VL {hop.lane}" if lanes else ""))
-    return tuple(said)
+        channel = graph.channels[hop.channel]
+        near, far = graph.switches[channel.near].name, graph.switches[channel.far].name
+        texts.append(f"{near} port {channel.port} -> {far}" + (f" on VL {hop.lane}" if lanes else ""))
+    return tuple(texts)

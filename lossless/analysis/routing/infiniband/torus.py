@@ -1,9 +1,9 @@
 """torus-2QoS on a torus without faults: one dimension after another, and two VLs that cut every ring at its dateline.
 
 A path has one bit of its service level for each dimension; it is set where the path crosses from the last coordinate to
-the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING). Where both ways round a
-ring are as short, opensm chooses one of them; here the upward one stands for both: they mirror each other, and share no
-channel.
+the first, or back. In that dimension the bit chooses the VL (torus-2QoS(8), UNICAST ROUTING). Where both directions
+round a ring are as short, opensm chooses one of them; here the upward one stands for both: they mirror each other, and
+share no channel.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, Routes
+from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, SubnetRoutes
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lossless.analysis.routing.infiniband.channels import Plant
+    from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 NEEDED_VLS = 2
@@ -25,33 +25,33 @@ NEEDED_VLS = 2
 seen from opensm 3.3.23 with max_op_vls 1 on a torus of 5 x 5."""
 
 
-def torus_routes(plant: Plant, subnet: Subnet) -> tuple[Routes, Lanes] | str:
+def torus_routes(graph: SubnetGraph, subnet: Subnet) -> tuple[SubnetRoutes, Lanes] | str:
     """Return routes and lanes of a whole torus; where the fabric is none, the reason in words."""
     if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
         return "torus-2QoS routes a torus, and the intent declares none"
-    places = [switch.coordinates for switch in plant.switches]
+    places = [switch.coordinates for switch in graph.switches]
     sides = subnet.shape.sides
     numbers = {place: number for number, place in enumerate(places)}
-    steps = _steps(plant, places)
+    steps = _steps(graph, places)
     if len(numbers) < len(places) or any(len(place) != len(sides) for place in places):
         return "the switches have no places in a torus"
-    tables = [array("i", [NO_PATH]) * len(plant.hcas) for _ in places]
-    for hca, attached in enumerate(plant.attached):
+    tables = [array("i", [NO_PATH]) * len(graph.hcas) for _ in places]
+    for hca, attached in enumerate(graph.attached):
         for switch, table in enumerate(tables):
             table[hca] = _next(places[switch], places[attached.switch], sides, steps[switch])
-    routes = Routes(tuple(tables), range(len(plant.hcas)))
-    return routes, Lanes(torus_levels(plant, routes, places), _lane(plant, places))
+    routes = SubnetRoutes(tuple(tables), range(len(graph.hcas)))
+    return routes, Lanes(torus_levels(graph, routes, places), _lane(graph, places))
 
 
-def _steps(plant: Plant, places: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], int]]:
+def _steps(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], int]]:
     """Return, for each switch, the channel to each neighbouring place."""
-    return [{places[plant.channels[number].far]: number for number in reversed(out)} for out in plant.out]
+    return [{places[graph.channels[number].far]: number for number in reversed(out)} for out in graph.out]
 
 
 def _next(
     here: tuple[int, ...], there: tuple[int, ...], sides: tuple[int, ...], steps: dict[tuple[int, ...], int]
 ) -> int:
-    """Return the channel of the next step: in the first dimension that is not yet right, the shorter way round."""
+    """Return the channel of the next step: in the first dimension that differs, the shorter direction round."""
     for axis, side in enumerate(sides):
         ahead = (there[axis] - here[axis]) % side
         if ahead:
@@ -62,7 +62,7 @@ def _next(
 
 
 def torus_levels(
-    plant: Plant, routes: Routes, places: Sequence[tuple[int, ...]]
+    graph: SubnetGraph, routes: SubnetRoutes, places: Sequence[tuple[int, ...]]
 ) -> Callable[[int, int], int]:
     """Return the service level of a path, by HCA that sends and column: a bit for each dateline it crosses.
 
@@ -75,7 +75,7 @@ def torus_levels(
             for axis, side in enumerate(sides)
             if side > 2 and {places[channel.near][axis], places[channel.far][axis]} == {0, side - 1}
         )
-        for channel in plant.channels
+        for channel in graph.channels
     ]
 
     # The rest of a path is that of the switch it comes to: known once for each switch of a column.
@@ -85,7 +85,7 @@ def torus_levels(
         nonlocal last
         if last[0] != column:
             last = (column, {})
-        known, switch = last[1], plant.attached[hca].switch
+        known, switch = last[1], graph.attached[hca].switch
         path: list[tuple[int, int]] = []
         while switch not in known:
             number = routes.tables[switch][column]
@@ -93,7 +93,7 @@ def torus_levels(
                 known[switch] = 0
                 break
             path.append((switch, crossing[number]))
-            switch = plant.channels[number].far
+            switch = graph.channels[number].far
         crossed = known[switch]
         for switch, dateline in reversed(path):
             crossed |= dateline
@@ -103,13 +103,13 @@ def torus_levels(
     return level
 
 
-def _lane(plant: Plant, places: Sequence[tuple[int, ...]]) -> Callable[[int, int, int, int], int]:
+def _lane(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> Callable[[int, int, int, int], int]:
     axes = {
         (channel.near, channel.port): next(
             axis
             for axis, (a, b) in enumerate(zip(places[channel.near], places[channel.far], strict=True))
             if a != b
         )
-        for channel in plant.channels
+        for channel in graph.channels
     }
     return lambda switch, entering, leaving, level: level >> axes[switch, leaving] & 1  # noqa: ARG005

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.credit_loops import judge_subnet
+from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.findings import Related
@@ -70,7 +70,7 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.routing.infiniband.credit_loops import Credits
+    from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
@@ -79,14 +79,14 @@ def check(subnet: Subnet) -> Iterator[Hit | Gap]:
     if not switches(subnet):
         yield NO_TOPOLOGY
         return
-    verdict = judge_subnet(subnet)
+    verdict = subnet_verdict(subnet)
     if verdict.state == "unproven":
         yield Gap(f"whether there are credit loops is unproven: {verdict.why}")
     elif verdict.state == "loop" and not _passed_over(subnet, verdict):
         yield _hit(subnet, verdict)
 
 
-def _passed_over(subnet: Subnet, verdict: Credits) -> bool:
+def _passed_over(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
     """Return whether another rule says the cause: opensm passes over an engine that the shape or its lanes do not suit.
 
     IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
@@ -99,7 +99,7 @@ def _passed_over(subnet: Subnet, verdict: Credits) -> bool:
     )
 
 
-def _hit(subnet: Subnet, verdict: Credits) -> Hit:
+def _hit(subnet: Subnet, verdict: CreditLoopVerdict) -> Hit:
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     known = shape(subnet)
     return Hit(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import TIERS, UNKNOWN_TIER, Wires
-from lossless.analysis.routing.dependencies import Question
+from lossless.analysis.routing.dependencies import RoutingQuestion
 from lossless.formats.sonic.roles import ROLES
 from lossless.ground.basics.records import NamedTuple
 
@@ -73,7 +73,7 @@ class Deployed(NamedTuple):
 
     devices: dict[str, Summary]
     wires: Wires
-    question: Question
+    question: RoutingQuestion
     roleless: tuple[str, ...]
     joined: bool
 
@@ -110,7 +110,7 @@ def deployed(devices: Across) -> Deployed | None:
     roleless = [name for name in wires.names if name in in_use and roles.get(name) not in TIERS]
     bounces = frozenset(name for name, one in own.items() if one.bounce and not one.moved)
     moved = frozenset(name for name, one in own.items() if one.bounce and one.moved)
-    return Deployed(own, wires, Question("up-down", bounces, moved), tuple(roleless), bool(links))
+    return Deployed(own, wires, RoutingQuestion("up-down", bounces, moved), tuple(roleless), bool(links))
 
 
 def _roles(own: dict[str, Summary]) -> dict[str, str]:

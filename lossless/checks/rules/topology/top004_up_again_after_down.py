@@ -60,7 +60,7 @@ from lossless.checks.rules.topology.waiting import after, routed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.routing.failures import Seen
+    from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.view import View
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Iterator[Hit | Gap]:
     """Yield a hit where routes turn up again, or where only such routes are left."""
     found, routing = routed(view), view.fabric.routing
-    if found is None or routing is None or found.outcome.circle:
+    if found is None or routing is None or found.outcome.cycle:
         return
     if found.outcome.valley:
         yield _turns(routing.origin.at("policy"), found.outcome.valley)
@@ -92,7 +92,7 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
         )
 
 
-def _turns(origin: Origin, seen: Seen) -> Hit:
+def _turns(origin: Origin, seen: VerdictAfterFailures) -> Hit:
     above, at, *between, up = seen.verdict.valley or ("", "", "")
     across = f", cross to {' and '.join(between)}" if between else ""
     return Hit(
@@ -105,7 +105,7 @@ def _turns(origin: Origin, seen: Seen) -> Hit:
     )
 
 
-def _lost(origin: Origin, seen: Seen) -> Hit:
+def _lost(origin: Origin, seen: VerdictAfterFailures) -> Hit:
     near, far = seen.verdict.lost or ("", "")
     return Hit(
         origin=origin,

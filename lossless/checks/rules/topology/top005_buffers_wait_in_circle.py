@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.dependencies import judge
+from lossless.analysis.routing.dependencies import routing_verdict
 from lossless.analysis.routing.failures import DRAWN
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, roleless
@@ -82,8 +82,8 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.routing.dependencies import Hop
-    from lossless.analysis.routing.failures import Seen
+    from lossless.analysis.routing.dependencies import CycleHop
+    from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.checks.rules.topology.deployed import Deployed
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.routing import Named, Routing
@@ -97,8 +97,8 @@ def check(view: View) -> Iterator[Hit | Gap]:
         return
     if found.unknown:
         yield Gap(UNSTATED)
-    elif found.outcome.circle and routing:
-        yield _hit(view, routing, found.outcome.circle)
+    elif found.outcome.cycle and routing:
+        yield _hit(view, routing, found.outcome.cycle)
     elif beyond := found.beyond:
         yield Gap(beyond)
     elif found.outcome.drawn:
@@ -118,14 +118,14 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
     elif found.roleless:
         yield Gap(roleless(found.roleless))
     else:
-        verdict = judge(found.wires, found.question)
-        if verdict.circle:
-            yield _deployed_hit(found, verdict.circle)
+        verdict = routing_verdict(found.wires, found.question)
+        if verdict.cycle:
+            yield _deployed_hit(found, verdict.cycle)
         elif verdict.lost:
             yield Gap(nowhere(*verdict.lost))
 
 
-def _deployed_hit(found: Deployed, circle: Sequence[Hop]) -> Hit:
+def _deployed_hit(found: Deployed, circle: Sequence[CycleHop]) -> Hit:
     up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
     places = [place for name in up if (place := found.devices[name].bounce) is not None]
     return Hit(
@@ -141,8 +141,8 @@ def _deployed_hit(found: Deployed, circle: Sequence[Hop]) -> Hit:
     )
 
 
-def _hit(view: View, routing: Routing, seen: Seen) -> Hit:
-    circle = seen.verdict.circle
+def _hit(view: View, routing: Routing, seen: VerdictAfterFailures) -> Hit:
+    circle = seen.verdict.cycle
     up = {hop.near for hop in circle if hop.up_again}
     blamed = [one for one in routing.bounce if one.names[0] in up]
     return Hit(

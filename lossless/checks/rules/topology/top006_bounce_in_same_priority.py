@@ -64,7 +64,7 @@ def check(subject: View | Device) -> Iterator[Hit | Gap]:
 
 def _declared(view: View) -> Iterator[Hit]:
     found, routing = routed(view), view.fabric.routing
-    if found is None or routing is None or found.outcome.circle:
+    if found is None or routing is None or found.outcome.cycle:
         return
     beyond = found.beyond if routing.bounce else ""
     for one in routing.bounce:

@@ -55,7 +55,7 @@ from lossless.checks.rules.topology.waiting import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.routing.dependencies import Hop
+    from lossless.analysis.routing.dependencies import CycleHop
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
 
@@ -69,13 +69,13 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield Gap("an intent does not say how long leaves know MAC addresses and their ports")
     elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
         flood = flooded(found)
-        if flood.circle:
-            yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.circle)
+        if flood.cycle:
+            yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.cycle)
         elif beyond := flood.beyond:
             yield Gap(beyond)
 
 
-def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple[Hop, ...]) -> Hit:
+def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple[CycleHop, ...]) -> Hit:
     return Hit(
         origin=bridging.origin.at("mac_aging"),
         message=f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "

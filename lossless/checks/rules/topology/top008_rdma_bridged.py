@@ -62,7 +62,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     if found is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
         return
     flood = flooded(found)
-    if circle := flood.circle:
+    if circle := flood.cycle:
         yield Hit(
             origin=bridging.origin.key(),
             message="leaves flood packets whose port they do not know, which can close a circle of buffers in "

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from lossless.analysis.routing.channels import Wires, wires_of, without
-from lossless.analysis.routing.dependencies import Question, circle_beyond
-from lossless.analysis.routing.failures import Borne, Outcome, after_failures
+from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
+from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from lossless.analysis.routing.dependencies import Hop
-    from lossless.analysis.routing.failures import Strike
+    from lossless.analysis.routing.dependencies import CycleHop
+    from lossless.analysis.routing.failures import Failure
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.view import View
 
@@ -29,8 +29,8 @@ class Routed(NamedTuple):
 
     stated: bool
     wires: Wires
-    question: Question
-    outcome: Outcome
+    question: RoutingQuestion
+    outcome: FailureOutcome
 
     @property
     def unknown(self) -> bool:
@@ -38,15 +38,15 @@ class Routed(NamedTuple):
         return not self.stated and (self.outcome.lost is not None or _tierless(self.wires))
 
     @property
-    def circle(self) -> tuple[Hop, ...]:
+    def cycle(self) -> tuple[CycleHop, ...]:
         """The smallest circle, after as few failures as it takes."""
-        return self.outcome.circle.verdict.circle if self.outcome.circle else ()
+        return self.outcome.cycle.verdict.cycle if self.outcome.cycle else ()
 
     @property
     def beyond(self) -> str:
         """What is not known of devices outside and could close a circle, empty where nothing could."""
         wires = self.wires
-        circle = circle_beyond(wires, self.question) if wires.outside else ()
+        circle = cycle_through_outside(wires, self.question) if wires.outside else ()
         outside = {wires.names[switch] for switch in wires.outside}
         through = list(dict.fromkeys(hop.near for hop in circle if hop.near in outside))
         are = "is" if len(through) == 1 else "are"
@@ -79,12 +79,14 @@ def _routed(fabric: Fabric) -> Routed | None:
     routing, wires = fabric.routing, wires_of(fabric)
     bounces = frozenset(one.names[0] for one in routing.bounce) if routing else frozenset()
     tors = frozenset(switch.device for switch in fabric.switches if switch.qos.tunnel is not None)
-    question = Question(routing.policy if routing else "up-down", bounces, tors - bounces)
+    question = RoutingQuestion(routing.policy if routing else "up-down", bounces, tors - bounces)
     borne = fabric.failures
     if routing is None or borne is None:
-        return Routed(False, wires, question, after_failures(wires, question, Borne(0, 0)))
+        return Routed(False, wires, question, after_failures(wires, question, FailureBudget(0, 0)))
     left = _in_service(wires, [one.names for one in borne.out_of_service])
-    return Routed(True, left, question, after_failures(left, question, Borne(borne.links, borne.switches)))
+    return Routed(
+        True, left, question, after_failures(left, question, FailureBudget(borne.links, borne.switches))
+    )
 
 
 def _in_service(wires: Wires, failed: Collection[Sequence[str]]) -> Wires:
@@ -106,16 +108,16 @@ def flooded(found: Routed) -> Routed:
         n for n, here in enumerate(wires.attached) if here and n not in wires.outside and wires.above(n)
     }
     bounces = question.bounces | {wires.names[leaf] for leaf in leaves}
-    flood = Question(question.policy, bounces)
-    return Routed(found.stated, wires, flood, after_failures(wires, flood, Borne(0, 0)))
+    flood = RoutingQuestion(question.policy, bounces)
+    return Routed(found.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
 
 
-def circle_in_words(circle: Sequence[Hop]) -> str:
+def circle_in_words(circle: Sequence[CycleHop]) -> str:
     """Return the switches of a circle in order: ``leaf1 -> spine1 -> leaf2 -> spine1 -> leaf1``."""
     return " -> ".join([hop.near for hop in circle] + [circle[0].near])
 
 
-def ports_in_words(circle: Sequence[Hop]) -> str:
+def ports_in_words(circle: Sequence[CycleHop]) -> str:
     """Return the links of a circle in order, and where it turns up."""
     hops = ", ".join(f"{hop.from_port} -> {hop.to_port}" for hop in circle)
     up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
@@ -123,7 +125,7 @@ def ports_in_words(circle: Sequence[Hop]) -> str:
     return f"what comes by each link waits for the next: {hops}{turns}"
 
 
-def buffers(circle: Sequence[Hop]) -> tuple[str, ...]:
+def buffers(circle: Sequence[CycleHop]) -> tuple[str, ...]:
     """Return the ports whose ingress buffers wait for each other."""
     return tuple(hop.to_port for hop in circle)
 
@@ -134,14 +136,14 @@ def priorities(view: View) -> str:
     return f"{'priority' if len(found) == 1 else 'priorities'} {joined(list(map(str, found)))}"
 
 
-def after(failed: Sequence[Strike]) -> str:
+def after(failed: Sequence[Failure]) -> str:
     """Return what has failed as the beginning of a message, empty where nothing has."""
     if not failed:
         return ""
     return f"once {joined([_struck(strike) for strike in failed])} {'has' if len(failed) == 1 else 'have'} failed, "
 
 
-def _struck(strike: Strike) -> str:
+def _struck(strike: Failure) -> str:
     if len(strike.ends) == 1:
         return strike.ends[0]
     count = f"all {strike.links} links" if strike.links > 1 else "the link"

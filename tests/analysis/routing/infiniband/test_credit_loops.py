@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.routing.infiniband.channels import Plant, plant_of
-from lossless.analysis.routing.infiniband.credit_loops import judge_subnet
+from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
+from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
-from lossless.analysis.routing.infiniband.routes import Lanes, Routes, credit_loop, unreachable
+from lossless.analysis.routing.infiniband.routes import Lanes, SubnetRoutes, credit_loop, unreachable
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
@@ -32,19 +32,19 @@ TREE_ENGINES = ("updn", "ftree", "minhop", None)
 def test_no_fat_tree_of_two_levels_has_a_credit_loop(
     leaves: int, spines: int, hosts: int, cables: int, engine: str | None
 ) -> None:
-    assert judge_subnet(fat_tree(leaves, spines, hosts, engine, cables)).state == "free"
+    assert subnet_verdict(fat_tree(leaves, spines, hosts, engine, cables)).state == "free"
 
 
 @pytest.mark.parametrize("engine", TREE_ENGINES)
 def test_no_fat_tree_of_three_levels_has_a_credit_loop(engine: str | None) -> None:
-    assert judge_subnet(fat_tree_of_pods(3, 3, 2, engine)).state == "free"
+    assert subnet_verdict(fat_tree_of_pods(3, 3, 2, engine)).state == "free"
 
 
 @given(side=st.integers(3, 12), hosts=st.integers(1, 3), engine=st.sampled_from(("dor", "minhop")))
 def test_a_ring_of_five_or_more_has_a_credit_loop_and_a_ring_of_three_has_none(
     side: int, hosts: int, engine: str
 ) -> None:
-    verdict = judge_subnet(torus((side,), hosts, engine))
+    verdict = subnet_verdict(torus((side,), hosts, engine))
     if side == 3:
         assert verdict.state == "free"
     elif side >= 5:
@@ -55,7 +55,7 @@ def test_a_ring_of_five_or_more_has_a_credit_loop_and_a_ring_of_three_has_none(
 @given(st.lists(st.integers(2, 6), min_size=2, max_size=3))
 def test_dor_on_a_torus_loops_exactly_where_a_side_is_five_or_longer(sides: list[int]) -> None:
     # With sides of four both ways round are as short, and the lowest port is taken everywhere: the circle stays open.
-    verdict = judge_subnet(torus(tuple(sides), 1, "dor"))
+    verdict = subnet_verdict(torus(tuple(sides), 1, "dor"))
     longer = [side for side in sides if side >= 5]
     assert (verdict.state, len(verdict.loop)) == (("loop", min(longer)) if longer else ("free", 0))
 
@@ -63,13 +63,13 @@ def test_dor_on_a_torus_loops_exactly_where_a_side_is_five_or_longer(sides: list
 @settings(max_examples=30)
 @given(st.lists(st.integers(2, 6), min_size=2, max_size=3))
 def test_torus_2qos_with_its_lanes_has_no_credit_loop(sides: list[int]) -> None:
-    verdict = judge_subnet(torus(tuple(sides), 1, "torus-2QoS", qos="TRUE"))
+    verdict = subnet_verdict(torus(tuple(sides), 1, "torus-2QoS", qos="TRUE"))
     assert (verdict.state, verdict.engine) == ("free", "torus-2QoS")
 
 
 @pytest.mark.parametrize("options", [{"qos": "TRUE", "max_op_vls": "1"}, {}])
 def test_torus_2qos_with_one_lane_or_without_qos_is_minhop_and_loops(options: dict[str, str]) -> None:
-    verdict = judge_subnet(torus((5, 5), 1, "torus-2QoS", **options))
+    verdict = subnet_verdict(torus((5, 5), 1, "torus-2QoS", **options))
     assert (verdict.state, verdict.engine) == ("loop", "minhop")
 
 
@@ -88,19 +88,19 @@ def test_torus_2qos_with_one_lane_or_without_qos_is_minhop_and_loops(options: di
     ],
 )
 def test_what_can_be_neither_run_nor_computed_is_unproven(subnet: Subnet, why: str) -> None:
-    verdict = judge_subnet(subnet)
+    verdict = subnet_verdict(subnet)
     assert verdict.state == "unproven"
     assert why in verdict.why
 
 
 def test_options_at_their_defaults_change_no_route() -> None:
-    assert judge_subnet(torus((3, 3), 1, "dor", lmc="0", port_shifting="FALSE")).state == "free"
+    assert subnet_verdict(torus((3, 3), 1, "dor", lmc="0", port_shifting="FALSE")).state == "free"
 
 
 def test_updn_without_roots_finds_those_of_a_tree_and_none_of_a_torus() -> None:
     tree = fat_tree(4, 2, 3)
-    assert judge_subnet(tree._replace(routing=tree.routing._replace(roots=None))).engine == "updn"
-    verdict = judge_subnet(torus((5, 5), 1, "updn"))
+    assert subnet_verdict(tree._replace(routing=tree.routing._replace(roots=None))).engine == "updn"
+    verdict = subnet_verdict(torus((5, 5), 1, "updn"))
     assert (verdict.state, verdict.engine) == ("loop", "minhop")
     assert "so opensm takes minhop" in verdict.why
 
@@ -108,7 +108,7 @@ def test_updn_without_roots_finds_those_of_a_tree_and_none_of_a_torus() -> None:
 def test_roots_that_are_cabled_to_each_other_in_a_ring_let_updn_loop() -> None:
     ring = torus((5,), 1, "updn")
     names = tuple(f"t{number}" for number in range(5))
-    verdict = judge_subnet(ring._replace(routing=ring.routing._replace(roots=names)))
+    verdict = subnet_verdict(ring._replace(routing=ring.routing._replace(roots=names)))
     assert (verdict.state, verdict.engine) == ("loop", "updn")
 
 
@@ -123,7 +123,7 @@ def test_roots_that_are_cabled_to_each_other_in_a_ring_let_updn_loop() -> None:
     )
 )
 def test_a_loop_can_be_followed_from_cable_to_cable(subnet: Subnet) -> None:
-    hops = [re.fullmatch(r"(\S+) port (\d+) -> (\S+)", hop) for hop in judge_subnet(subnet).loop]
+    hops = [re.fullmatch(r"(\S+) port (\d+) -> (\S+)", hop) for hop in subnet_verdict(subnet).loop]
     assert hops
     assert all(hop is not None for hop in hops)
     ends = [hop.groups() for hop in hops if hop is not None]
@@ -137,33 +137,33 @@ def test_a_loop_can_be_followed_from_cable_to_cable(subnet: Subnet) -> None:
 @given(
     st.integers(2, 5),
     st.integers(2, 3),
-    st.sampled_from([minhop, dor, lambda plant: updn(plant, {0})]),
+    st.sampled_from([minhop, dor, lambda graph: updn(graph, {0})]),
 )
 def test_every_computed_table_leads_to_every_hca(groups: int, width: int, engine: object) -> None:
-    plant = plant_of(dragonfly(groups, width, 2))
-    assert not isinstance(plant, str)
+    graph = subnet_graph(dragonfly(groups, width, 2))
+    assert not isinstance(graph, str)
     assert callable(engine)
-    assert unreachable(plant, engine(plant)) is None
+    assert unreachable(graph, engine(graph)) is None
 
 
 def test_more_hosts_never_open_a_circle() -> None:
     for hosts in (1, 2, 5):
-        plant = plant_of(torus((5, 5), hosts))
-        assert not isinstance(plant, str)
-        assert len(credit_loop(plant, dor(plant))) == 5
+        graph = subnet_graph(torus((5, 5), hosts))
+        assert not isinstance(graph, str)
+        assert len(credit_loop(graph, dor(graph))) == 5
 
 
 def test_a_link_without_a_port_is_said_and_not_judged() -> None:
     subnet = fat_tree(2, 2, 2)
     assert isinstance(subnet.links, tuple)
     broken = (subnet.links[0]._replace(a_port=None), *subnet.links[1:])
-    assert "no port left" in judge_subnet(subnet._replace(links=broken)).why
+    assert "no port left" in subnet_verdict(subnet._replace(links=broken)).why
 
 
 def test_the_last_statement_of_an_option_counts() -> None:
     subnet = torus((3, 3), 1, "dor", lmc="1")
     again = (*subnet.options, Setting("lmc", "0", HERE))
-    assert judge_subnet(subnet._replace(options=again)).state == "free"
+    assert subnet_verdict(subnet._replace(options=again)).state == "free"
 
 
 @settings(max_examples=60, deadline=None)
@@ -176,9 +176,9 @@ def test_the_last_statement_of_an_option_counts() -> None:
 def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_one(
     sides: tuple[int, ...], levels: int, lanes: int, seed: int
 ) -> None:
-    plant = plant_of(torus(sides, 1, "dor"))
-    assert isinstance(plant, Plant)
-    routes = dor(plant)
+    graph = subnet_graph(torus(sides, 1, "dor"))
+    assert isinstance(graph, SubnetGraph)
+    routes = dor(graph)
     chosen = Lanes(
         lambda hca, column: (seed + 7 * hca + 13 * column) % levels,
         lambda switch, entering, leaving, level: (
@@ -186,16 +186,16 @@ def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_o
         ),
         each_hca=True,
     )
-    assert bool(credit_loop(plant, routes, chosen)) == walked_in_a_circle(plant, routes, chosen)
+    assert bool(credit_loop(graph, routes, chosen)) == walked_in_a_circle(graph, routes, chosen)
 
 
-def walked_in_a_circle(plant: Plant, routes: Routes, lanes: Lanes) -> bool:
+def walked_in_a_circle(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> bool:
     waits: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
-    for hca, attached in enumerate(plant.attached):
+    for hca, attached in enumerate(graph.attached):
         for column in range(len(routes.owners)):
             hops, switch, port = [], attached.switch, attached.port
             while (number := routes.tables[switch][column]) >= 0:
-                channel = plant.channels[number]
+                channel = graph.channels[number]
                 hops.append((number, lanes.lane(switch, port, channel.port, lanes.level(hca, column))))
                 switch, port = channel.far, channel.far_port
             for before, after in pairwise(hops):

@@ -1,7 +1,7 @@
 """Policies of routing, as moves between states: where a packet is, and what it may still do there.
 
 A *channel* is one direction of a pair of switches: what comes by it waits in the same ingress buffers. A *move* takes
-a packet over a channel, from one state to another. Routes are the shortest ways from state to state, all of them:
+a packet over a channel, from one state to another. Routes are the shortest paths from state to state, all of them:
 that is what ECMP uses.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.channels import Wires
 
 
-class Moves(NamedTuple):
+class PolicyMoves(NamedTuple):
     """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
 
     Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to.
@@ -30,18 +30,18 @@ class Moves(NamedTuple):
     channels: Sequence[tuple[int, int]]
 
 
-def shortest_path(wires: Wires) -> Moves:
-    """Return the moves of a fabric in which packets take any shortest way, up or down."""
+def shortest_path(wires: Wires) -> PolicyMoves:
+    """Return the moves of a fabric in which packets take any shortest path, up or down."""
     channels = _channels(wires)
     tails, heads = [near for near, _ in channels], [far for _, far in channels]
-    return Moves(range(len(wires.names)), tails, heads, range(len(channels)), channels)
+    return PolicyMoves(range(len(wires.names)), tails, heads, range(len(channels)), channels)
 
 
-def up_down(wires: Wires) -> Moves:
+def up_down(wires: Wires) -> PolicyMoves:
     """Return the moves of a fabric in which packets go up first, and never again after they went down.
 
-    Between two switches of one tier a packet may go once, at the top of its way. So a way is three parts, and what
-    waits in one waits for the same part or a later one, higher up in the first and further down in the last: no circle
+    Between two switches of one tier a packet may go once, at the top of its path. So a path is three parts, and what
+    waits in one waits for the same part or a later one, higher up in the first and further down in the last: no cycle
     closes. If it might go so twice, three switches of one tier that are joined in a ring would close one by themselves.
     """
     switches, channels = len(wires.names), _channels(wires)
@@ -55,10 +55,10 @@ def up_down(wires: Wires) -> Moves:
             tails.append(near + switches)
             heads.append(far + switches)
             over.append(number)
-    return Moves([*range(switches), *range(switches)], tails, heads, over, channels)
+    return PolicyMoves([*range(switches), *range(switches)], tails, heads, over, channels)
 
 
-def ending(moves: Moves, switches: Collection[int]) -> Moves:
+def ending(moves: PolicyMoves, switches: Collection[int]) -> PolicyMoves:
     """Return moves by which nothing leaves some switches that did not begin there: they lead to states of their own."""
     at, last = list(moves.at), dict[int, int]()
     for switch in sorted(switches):
@@ -67,7 +67,7 @@ def ending(moves: Moves, switches: Collection[int]) -> Moves:
     return moves._replace(at=at, heads=[last.get(moves.at[head], head) for head in moves.heads])
 
 
-def avoiding(moves: Moves, switch: int) -> Moves:
+def avoiding(moves: PolicyMoves, switch: int) -> PolicyMoves:
     """Return the moves that neither lead to a switch nor begin there; states and channels keep their numbers."""
     kept = [
         (tail, head, over)
