@@ -2,46 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 from pathlib import Path
 
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
+from lossless.ground.basics.findings import SEVERITIES
 from tests.paths import ROOT
 
-FAMILIES = ("CLS", "PFC", "WD", "ECN", "BUF", "SCH", "CFG", "ISO", "NIC", "HST", "TEL", "TOP", "IB")
-GRAVITY = {"error": 0, "warn": 1, "warning": 1, "info": 2}
+CANDIDATES = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+_CODE = re.compile(r"\b[A-Z]{2,3}\d{3}\b")
 
 
-def candidates(reference: Path) -> dict[str, dict[str, object]]:
-    """Return the candidates of the families that are judged from intents and deployed files."""
-    rules = json.loads((reference / "facts" / "rules.json").read_text())["rules"]
-    return {rule["code"]: rule for rule in rules if rule["code"].startswith(FAMILIES)}
+def codes_of_rows(page: str) -> dict[str, str]:
+    """Return the codes in the first column of the tables of a page, each with its row."""
+    rows = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    return {
+        code: row
+        for row in rows
+        if row.startswith("| ")
+        for code in _CODE.findall(row.split(" | ")[0])
+    }
 
 
-def not_taken() -> dict[str, str]:
-    """Return the codes on the page of rules not taken, each with its row."""
-    rows = (ROOT / "docs" / "rules-not-taken.md").read_text(encoding="utf-8").splitlines()
-    found = {}
-    for row in rows:
-        cells = row.split(" | ")
-        for code in re.findall(r"\b[A-Z]{2,3}\d{3}\b", cells[0]) if row.startswith("| ") else ():
-            found[code] = row
-    return found
+NOT_TAKEN = codes_of_rows("rules-not-taken.md")
 
 
-def test_every_candidate_is_accounted_for_once(reference: Path) -> None:
-    wanted, without = candidates(reference), not_taken()
-    assert sorted(wanted.keys() - RULES.keys() - without.keys()) == []
-    assert sorted(without.keys() & RULES.keys()) == []
-    assert sorted(without.keys() - wanted.keys()) == []
+def test_every_candidate_is_accounted_for_once() -> None:
+    assert sorted(CANDIDATES.keys() - RULES.keys() - NOT_TAKEN.keys()) == []
+    assert sorted(NOT_TAKEN.keys() & RULES.keys()) == []
+    assert sorted(NOT_TAKEN.keys() - CANDIDATES.keys()) == []
 
 
-def test_what_matters_most_is_left_out_only_with_a_quoted_source(reference: Path) -> None:
-    wanted, without = candidates(reference), not_taken()
-    for code, row in without.items():
-        if wanted[code]["priority"] == 1:
+def test_what_matters_most_is_left_out_only_with_a_quoted_source() -> None:
+    for code, row in NOT_TAKEN.items():
+        if CANDIDATES[code]["priority"] == 1:
             assert re.search(r'"[^"]+"|`[^`]+`', row), code
 
 
@@ -50,20 +46,18 @@ def test_rules_named_on_the_page_exist() -> None:
     assert linked <= RULES.keys()
 
 
-def test_every_rule_milder_than_its_candidate_says_what_drew_it(reference: Path) -> None:
-    page = (ROOT / "docs" / "adr" / "0011-severities-below-the-catalogue.md").read_text(encoding="utf-8")
-    explained = {
-        code for row in page.splitlines() for code in re.findall(r"[A-Z]{2,3}\d{3}", row.split(" | ")[0])
-    }
+def test_every_rule_milder_than_its_candidate_says_which_fact_decided_it() -> None:
+    explained = codes_of_rows("adr/0011-severities-below-the-catalogue.md")
     milder = {
         code
-        for code, rule in candidates(reference).items()
-        if code in RULES
-        and rule["severity"] == "error"
-        and GRAVITY[rule_of(code).severity] > GRAVITY["error"]
+        for code, candidate in CANDIDATES.items()
+        if code in RULES and candidate["severity"] == "error" and rule_of(code).severity != "error"
     }
-    assert milder == explained & milder
-    assert sorted(milder - explained) == []
+    assert sorted(milder - explained.keys()) == []
+
+
+def test_candidates_have_severities_of_findings() -> None:
+    assert {candidate["severity"] for candidate in CANDIDATES.values()} <= {*SEVERITIES}
 
 
 def test_only_rules_on_one_device_or_host_need_something() -> None:

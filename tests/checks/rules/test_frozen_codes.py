@@ -1,8 +1,10 @@
-"""Codes and names that were shipped: suppressions and baselines depend on them, so none ever changes meaning."""
+"""Codes and names that were shipped: suppressions and baselines depend on them, so none ever changes meaning.
+
+A new rule is free to be renamed until a release; its line is added here with that release.
+"""
 
 from __future__ import annotations
 
-from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 
 SHIPPED = {
@@ -223,5 +225,8 @@ SHIPPED = {
 
 
 def test_codes_and_names_are_frozen() -> None:
-    assert {code: rule_of(code).name for code in RULES} == SHIPPED
+    assert {code: RULES[code].name for code in SHIPPED} == SHIPPED
+
+
+def test_the_registry_is_in_the_order_of_codes() -> None:
     assert list(RULES) == sorted(RULES)
