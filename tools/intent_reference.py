@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.schema import intent_schema
-from lossless.formats.intent.words import forms, words, written
+from lossless.formats.intent.schema_values import forms, words, written
 from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.formats.intent.words import Schema
+    from lossless.formats.intent.schema_values import Schema
 
     KeyPath = tuple[str, ...]
 

@@ -27,7 +27,7 @@ PRESETS = ("azure", "nvidia", "pfc-only")
 
 
 TRANSPORTS = ("rocev2", "efa", "gcp", "azure")
-"""How RDMA travels: over one's own RoCEv2 fabric, or over that of a cloud (:mod:`lossless.formats.intent.managed`)."""
+"""How RDMA travels: over one's own RoCEv2 fabric, or a cloud's (:mod:`lossless.formats.intent.managed.document`)."""
 
 
 def _transport(value: Any) -> Any:

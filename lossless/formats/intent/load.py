@@ -38,7 +38,7 @@ _Model = TypeVar("_Model", bound="BaseModel")
 TRANSPORTS = {
     "rocev2": "lossless.formats.intent.document",
     "infiniband": "lossless.formats.intent.infiniband.document",
-    **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed"),
+    **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed.document"),
 }
 """The module of the document model of each transport; it has the ``json_schema`` of such an intent."""
 

@@ -113,7 +113,7 @@ def _subnet(document: Document, options: Options) -> Declared:
 
 
 def _managed(document: Document, _options: Options) -> Declared:
-    from lossless.formats.intent.resolve.load_managed import load_managed
+    from lossless.formats.intent.managed.load import load_managed
     from lossless.formats.intent.resolve.managed import resolve_managed
 
     return Declared(fabric=resolve_managed(load_managed(document)))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CompletionItem, CompletionItemKind, MarkupContent, MarkupKind
 
-from lossless.formats.intent.words import forms, words, written
+from lossless.formats.intent.schema_values import forms, words, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.intent.words import Schema
+    from lossless.formats.intent.schema_values import Schema
     from lossless.interfaces.lsp.cursor import Cursor, Path
 
 

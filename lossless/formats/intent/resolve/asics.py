@@ -16,8 +16,8 @@ from lossless.model.hardware.asics import asic_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
     from lossless.formats.intent.resolve.layout import SwitchLayout
+    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
     from lossless.model.hardware.asics import AsicPart
 
 

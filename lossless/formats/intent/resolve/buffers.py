@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.kinds import SwitchKind
+    from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
     from lossless.model.hardware.model import BufferDefaults, Hwsku
 

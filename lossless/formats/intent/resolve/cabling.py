@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.resolve.ends import ends_of
+from lossless.formats.intent.resolve.link_ends import ends_of
 from lossless.model.fabric.cabling import CableEnd, PlannedCable
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.shapes import Bundle
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.ends import End
     from lossless.formats.intent.resolve.fabric import WiredFabric
+    from lossless.formats.intent.resolve.link_ends import End
 
 
 def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[PlannedCable]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.resolve.asics import AsicSplitter, DeviceUnits, SwitchUnit
 from lossless.formats.intent.resolve.classes import class_set
 from lossless.formats.intent.resolve.cluster import cluster
-from lossless.formats.intent.resolve.ends import beyond_of, links_of, wires_of
 from lossless.formats.intent.resolve.hardware import find_hardware
 from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
-from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
+from lossless.formats.intent.resolve.link_ends import beyond_of, links_of, wires_of
 from lossless.formats.intent.resolve.releases import check_devices
 from lossless.formats.intent.resolve.routing import bridging, failures, routing
+from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.wiring import plan
 from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple

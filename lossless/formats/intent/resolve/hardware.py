@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
-from lossless.formats.intent.resolve.cages import CageReader
+from lossless.formats.intent.resolve.breakouts import CageReader
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
+from lossless.formats.intent.resolve.ets import shares
 from lossless.formats.intent.resolve.jobs import variables
-from lossless.formats.intent.resolve.shares import shares
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport
 from lossless.model.fabric.model import CongestionControl

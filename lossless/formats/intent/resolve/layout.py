@@ -12,10 +12,10 @@ from lossless.formats.intent.resolve.buffers import (
     dynamic_pools,
 )
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
-from lossless.formats.intent.resolve.kinds import PortUse, SwitchKind, demand, place
 from lossless.formats.intent.resolve.placement import PortPlacement
-from lossless.formats.intent.resolve.treatment import PortPolicies, PortPolicy
-from lossless.formats.intent.resolve.unused import reclaimed, zero_buffers
+from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
+from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place
+from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
 from lossless.model.fabric.qos import (

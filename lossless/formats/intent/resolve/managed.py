@@ -13,7 +13,7 @@ from lossless.model.hardware.clouds import network_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.intent.resolve.load_managed import LoadedManagedIntent
+    from lossless.formats.intent.managed.load import LoadedManagedIntent
     from lossless.model.hardware.clouds import CloudNetwork
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from lossless.formats.intent.base import shown
 from lossless.formats.intent.document import Intent
-from lossless.formats.intent.managed import ManagedIntent
+from lossless.formats.intent.managed.document import ManagedIntent
 from lossless.formats.intent.problems import (
     IntentSource,
     in_file_order,
