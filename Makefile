@@ -16,7 +16,7 @@ OUT ?= out/demo
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
-test: $(VENV)/dev.stamp
+test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-opensm.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
@@ -47,7 +47,12 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/headroom_guide.py
 	$(BIN)/python tools/planning_guides.py
 	$(BIN)/python tools/intent_reference.py
+	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
+
+profiles/compiled.json: $(VENV)/dev.stamp $(wildcard profiles/nics/*.toml profiles/switches/*.toml)
+	$(BIN)/python tools/compile_profiles.py
+	@touch $@
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
