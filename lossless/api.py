@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.baselining import Baselined, baseline
     from lossless.interfaces.api.cabling import Cabling, cabled_as_declared, cabled_topology
     from lossless.interfaces.api.changing import Change, lint_since
+    from lossless.interfaces.api.collector import collector
     from lossless.interfaces.api.diffing import Drift, diff
     from lossless.interfaces.api.fixing import Fixed, fix
     from lossless.interfaces.api.headroom import (
@@ -24,37 +25,53 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.linting import Report, lint, lint_documents, lint_text
     from lossless.interfaces.api.loading import Fabrics, Options, load_fabrics
     from lossless.interfaces.api.mapping import Topology, keeping, moves, topology
-    from lossless.interfaces.api.planning import judge_workload, spread, workload
+    from lossless.interfaces.api.profiles import Hardware, hardware
     from lossless.interfaces.api.rendering import RenderResult, render
-    from lossless.interfaces.api.simulating import Simulated, simulate, sweep
+    from lossless.interfaces.api.rules import Rule, rule, rules
+    from lossless.interfaces.api.schema import configuration_schema, intent_schema
+    from lossless.interfaces.api.simulating import Ask, Limits, Question, Simulated, simulate
+    from lossless.interfaces.api.storm import spread
+    from lossless.interfaces.api.sweeping import Grid, parse_grid, sweep
     from lossless.interfaces.api.tracing import trace
     from lossless.interfaces.api.watching import Watch
+    from lossless.interfaces.api.workloads import Workload, judge_workload, workload
 
 __all__ = [
+    "Ask",
     "Baselined",
     "Cabling",
     "Change",
     "Drift",
     "Fabrics",
     "Fixed",
+    "Grid",
+    "Hardware",
     "HeadroomInputs",
     "Headrooms",
     "Imported",
     "JudgedByOpensm",
+    "Limits",
     "Options",
+    "Question",
     "RenderResult",
     "Report",
+    "Rule",
     "Simulated",
     "Topology",
     "Watch",
+    "Workload",
     "baseline",
     "cabled_as_declared",
     "cabled_topology",
+    "collector",
+    "configuration_schema",
     "diff",
     "fix",
+    "hardware",
     "headroom_of_link",
     "headroom_of_ports",
     "import_configs",
+    "intent_schema",
     "judge_by_opensm",
     "judge_workload",
     "keeping",
@@ -64,7 +81,10 @@ __all__ = [
     "lint_text",
     "load_fabrics",
     "moves",
+    "parse_grid",
     "render",
+    "rule",
+    "rules",
     "simulate",
     "spread",
     "sweep",
@@ -75,46 +95,60 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Ask": "simulating",
     "Baselined": "baselining",
     "Cabling": "cabling",
     "Change": "changing",
     "Drift": "diffing",
     "Fabrics": "loading",
     "Fixed": "fixing",
+    "Grid": "sweeping",
+    "Hardware": "profiles",
     "HeadroomInputs": "headroom",
     "Headrooms": "headroom",
     "Imported": "importing",
+    "JudgedByOpensm": "judging",
+    "Limits": "simulating",
     "Options": "loading",
+    "Question": "simulating",
     "RenderResult": "rendering",
     "Report": "linting",
+    "Rule": "rules",
     "Simulated": "simulating",
     "Topology": "mapping",
     "Watch": "watching",
+    "Workload": "workloads",
     "baseline": "baselining",
     "cabled_as_declared": "cabling",
     "cabled_topology": "cabling",
+    "collector": "collector",
+    "configuration_schema": "schema",
     "diff": "diffing",
     "fix": "fixing",
+    "hardware": "profiles",
     "headroom_of_link": "headroom",
     "headroom_of_ports": "headroom",
-    "JudgedByOpensm": "judging",
-    "judge_by_opensm": "judging",
-    "keeping": "mapping",
     "import_configs": "importing",
+    "intent_schema": "schema",
+    "judge_by_opensm": "judging",
+    "judge_workload": "workloads",
+    "keeping": "mapping",
     "lint": "linting",
     "lint_documents": "linting",
     "lint_since": "changing",
     "lint_text": "linting",
     "load_fabrics": "loading",
     "moves": "mapping",
+    "parse_grid": "sweeping",
     "render": "rendering",
+    "rule": "rules",
+    "rules": "rules",
     "simulate": "simulating",
-    "spread": "planning",
-    "sweep": "simulating",
+    "spread": "storm",
+    "sweep": "sweeping",
     "topology": "mapping",
     "trace": "tracing",
-    "judge_workload": "planning",
-    "workload": "planning",
+    "workload": "workloads",
     "write_import": "importing",
 }
 """The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""
@@ -125,6 +159,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"lossless.interfaces.api.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"lossless.interfaces.api.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from lossless.ground.basics.findings import Confidence, Fixable, Severity
+    from lossless.ground.basics.findings import Confidence, Fixable, Json, Severity
 
 _SOURCES = re.compile(r"^## Sources\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -45,6 +45,24 @@ class Rule(NamedTuple):
     def text(self) -> str:
         """The summary and the sections, as people read them."""
         return f"{self.summary}.\n\n{self.documentation}"
+
+    @property
+    def page(self) -> str:
+        """The text below a heading with code, name and severity."""
+        return f"# {self.code} {self.name} ({self.severity})\n\n{self.text}"
+
+    def to_data(self) -> dict[str, Json]:
+        """Return the metadata as plain data."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "subjects": list(self.subjects),
+            "fixable": self.fixable,
+            "summary": self.summary,
+            "sources": list(self.sources),
+        }
 
 
 @cache

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import Report, lint_together
+from lossless.interfaces.api.linting import Report, lint_documents, lint_together
 from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from lossless.ground.documents.document import Document
@@ -79,3 +79,21 @@ def fix(
         rewrite(file, *texts)
     report = lint_together([*found.documents, *apart], facts, options, errors)
     return Fixed(changed, found.findings, found.refused, report)
+
+
+def fix_documents(
+    documents: Sequence[Document],
+    findings: Sequence[Finding],
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    chosen: Callable[[Finding], bool],
+    unsafe: bool = False,
+) -> tuple[Document, ...]:
+    """Return documents with the fixes of those of their findings that are ``chosen``; nothing is written."""
+    from lossless.checks.lint.fix import mended
+
+    def judge(edited: Sequence[Document]) -> list[Finding]:
+        known = findings if edited is documents else lint_documents(edited, options).findings
+        return [finding if chosen(finding) else finding._replace(fixable="no") for finding in known]
+
+    return mended(documents, judge, unsafe=unsafe).documents

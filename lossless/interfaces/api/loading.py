@@ -205,6 +205,20 @@ def one_subnet(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) ->
     return found.subnet
 
 
+def one_fabric(path: str | PathLike[str], options: Options) -> Fabric:
+    """Return the fabric of the one intent at a path, whose switches are the user's own.
+
+    Raises:
+        InputError: the intent cannot be read, or declares no such fabric.
+    """
+    errors: list[Problem] = []
+    fabric = intent_fabric(one_intent(path), options, errors)
+    if fabric is None:
+        raise InputError(errors)
+    require_own_switches((fabric,))
+    return fabric
+
+
 def fabrics_at(path: str | PathLike[str], options: Options) -> tuple[Fabric, ...]:
     documents, errors = documents_at(path)
     fabrics, unread = load_fabrics(documents, options)

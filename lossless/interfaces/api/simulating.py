@@ -1,23 +1,33 @@
-"""Simulate and sweep: whether the thresholds of a fabric are safe."""
+"""Simulate: whether the thresholds of a fabric are safe."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.simulation.question.request import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, fabrics_at
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
     from os import PathLike
 
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
     from lossless.analysis.simulation.engine.recording import Recording
-    from lossless.analysis.simulation.question.request import Ask
-    from lossless.analysis.simulation.study.grid import Grid
-    from lossless.analysis.simulation.study.sweep import Sweep
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.findings import Json
+
+__all__ = [
+    "MOST_EVENTS",
+    "PATTERNS",
+    "SEEDS",
+    "Ask",
+    "Limits",
+    "Question",
+    "Simulated",
+    "is_compiled",
+    "simulate",
+    "why_not_simulated",
+]
 
 
 class Simulated(NamedTuple):
@@ -71,23 +81,15 @@ def simulate(
     )
 
 
-def sweep(
-    path: str | PathLike[str],
-    grid: Grid,
-    options: Options = DEFAULT_OPTIONS,
-    ask: Ask | None = None,
-    *,
-    horizon_ns: int = 3_000_000,
-    executor: Executor | None = None,
-) -> tuple[Sweep, ...]:
-    """Try every setting of ``grid``, each for ``horizon_ns`` of the traffic of ``ask``, by default an incast, one seed.
+def why_not_simulated() -> str | None:
+    """Return why the packet-level model cannot be run here, None where it can."""
+    from lossless.analysis.simulation.study.answer import why_not
 
-    Any ``executor`` of :mod:`concurrent.futures` may do the work, also one of processes or machines; else threads do.
+    return why_not()
 
-    Raises:
-        InputError: the intent or configuration cannot be read.
-        ScenarioError: what is asked cannot be, would take too long, or numba is missing.
-    """
-    from lossless.analysis.simulation.study.sweeps import sweep_fabrics
 
-    return sweep_fabrics(fabrics_at(path, options), grid, ask, horizon_ns, executor)
+def is_compiled() -> bool:
+    """Return whether the packet-level model was compiled by an earlier run."""
+    from lossless.analysis.simulation.engine.run import compiled_before
+
+    return compiled_before()

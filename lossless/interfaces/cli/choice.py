@@ -42,12 +42,10 @@ def _selectors(_context: click.Context, _option: click.Parameter, values: Sequen
     """
     words = tuple(word.strip() for value in values for word in value.split(","))
     if words:
-        from lossless.checks.rules.selectors import codes_of, unknown
-        from lossless.ground.basics.nearest import nearest
+        from lossless.interfaces.api.rules import unknown_selector
 
-        for word in words:
-            if not codes_of(word):
-                raise click.BadParameter(unknown(word, nearest))
+        for reason in filter(None, map(unknown_selector, words)):
+            raise click.BadParameter(reason)
     return words
 
 

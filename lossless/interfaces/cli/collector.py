@@ -19,6 +19,6 @@ def command() -> None:
     ssh gpu1 sudo sh -s < lossless-collect.sh > hosts/gpu1/snapshot.facts
     lossless lint .
     """
-    from lossless.formats.hosts.read.collector import collector
+    from lossless import api
 
-    out(collector().rstrip("\n"))
+    out(api.collector().rstrip("\n"))

@@ -7,51 +7,26 @@ from typing import TYPE_CHECKING
 from lossless.output.report.columns import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
-    from lossless.model.hardware.infiniband import HcaProfile, SwitchProfile
+    from lossless.interfaces.api.profiles import Hardware, HcaProfile, InfinibandSwitchProfile
 
 _UNKNOWN = "unknown"
 
 
-def infiniband_names(folders: Sequence[Path]) -> tuple[str, ...]:
-    """Return the names of InfiniBand switches and adapters, switches first."""
-    from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
-
-    return (*infiniband_switch_names(folders), *hca_names(folders))
-
-
-def infiniband_overview(folders: Sequence[Path]) -> Iterator[str]:
+def infiniband_overview(hardware: Hardware) -> Iterator[str]:
     """Yield one line for each InfiniBand switch and adapter."""
-    from lossless.model.hardware.infiniband import (
-        hca_names,
-        infiniband_switch_names,
-        load_hca,
-        load_infiniband_switch,
-    )
-
-    switches = [load_infiniband_switch(name, folders) for name in infiniband_switch_names(folders)]
-    hcas = [load_hca(name, folders) for name in hca_names(folders)]
+    switches = hardware.infiniband_switches
     yield ""
     yield "InfiniBand switches"
-    rows = [(s.name, f"{s.vendor} {s.product}", _ports(s), _managed(s)) for s in switches]
-    yield columns(rows, "  ")
+    yield columns([(s.name, f"{s.vendor} {s.product}", _ports(s), _managed(s)) for s in switches], "  ")
     yield ""
     yield "InfiniBand adapters"
-    yield columns([(h.name, h.product, f"up to {h.rates[-1]}") for h in hcas], "  ")
+    yield columns([(hca.name, hca.product, f"up to {hca.rates[-1]}") for hca in hardware.hcas], "  ")
 
 
-def one_of_infiniband(name: str, folders: Sequence[Path]) -> Iterator[str]:
-    """Yield what is known of one InfiniBand switch or adapter."""
-    from lossless.model.hardware.infiniband import infiniband_switch_names, load_hca, load_infiniband_switch
-
-    if name in infiniband_switch_names(folders):
-        return _switch(load_infiniband_switch(name, folders))
-    return _hca(load_hca(name, folders))
-
-
-def _switch(switch: SwitchProfile) -> Iterator[str]:
+def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
+    """Yield what is known of an InfiniBand switch."""
     yield f"{switch.name}: {switch.vendor} {switch.product}"
     yield columns(
         [
@@ -65,7 +40,8 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
     yield from _sources(switch.sources)
 
 
-def _hca(hca: HcaProfile) -> Iterator[str]:
+def hca_lines(hca: HcaProfile) -> Iterator[str]:
+    """Yield what is known of an InfiniBand adapter."""
     yield f"{hca.name}: {hca.product}"
     yield columns(
         [
@@ -78,11 +54,11 @@ def _hca(hca: HcaProfile) -> Iterator[str]:
     yield from _sources(hca.sources)
 
 
-def _ports(switch: SwitchProfile) -> str:
+def _ports(switch: InfinibandSwitchProfile) -> str:
     return " or ".join(f"{count} x {rate}" for rate, count in switch.ports.items())
 
 
-def _managed(switch: SwitchProfile) -> str:
+def _managed(switch: InfinibandSwitchProfile) -> str:
     return "managed" if switch.managed else "externally managed"
 
 

@@ -98,16 +98,13 @@ def command(
 
 def _announce() -> None:
     """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
-    from lossless.analysis.simulation.study.answer import why_not
+    from lossless.interfaces.api.simulating import is_compiled, why_not_simulated
     from lossless.interfaces.cli.scenario import compiling
 
-    reason = why_not()
+    reason = why_not_simulated()
     if reason is not None:
         problem(reason)
-        return
-    from lossless.analysis.simulation.engine.run import compiled_before
-
-    if not compiled_before():
+    elif not is_compiled():
         compiling()
 
 

@@ -35,16 +35,15 @@ def complete_rules(_context: click.Context, option: click.Parameter, begun: str)
     """Return the rules, and for options the families, that the last word of a comma list can become."""
     from click.shell_completion import CompletionItem
 
-    from lossless.checks.rules.registry import RULES
-    from lossless.checks.rules.selectors import families
+    from lossless.interfaces.api.rules import families, rule_names
 
     before, comma, word = begun.rpartition(",")
-    families_too = () if isinstance(option, click.Argument) else families()
-    names = {row.code: row.name for row in RULES.values()}
-    found = [(code, name) for code, name in names.items() if code.startswith(word.upper())]
-    found += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
-    found = [(family, "a family") for family in families_too if family.startswith(word.upper())] + found
-    return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in found]
+    prefixes = () if isinstance(option, click.Argument) else families()
+    names = rule_names()
+    words = [(family, "a family") for family in prefixes if family.startswith(word.upper())]
+    words += [(code, name) for code, name in names.items() if code.startswith(word.upper())]
+    words += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
+    return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in words]
 
 
 rdma_dscp = click.option(

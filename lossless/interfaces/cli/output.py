@@ -208,14 +208,11 @@ def _setting(failing: tuple[Severity, ...]) -> Setting:
 
 def _describe(code: str) -> RuleText | None:
     """Return what a rule says of itself, None where a finding is not a rule's."""
-    from lossless.checks.rules.documentation import rule_of
-    from lossless.checks.rules.registry import RULES
+    from lossless.interfaces.api.rules import find_rule
     from lossless.output.report.setting import RuleText
 
-    if code not in RULES:
-        return None
-    rule = rule_of(code)
-    return RuleText(rule.summary, rule.text, rule.severity, rule.confidence)
+    rule = find_rule(code)
+    return rule and RuleText(rule.summary, rule.text, rule.severity, rule.confidence)
 
 
 def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.ground.basics.errors import ProfileError
 from lossless.interfaces.cli.app import COMMANDS
 from lossless.interfaces.cli.infiniband_profiles import (
-    infiniband_names,
+    hca_lines,
     infiniband_overview,
-    one_of_infiniband,
+    infiniband_switch_lines,
 )
 from lossless.interfaces.cli.options import profiles
 from lossless.interfaces.cli.terminal import out
 from lossless.output.report.columns import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+    from lossless.api import Hardware
+    from lossless.interfaces.api.profiles import Hwsku, NicProfile, SwitchProfile
 
 _UNKNOWN = "unknown"
 
@@ -35,45 +34,39 @@ def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
     NAME, what is known of that one.
     """
-    from pathlib import Path
+    from lossless import api
 
-    folders = tuple(map(Path, profile_dirs))
-    out("\n".join(_overview(folders) if name is None else _one(name, folders)))
+    hardware = api.hardware(name, profile_dirs)
+    out("\n".join(_overview(hardware) if name is None else _details(hardware)))
 
 
-def _overview(folders: Sequence[Path]) -> Iterator[str]:
-    from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-
-    switches = [load_switch(name, folders) for name in switch_names(folders)]
-    nics = [load_nic(name, folders) for name in nic_names(folders)]
+def _overview(hardware: Hardware) -> Iterator[str]:
     yield "switches"
-    yield columns([(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in switches], "  ")
+    yield columns(
+        [(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches], "  "
+    )
     yield ""
     yield "network adapters"
     yield columns(
-        [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in nics], "  "
+        [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in hardware.nics],
+        "  ",
     )
-    yield from infiniband_overview(folders)
+    yield from infiniband_overview(hardware)
+
+
+def _details(hardware: Hardware) -> Iterator[str]:
+    for switch in hardware.switches:
+        yield from _switch(switch)
+    for nic in hardware.nics:
+        yield from _nic(nic)
+    for infiniband_switch in hardware.infiniband_switches:
+        yield from infiniband_switch_lines(infiniband_switch)
+    for hca in hardware.hcas:
+        yield from hca_lines(hca)
 
 
 def _hwskus(switch: SwitchProfile) -> str:
     return f"{len(switch.hwskus)} HWSKU{'s' if len(switch.hwskus) != 1 else ''}"
-
-
-def _one(name: str, folders: Sequence[Path]) -> Iterator[str]:
-    from lossless.ground.basics.nearest import nearest
-    from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-
-    switches, nics = switch_names(folders), nic_names(folders)
-    if name in switches:
-        return _switch(load_switch(name, folders))
-    if name in nics:
-        return _nic(load_nic(name, folders))
-    if name in infiniband_names(folders):
-        return one_of_infiniband(name, folders)
-    near = nearest(name, (*switches, *nics, *infiniband_names(folders)))
-    hint = f"did you mean {near!r}?" if near else "lossless profiles lists all"
-    raise ProfileError(f"no profile is called {name!r}; {hint}")
 
 
 def _switch(switch: SwitchProfile) -> Iterator[str]:

@@ -5,7 +5,9 @@ The bounds keep a slip of a unit from being answered: 40 km where 40 m are meant
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import (
@@ -17,7 +19,6 @@ from lossless.ground.basics.units import (
     parse_rate,
     parse_size,
 )
-from lossless.interfaces.cli.scenario import Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,23 @@ MOST_LOSSLESS_MTU_BYTES = 9216
 _SMALLEST_PACKET_BYTES = 64
 _MOST_CHARACTERS = 40
 """No quantity is longer; Python itself refuses numbers of thousands of digits."""
+
+
+class Quantity(click.ParamType):  # type: ignore[type-arg]
+    """A quantity with its unit, as people write it."""
+
+    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the quantity in its base unit."""
+        if isinstance(value, int):
+            return value
+        try:
+            return self._parse(value)
+        except QuantityError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _short(parse: Callable[[str], int]) -> Callable[[str], int]:

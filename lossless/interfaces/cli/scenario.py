@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lossless.analysis.simulation.question.request import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
-from lossless.ground.basics.errors import ProfileError, QuantityError
+from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
+from lossless.interfaces.api.simulating import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
+from lossless.interfaces.cli.quantities import Quantity
 from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
@@ -17,24 +18,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from lossless.model.hardware.model import NicProfile
-
-
-class Quantity(click.ParamType):  # type: ignore[type-arg]
-    """A quantity with its unit, as people write it."""
-
-    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
-        self.name = name
-        self._parse = parse
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the quantity in its base unit."""
-        if isinstance(value, int):
-            return value
-        try:
-            return self._parse(value)
-        except QuantityError as error:
-            self.fail(str(error), param, ctx)
+    from lossless.interfaces.api.profiles import NicProfile
 
 
 _OPTIONS = (
@@ -99,7 +83,7 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
 def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
     if name is None:
         return None
-    from lossless.model.hardware.load import load_nic
+    from lossless.interfaces.api.profiles import load_nic
 
     try:
         return load_nic(name, profile_dirs)

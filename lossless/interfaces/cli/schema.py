@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
@@ -19,16 +17,6 @@ def command(config: bool) -> None:
     "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,
     save it and begin the file with "#:schema FILE".
     """
-    out_json(_configuration() if config else _intent())
+    from lossless import api
 
-
-def _intent() -> dict[str, Any]:
-    from lossless.formats.intent.schema import intent_schema
-
-    return intent_schema()
-
-
-def _configuration() -> dict[str, Any]:
-    from lossless.interfaces.api.configuring import configuration_schema
-
-    return configuration_schema()
+    out_json(api.configuration_schema() if config else api.intent_schema())

@@ -9,13 +9,14 @@ import click
 from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.scenario import Bar, Quantity, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.quantities import Quantity
+from lossless.interfaces.cli.scenario import Bar, ask_of, question_of, scenario_options
 from lossless.interfaces.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.study.grid import Grid
+    from lossless.api import Grid
     from lossless.ground.basics.findings import Json
 
 _VERSION = 1
@@ -23,11 +24,11 @@ _VERSION = 1
 
 
 def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> Grid:
-    from lossless.analysis.simulation.study.grid import parse_grid
+    from lossless import api
     from lossless.ground.basics.errors import QuantityError
 
     try:
-        return parse_grid(texts)
+        return api.parse_grid(texts)
     except QuantityError as error:
         raise click.BadParameter(str(error)) from error
 

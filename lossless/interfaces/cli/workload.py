@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lossless.analysis.simulation.question.request import SEEDS, Limits, Question
-from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
+from lossless.interfaces.api.simulating import SEEDS, Limits, Question
+from lossless.interfaces.api.workloads import ALGORITHMS, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.scenario import Bar, Quantity, ask_of
+from lossless.interfaces.cli.quantities import Quantity
+from lossless.interfaces.cli.scenario import Bar, ask_of
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json
 
 if TYPE_CHECKING:
-    from lossless.analysis.workloads.workload import Workload
-    from lossless.api import Options
+    from lossless.api import Options, Workload
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -102,7 +102,7 @@ def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str
 
 
 def _asked(given: dict[str, Any]) -> Workload:
-    from lossless.analysis.workloads.workload import Workload
+    from lossless.api import Workload
 
     return Workload(
         collective=given["collective"],

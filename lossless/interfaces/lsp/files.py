@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.api import Report, lint_documents
-from lossless.formats.inputs.collect import Candidate, Read, foreign, read, search
-from lossless.formats.sonic.read.tables import READ_TABLES
-from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents import load_text
-from lossless.ground.documents.text import decode
+from lossless.interfaces.api.files import Candidate, Read, candidates_below, is_ours, read, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +18,6 @@ if TYPE_CHECKING:
 
 MOST_TOGETHER = 100
 """Up to how many files of a folder are judged with what is typed, about a second's work; else only the open ones."""
-_INTENT = re.compile(r"^lossless[ \t]*:", re.MULTILINE)
-_TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
 _Signature = tuple[int, int, int]
 
 
@@ -50,7 +43,7 @@ class Files:
         """Look for files in the folders of a workspace."""
         self._roots = tuple(roots)
         self._candidates = {
-            root: {os.path.realpath(candidate.file): candidate for candidate in search([root])[0]}
+            root: {os.path.realpath(candidate.file): candidate for candidate in candidates_below([root])}
             for root in self._roots
         }
 
@@ -69,11 +62,7 @@ class Files:
 
     def is_ours(self, file: str, text: str) -> bool:
         """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
-        if file in self._ours:
-            return True
-        if not file.lower().endswith(".json"):
-            return _INTENT.search(text) is not None
-        return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))
+        return file in self._ours or is_ours(file, text)
 
     def _together(self, root: str | None, texts: Mapping[str, str]) -> Together:
         opened = [self._typed(file, text) for file, text in texts.items()]
@@ -86,15 +75,10 @@ class Files:
         return Together(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
 
     def _typed(self, file: str, text: str) -> Read:
-        try:
-            document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
-        except InputError as error:
-            return Read(problems=error.problems if self._expected(file, text) else ())
-        reason = foreign(document)
-        if reason is None:
+        typed = read_text(file, text)
+        if typed.documents:
             self._ours.add(file)
-            return Read((document,))
-        return Read(problems=(Problem(file, 1, 1, reason),) if self._expected(file, text) else ())
+        return typed if typed.documents or self._expected(file, text) else Read()
 
     def _expected(self, file: str, text: str) -> bool:
         known = self._candidates.get(self._root(file) or "", {}).get(os.path.realpath(file))

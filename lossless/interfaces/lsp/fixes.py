@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, TextEdit
 
-from lossless.api import lint_documents
-from lossless.checks.lint.fix import mended
+from lossless.interfaces.api.fixing import fix_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lossless.api import Options
     from lossless.ground.basics.findings import Finding
-    from lossless.ground.documents.document import Document
     from lossless.interfaces.lsp.files import Together
     from lossless.interfaces.lsp.positions import Units
 
@@ -31,7 +29,7 @@ Texts = dict[str, tuple[str, str]]
 
 def mending(finding: Finding, together: Together, options: Options) -> Texts:
     """Return what mends one finding; nothing where it cannot be mended, or that would draw another finding."""
-    return _mended(together, options, lambda other: _key(other) == _key(finding), unsafe=True)
+    return _fixed(together, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 
 def mending_all(file: str, together: Together, options: Options) -> Texts:
@@ -40,7 +38,7 @@ def mending_all(file: str, together: Together, options: Options) -> Texts:
     def only_here(finding: Finding) -> bool:
         return all(edit.origin.file == file for edit in finding.fix)
 
-    return _mended(together, options, only_here, unsafe=False)
+    return _fixed(together, options, only_here, unsafe=False)
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
@@ -48,16 +46,10 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.origin, finding.message
 
 
-def _mended(
-    together: Together, options: Options, wanted: Callable[[Finding], bool], *, unsafe: bool
-) -> Texts:
-    def judge(documents: Sequence[Document]) -> Sequence[Finding]:
-        known = documents is together.documents
-        said = together.report.findings if known else lint_documents(documents, options).findings
-        return [one if wanted(one) else one._replace(fixable="no") for one in said]
-
-    after = mended(together.documents, judge, unsafe=unsafe).documents
-    pairs = zip(together.documents, after, strict=True)
+def _fixed(together: Together, options: Options, chosen: Callable[[Finding], bool], *, unsafe: bool) -> Texts:
+    before, findings = together.documents, together.report.findings
+    after = fix_documents(before, findings, options, chosen=chosen, unsafe=unsafe)
+    pairs = zip(before, after, strict=True)
     return {old.file: (old.text, new.text) for old, new in pairs if old.text != new.text}
 
 

@@ -18,12 +18,7 @@ _CODE = re.compile(r"\b[A-Z]{2,3}\d{3}\b")
 def codes_of_rows(page: str) -> dict[str, str]:
     """Return the codes in the first column of the tables of a page, each with its row."""
     rows = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-    return {
-        code: row
-        for row in rows
-        if row.startswith("| ")
-        for code in _CODE.findall(row.split(" | ")[0])
-    }
+    return {code: row for row in rows if row.startswith("| ") for code in _CODE.findall(row.split(" | ")[0])}
 
 
 NOT_TAKEN = codes_of_rows("rules-not-taken.md")

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lossless.checks.rules.hosts.differences import differences
-from lossless.formats.hosts.read.collector import collector
 from lossless.ground.basics.known import UNKNOWN, certain
+from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.hosts import HostQos
 from tests.formats.hosts.read.collecting import COLLECTOR, collect, hosts_of, snapshot
 from tests.formats.hosts.write.fake_nic import TOOLS, FakeHost

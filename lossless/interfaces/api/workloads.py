@@ -1,0 +1,52 @@
+"""Workload: what a collective puts on a fabric, how long that takes, and what buffers make of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
+from lossless.analysis.workloads.workload import Workload
+from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, one_fabric
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.workloads.estimate import Estimate
+    from lossless.interfaces.api.crowding import Judged
+
+__all__ = ["ALGORITHMS", "COLLECTIVES", "Workload", "judge_workload", "workload"]
+
+
+def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
+    """Say what a collective puts on the fabric of an intent, and how long it takes at line rate.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: the fabric has not the GPUs that are asked for, or no storage that is asked about.
+        QuantityError: an algorithm that the collective has not.
+    """
+    from lossless.analysis.workloads.estimate import estimate
+
+    return estimate(one_fabric(path, options), asked)
+
+
+def judge_workload(
+    path: str | PathLike[str], asked: Workload, ask: Ask, options: Options = DEFAULT_OPTIONS
+) -> tuple[Estimate, Judged]:
+    """Say that, and what the buffers make of it: the packet-level model is asked to carry what meets at each port.
+
+    ``ask`` says how far to go; its question is that of the workload.
+
+    Raises:
+        InputError: the intent cannot be read, or there is not exactly one.
+        ScenarioError: as :func:`workload`.
+        QuantityError: an algorithm that the collective has not.
+    """
+    from lossless.analysis.workloads.estimate import estimate
+    from lossless.interfaces.api.crowding import judged
+    from lossless.model.fabric.view import View
+
+    fabric = one_fabric(path, options)
+    found = estimate(fabric, asked)
+    return found, judged(View(fabric), found, ask)
