@@ -1,1 +1,1 @@
-"""How far the pauses of one host reach, and when: a fluid of traffic on the links of a fabric."""
+"""Pause propagation: the blast radius of one storm source, and when it grows, by a fluid model of the traffic."""

@@ -16,7 +16,7 @@ RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
 """Tiers, hosts below all of them."""
 
 
-class Channel(NamedTuple):
+class StormChannel(NamedTuple):
     """One direction of a link, from a port of one node to a port of another; ``cable`` is the link's number."""
 
     source: str
@@ -27,13 +27,13 @@ class Channel(NamedTuple):
     cable: int
 
 
-class Net(NamedTuple):
-    """The channels of a fabric, those into and out of every node, and how high each node stands.
+class ChannelGraph(NamedTuple):
+    """The channels of a fabric, those into and out of every node, and the tier of each node.
 
     Hosts have rank 0, switches of a fabric without tiers all 1. The two directions of a link are beside each other.
     """
 
-    channels: tuple[Channel, ...]
+    channels: tuple[StormChannel, ...]
     into: dict[str, list[int]]
     out_of: dict[str, list[int]]
     rank: dict[str, int]
@@ -41,13 +41,13 @@ class Net(NamedTuple):
 
     def is_up(self, channel: int) -> bool:
         """Whether a channel leads to a higher tier."""
-        found = self.channels[channel]
-        return self.rank[found.source] < self.rank[found.target]
+        ends = self.channels[channel]
+        return self.rank[ends.source] < self.rank[ends.target]
 
     def is_down(self, channel: int) -> bool:
         """Whether a channel leads to a lower tier."""
-        found = self.channels[channel]
-        return self.rank[found.source] > self.rank[found.target]
+        ends = self.channels[channel]
+        return self.rank[ends.source] > self.rank[ends.target]
 
     def to_host(self, channel: int) -> bool:
         """Whether a channel leads to a host."""
@@ -63,7 +63,7 @@ class Net(NamedTuple):
         return sorted((node for node, rank in self.rank.items() if rank), key=self.rank.__getitem__)
 
 
-def net(fabric: Fabric) -> Net:
+def channel_graph(fabric: Fabric) -> ChannelGraph:
     """Return a fabric as channels, without what is out of service.
 
     Raises:
@@ -77,23 +77,26 @@ def net(fabric: Fabric) -> Net:
         )
     ranks = {switch.name: RANKS.get(switch.role or "") for switch in fabric.switches}
     tiered = None not in ranks.values()
-    rank = {name: found or 1 for name, found in ranks.items()} if tiered else dict.fromkeys(ranks, 1)
+    rank = {name: known or 1 for name, known in ranks.items()} if tiered else dict.fromkeys(ranks, 1)
     rank.update({host.name: 0 for host in fabric.hosts})
     channels = [
-        one for number, link in enumerate(fabric.links) if _works(fabric, link) for one in _both(link, number)
+        direction
+        for number, link in enumerate(fabric.links)
+        if _works(fabric, link)
+        for direction in _both(link, number)
     ]
     into: dict[str, list[int]] = {node: [] for node in rank}
     out_of: dict[str, list[int]] = {node: [] for node in rank}
     for at, channel in enumerate(channels):
         out_of[channel.source].append(at)
         into[channel.target].append(at)
-    return Net(tuple(channels), into, out_of, rank, tiered)
+    return ChannelGraph(tuple(channels), into, out_of, rank, tiered)
 
 
 def _works(fabric: Fabric, link: Link) -> bool:
     return fabric.failures is None or fabric.failures.works(link.a, link.b)
 
 
-def _both(link: Link, number: int) -> Iterator[Channel]:
-    yield Channel(link.a, link.a_port, link.b, link.b_port, link.speed_bps, number)
-    yield Channel(link.b, link.b_port, link.a, link.a_port, link.speed_bps, number)
+def _both(link: Link, number: int) -> Iterator[StormChannel]:
+    yield StormChannel(link.a, link.a_port, link.b, link.b_port, link.speed_bps, number)
+    yield StormChannel(link.b, link.b_port, link.a, link.a_port, link.speed_bps, number)

@@ -1,4 +1,4 @@
-"""Pauses that go round: links that stand still and wait for each other in a circle."""
+"""Pauses that close a cycle: stalled links that wait for each other."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lossless.ground.graphs.graph import from_lists
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.analysis.storm.channels import Net
+    from lossless.analysis.storm.channels import ChannelGraph
 
 
-def circle(
-    net: Net, stopped: Mapping[int, float], shares: Mapping[int, Mapping[int, float]]
+def stalled_cycle(
+    net: ChannelGraph, stopped: Mapping[int, float], shares: Mapping[int, Mapping[int, float]]
 ) -> tuple[str, ...]:
-    """Return the sending ports of a shortest circle of channels that stand still, empty where there is none.
+    """Return the sending ports of a shortest cycle of stalled channels, empty where there is none.
 
     A channel waits for another where part of what comes by it leaves by that, and that part cannot.
     """
     number = {at: place for place, at in enumerate(stopped)}
-    found = cycle(from_lists([number[out] for out in shares.get(at, {}) if out in number] for at in number))
+    places = cycle(from_lists([number[out] for out in shares.get(at, {}) if out in number] for at in number))
     channels = [net.channels[at] for at in stopped]
-    return tuple(f"{channels[place].source}:{channels[place].source_port}" for place in found)
+    return tuple(f"{channels[place].source}:{channels[place].source_port}" for place in places)

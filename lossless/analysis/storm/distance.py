@@ -14,22 +14,24 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
-    from lossless.analysis.storm.tiers import Tiers
+    from lossless.analysis.storm.tiers import LeafReachability
 
 _NAMES = {1: "leaves", 2: "spines", 3: "super-spines"}
 
 
-class Groups(NamedTuple):
+class ShapeGroups(NamedTuple):
     """The groups of a shape: what each is called, and which one every switch is in; those in none are left out."""
 
     name: str
     of: Mapping[str, int]
 
 
-class Near:
+class RelativeNames:
     """One host and the switches it is connected to: what others are, seen from there."""
 
-    def __init__(self, tiers: Tiers, host: str, leaves: Set[str], groups: Groups | None = None) -> None:
+    def __init__(
+        self, tiers: LeafReachability, host: str, leaves: Set[str], groups: ShapeGroups | None = None
+    ) -> None:
         self._net, self._below, self._groups = tiers.net, tiers.below, groups
         self.host = host
         self.leaves = leaves
@@ -67,7 +69,7 @@ class Near:
                     order.append(other)
         return dict.fromkeys(self._net.switches, 0) | far
 
-    def _in_group(self, node: str, groups: Groups) -> str:
+    def _in_group(self, node: str, groups: ShapeGroups) -> str:
         many = _NAMES[self._net.rank[node]] if self._net.tiered else "switches"
         if all(groups.of.get(leaf) != groups.of[node] for leaf in self.leaves):
             return f"{many} of other {groups.name}s"

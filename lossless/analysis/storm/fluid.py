@@ -1,8 +1,8 @@
-"""A fluid of traffic that finds its way out stopped: what fills where, and in which order ports ask for a pause.
+"""A fluid model of traffic whose egress stops: which buffers fill, and in which order ports ask for a pause.
 
 Every switch shares its pool among its ingress groups. A group that holds as much as its threshold asks for a pause,
 and what it has for headroom is filled beside the pool. Whoever sends into it stops a little later, and what waits for
-that way out fills the switch before. Whatever is not paused keeps sending at the rate it had.
+that egress fills the switch before. Whatever is not paused keeps sending at the rate it had.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _LITTLE_NS = 1e-6
 """What two computations of one time may differ by."""
 
 
-class Group(NamedTuple):
-    """An ingress group: the switch it is of, the rate it takes in, when it pauses (None: never), and its way on."""
+class IngressGroup(NamedTuple):
+    """An ingress group of a switch: the rate it takes in, when it pauses (None: never), and where that goes on to."""
 
     switch: str
     rate_bps: float
@@ -32,9 +32,9 @@ class Group(NamedTuple):
 
 
 class _Memory:
-    """What one switch holds for ways out that stand still."""
+    """What one switch holds for stalled egresses."""
 
-    def __init__(self, groups: Mapping[int, Group]) -> None:
+    def __init__(self, groups: Mapping[int, IngressGroup]) -> None:
         self.groups = groups
         self.held = dict.fromkeys(groups, 0.0)
         self.growing: dict[int, float] = {}
@@ -72,7 +72,7 @@ class _Memory:
 
     def _times(self) -> dict[int, float]:
         used, growth = sum(self.held.values()), sum(self.growing.values())
-        found = {}
+        times = {}
         for number, rate in self.growing.items():
             trigger = self.groups[number].trigger
             if trigger is None:
@@ -82,12 +82,12 @@ class _Memory:
                 left_ns = (trigger.alpha * free - self.held[number]) / (rate + trigger.alpha * growth)
             else:
                 left_ns = min(((trigger.static_bytes or 0) - self.held[number]) / rate, free / growth)
-            found[number] = self.now_ns + max(0.0, left_ns)
-        return found
+            times[number] = self.now_ns + max(0.0, left_ns)
+        return times
 
 
-def stops(
-    groups: Mapping[int, Group],
+def stop_times(
+    groups: Mapping[int, IngressGroup],
     first: Sequence[int],
     hop_ns: Callable[[int], float],
     stopped_part: float,
@@ -100,7 +100,7 @@ def stops(
     obey, ``stopped_part`` what part of the traffic of a stopped channel waits: 1 where nothing moves. ``switch_of`` is
     the switch that a channel leaves, None for a host's.
     """
-    by_switch: dict[str, dict[int, Group]] = {}
+    by_switch: dict[str, dict[int, IngressGroup]] = {}
     for number, group in groups.items():
         by_switch.setdefault(group.switch, {})[number] = group
     memories = {switch: _Memory(own) for switch, own in by_switch.items()}

@@ -1,6 +1,6 @@
-"""How traffic is shared over any fabric: every destination by itself, by all of the shortest ways to it alike.
+"""How traffic is shared over any fabric: every destination by itself, over all shortest paths to it evenly.
 
-Where packets go up and then down, a way is a shortest one of those; where they take any shortest way, of all. Each
+Where packets go up and then down, a path is a shortest one of those; where they take any shortest path, of all. Each
 switch shares what it has for a destination evenly over the links that lead nearer to it, as ECMP does.
 """
 
@@ -14,51 +14,51 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lossless.analysis.storm.channels import Net
+    from lossless.analysis.storm.channels import ChannelGraph
     from lossless.model.fabric.routing import RoutingPolicy
 
 MOST_WORK = 20_000_000
 """Channels looked at, over all destinations: about a minute."""
 
 
-class Found(NamedTuple):
-    """What leaves by which channel of what comes in by another; and how many pairs of switches no way joins."""
+class TrafficShares(NamedTuple):
+    """What leaves by which channel of what comes in by another; and how many pairs of switches no path joins."""
 
     shares: dict[int, dict[int, float]]
     lost: int
 
 
-class _Place(NamedTuple):
+class _PathState(NamedTuple):
     """Where a packet is, and whether it may still go up there."""
 
     switch: str
     falls: bool
 
 
-class Ways:
-    """The shortest ways of a fabric under a policy."""
+class EcmpPaths:
+    """The shortest paths of a fabric under a policy."""
 
-    def __init__(self, net: Net, policy: RoutingPolicy) -> None:
+    def __init__(self, net: ChannelGraph, policy: RoutingPolicy) -> None:
         self._net, self._rises = net, policy == "shortest-path"
         self._between = [
             at for at in range(len(net.channels)) if not net.from_host(at) and not net.to_host(at)
         ]
-        self._into: dict[_Place, list[tuple[_Place, int]]] = {}
+        self._into: dict[_PathState, list[tuple[_PathState, int]]] = {}
         for at in self._between:
             for tail in self._tails(at):
                 self._into.setdefault(self._head(at), []).append((tail, at))
 
-    def _head(self, at: int) -> _Place:
-        return _Place(self._net.channels[at].target, not self._rises and not self._net.is_up(at))
+    def _head(self, at: int) -> _PathState:
+        return _PathState(self._net.channels[at].target, not self._rises and not self._net.is_up(at))
 
-    def _tails(self, at: int) -> Iterable[_Place]:
+    def _tails(self, at: int) -> Iterable[_PathState]:
         """Return where a packet may be that takes a channel: it goes up, or level, only before it ever went down."""
         source = self._net.channels[at].source
-        yield _Place(source, False)
+        yield _PathState(source, False)
         if not self._rises and self._net.is_down(at):
-            yield _Place(source, True)
+            yield _PathState(source, True)
 
-    def shares(self, weights: Mapping[int, float]) -> Found:
+    def shares(self, weights: Mapping[int, float]) -> TrafficShares:
         """Return how traffic is shared where every host sends, to each channel into a host by its weight.
 
         Raises:
@@ -74,13 +74,13 @@ class Ways:
             )
         flows = _Flows(self._net)
         lost = sum(self._follow(flows, switch, own) for switch, own in ends.items())
-        return Found(flows.shares(), lost)
+        return TrafficShares(flows.shares(), lost)
 
     def _follow(self, flows: _Flows, end: str, own: Mapping[int, float]) -> int:
-        """Add what is sent to the hosts of one switch; return from how many other switches no way leads there."""
+        """Add what is sent to the hosts of one switch; return from how many other switches no path leads there."""
         order, nearer = self._ways(end)
         weight = sum(own.values())
-        waiting: dict[_Place, dict[int, float]] = {}
+        waiting: dict[_PathState, dict[int, float]] = {}
         for place in reversed(order):
             came = waiting.get(place, {})
             if not place.falls:
@@ -92,10 +92,10 @@ class Ways:
         starts = {place.switch for place in order if not place.falls}
         return sum(switch not in starts for switch in flows.senders)
 
-    def _ways(self, end: str) -> tuple[list[_Place], dict[_Place, list[int]]]:
+    def _ways(self, end: str) -> tuple[list[_PathState], dict[_PathState, list[int]]]:
         """Return the places that lead to a switch, the nearest first, and the channels from each that lead nearer."""
-        far = dict.fromkeys((_Place(end, False), _Place(end, True)), 0)
-        order, nearer = list(far), dict[_Place, list[int]]()
+        far = dict.fromkeys((_PathState(end, False), _PathState(end, True)), 0)
+        order, nearer = list(far), dict[_PathState, list[int]]()
         for place in order:
             for tail, at in self._into.get(place, ()):
                 if tail not in far:
@@ -109,7 +109,7 @@ class Ways:
 class _Flows:
     """What passes from channel to channel, summed up over destinations; hosts of a switch send as one."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: ChannelGraph) -> None:
         self._net = net
         self.senders = {
             switch: [at for at in net.into[switch] if net.from_host(at)]
@@ -137,14 +137,14 @@ class _Flows:
 
     def shares(self) -> dict[int, dict[int, float]]:
         """Return the part of each channel that leaves by each other; no host sends to itself."""
-        found = {at: _parts(leaving) for at, leaving in self._passed.items() if at >= 0}
+        shares = {at: _parts(leaving) for at, leaving in self._passed.items() if at >= 0}
         for switch, senders in self.senders.items():
             leaving = self._passed.get(self._hosts[switch], {})
             for at in senders:
                 own = self._net.channels[at].source
                 others = {out: sent for out, sent in leaving.items() if self._net.channels[out].target != own}
-                found[at] = _parts(others)
-        return found
+                shares[at] = _parts(others)
+        return shares
 
 
 def _parts(leaving: Mapping[int, float]) -> dict[int, float]:

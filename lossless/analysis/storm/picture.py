@@ -1,7 +1,7 @@
-"""The spread as a picture: nodes that are as near to the host as one box each, links by whether they stand still.
+"""The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
 As plain data, by the names of ``topology.folding``, with colours and words of its own. Nothing is told by
-colour alone: what stands still says so, and its links are thick where those that nothing stops are thin and dashed.
+colour alone: what is stalled says so, and its links are thick where those that nothing stops are thin and dashed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.storm.channels import Net
-    from lossless.analysis.storm.distance import Near
+    from lossless.analysis.storm.channels import ChannelGraph
+    from lossless.analysis.storm.distance import RelativeNames
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric
 
@@ -24,11 +24,15 @@ _BOX = [184, 58]
 
 
 def picture(
-    fabric: Fabric, net: Net, near: Near, stopped: Mapping[int, float], ends_ns: float | None
+    fabric: Fabric,
+    net: ChannelGraph,
+    near: RelativeNames,
+    stopped: Mapping[int, float],
+    ends_ns: float | None,
 ) -> dict[str, Json]:
-    """Return what is drawn; ``stopped`` are the channels that stand still, and since when, in nanoseconds.
+    """Return what is drawn; ``stopped`` are the channels that are stalled, and since when, in nanoseconds.
 
-    ``ends_ns`` is when a watchdog cuts in, None where none does.
+    ``ends_ns`` is when a watchdog triggers, None where none does.
     """
     boxes = _boxes(net, near)
     box_of = {node: key for key, nodes in boxes.items() for node in nodes}
@@ -53,18 +57,18 @@ def picture(
     }
 
 
-def _sum(fabric: Fabric, near: Near, still: set[str]) -> str:
+def _sum(fabric: Fabric, near: RelativeNames, still: set[str]) -> str:
     """Return how many hosts and GPUs are paused; those of the host itself wait too."""
     others = [host.name for host in fabric.hosts if host.name != near.host]
     paused = sum(name in still for name in others)
-    said = f"{paused:,} of {len(others):,} other hosts paused"
+    text = f"{paused:,} of {len(others):,} other hosts paused"
     each = fabric.cluster.gpus_per_host if fabric.cluster else None
     return (
-        said if each is None else f"{said}: {paused * each:,} of {len(others) * each:,} GPUs besides its own"
+        text if each is None else f"{text}: {paused * each:,} of {len(others) * each:,} GPUs besides its own"
     )
 
 
-def _boxes(net: Net, near: Near) -> dict[str, list[str]]:
+def _boxes(net: ChannelGraph, near: RelativeNames) -> dict[str, list[str]]:
     far = near.links_away
     boxes: dict[str, list[str]] = {}
     for node in sorted(net.rank, key=lambda node: (-net.rank[node], node != near.host, far.get(node, 0))):
@@ -75,7 +79,9 @@ def _boxes(net: Net, near: Near) -> dict[str, list[str]]:
     return boxes
 
 
-def _item(key: str, nodes: Sequence[str], net: Net, near: Near, still: set[str]) -> dict[str, Json]:
+def _item(
+    key: str, nodes: Sequence[str], net: ChannelGraph, near: RelativeNames, still: set[str]
+) -> dict[str, Json]:
     rank, paused = net.rank[nodes[0]], sum(node in still for node in nodes)
     fill = _STILL_FILL if paused == len(nodes) else ""
     many = _MANY[rank] if net.tiered or not rank else "switches"
@@ -95,22 +101,22 @@ def _item(key: str, nodes: Sequence[str], net: Net, near: Near, still: set[str])
 
 
 def _edges(
-    net: Net, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
+    net: ChannelGraph, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
 ) -> Iterator[Json]:
     """Yield the links between two boxes as one, its upper end first, the nearer one where both stand level."""
     together: dict[tuple[str, str, int], list[int]] = {}
     for at in range(0, len(net.channels), 2):
         # The two directions of a link are channels beside each other.
-        one = net.channels[at]
-        ends = sorted((box_of[one.source], box_of[one.target]), key=order.index)
-        together.setdefault((ends[0], ends[1], one.speed_bps), []).append(at)
+        channel = net.channels[at]
+        ends = sorted((box_of[channel.source], box_of[channel.target]), key=order.index)
+        together.setdefault((ends[0], ends[1], channel.speed_bps), []).append(at)
     for (upper, lower, speed_bps), links in together.items():
-        times = [stopped[way] for at in links for way in (at, at + 1) if way in stopped]
-        one = net.channels[links[0]]
+        times = [stopped[direction] for at in links for direction in (at, at + 1) if direction in stopped]
+        channel = net.channels[links[0]]
         yield {
             "a": upper,
             "b": lower,
-            "tier": _LINKS[min(net.rank[one.source], net.rank[one.target])],
+            "tier": _LINKS[min(net.rank[channel.source], net.rank[channel.target])],
             "links": len(links),
             "speed_bps": speed_bps,
             "cable_m": 0,

@@ -1,4 +1,4 @@
-"""How traffic is shared over a fabric in tiers that is whole: by any of the shortest ways alike, up and then down.
+"""How traffic is shared over a fabric in tiers that is whole: by any of the shortest paths evenly, up and then down.
 
 What comes from below a switch goes to where its destination is below another of its links, else up; what comes from
 above goes down. That is what ``storm.paths`` finds for every destination by itself, for all of them at
@@ -12,42 +12,46 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.storm.channels import Channel, Net
+    from lossless.analysis.storm.channels import ChannelGraph, StormChannel
 
     Leaves = frozenset[str]
 
 
-class Tiers:
+class LeafReachability:
     """The leaves below each switch of a fabric, and those it reaches up and then down; equal sets are shared."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: ChannelGraph) -> None:
         self.net = net
-        known: dict[Leaves, Leaves] = {}
+        shared: dict[Leaves, Leaves] = {}
         self.below: dict[str, Leaves] = {}
         for switch in net.switches:
-            leaves = self._union(known, (self.below[node] for node in self._lower(switch)))
+            leaves = self._union(shared, (self.below[node] for node in self._lower(switch)))
             self.below[switch] = leaves if net.rank[switch] > 1 else frozenset((switch,))
         self.reached: dict[str, Leaves] = {}
         for switch in reversed(net.switches):
-            above = {id(found): found for node in self._upper(switch) if (found := self.reached[node])}
-            self.reached[switch] = self._union(known, (self.below[switch], *above.values()))
+            above = {
+                id(leaves_above): leaves_above
+                for node in self._upper(switch)
+                if (leaves_above := self.reached[node])
+            }
+            self.reached[switch] = self._union(shared, (self.below[switch], *above.values()))
 
     @staticmethod
     def _union(known: dict[Leaves, Leaves], sets: Iterator[Leaves] | Sequence[Leaves]) -> Leaves:
-        distinct = {id(one): one for one in sets}
-        found: Leaves = frozenset[str]().union(*distinct.values())
-        return known.setdefault(found, found)
+        distinct = {id(leaves): leaves for leaves in sets}
+        union: Leaves = frozenset[str]().union(*distinct.values())
+        return known.setdefault(union, union)
 
     def _lower(self, switch: str) -> set[str]:
-        found = (self.net.channels[at].target for at in self.net.out_of[switch] if self.net.is_down(at))
-        return {node for node in found if self.net.rank[node]}
+        targets = (self.net.channels[at].target for at in self.net.out_of[switch] if self.net.is_down(at))
+        return {node for node in targets if self.net.rank[node]}
 
     def _upper(self, switch: str) -> set[str]:
         return {self.net.channels[at].target for at in self.net.out_of[switch] if self.net.is_up(at)}
 
     @property
     def whole(self) -> bool:
-        """Whether every way up leads on to all leaves, so that none is better than another beside it."""
+        """Whether every uplink leads on to all leaves, so that none is better than another beside it."""
         if not self.net.tiered:
             return False
         leaves = frozenset(node for node, rank in self.net.rank.items() if rank == 1)
@@ -63,26 +67,28 @@ class Tiers:
         if not upper:
             reaches = self.below[switch] == leaves
         else:
-            reaches = all(self.reached[node] == leaves for node in upper) and _one(map(net.rank.get, upper))
+            reaches = all(self.reached[node] == leaves for node in upper) and _at_most_one(
+                map(net.rank.get, upper)
+            )
         apart = {id(self.below[node]): self.below[node] for node in lower}
         return (
             reaches
             and sum(map(len, apart.values())) == len(self.below[switch] - {switch})
-            and _one(map(net.rank.get, lower))
+            and _at_most_one(map(net.rank.get, lower))
         )
 
 
-def _one(values: Iterator[int | None]) -> bool:
+def _at_most_one(values: Iterator[int | None]) -> bool:
     return len(set(values)) <= 1
 
 
-class Shares:
+class TierShares:
     """How much of what comes in by one channel of a switch leaves by another, by how much each host is sent.
 
     ``weights`` has the weight of each channel into a host; what is not in it is sent nothing.
     """
 
-    def __init__(self, tiers: Tiers, weights: Mapping[int, float]) -> None:
+    def __init__(self, tiers: LeafReachability, weights: Mapping[int, float]) -> None:
         self._net, self._below = tiers.net, tiers.below
         self._leaf = dict.fromkeys((node for node, rank in self._net.rank.items() if rank), 0.0)
         for channel, weight in weights.items():
@@ -131,7 +137,7 @@ class Shares:
         total = sum(allowed.values())
         return {at: weight / total for at, weight in allowed.items() if weight} if total else {}
 
-    def _back(self, came: Channel, out: int) -> bool:
+    def _back(self, came: StormChannel, out: int) -> bool:
         """Return whether a channel leads to where traffic came from: its host, or the leaves it came up from."""
         net, goes = self._net, self._net.channels[out]
         if not net.rank[came.source] or not net.rank[goes.target]:

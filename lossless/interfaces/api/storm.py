@@ -9,8 +9,8 @@ from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, one_fabric
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.storm.distance import Groups
-    from lossless.analysis.storm.reach import Reach, Traffic
+    from lossless.analysis.storm.blast_radius import BlastRadius, Traffic
+    from lossless.analysis.storm.distance import ShapeGroups
 
 
 def spread(
@@ -21,28 +21,28 @@ def spread(
     traffic_class: str | None = None,
     *,
     options: Options = DEFAULT_OPTIONS,
-) -> Reach:
+) -> BlastRadius:
     """Say how far the pauses of a host (``host1``, ``host1:port2``) reach that takes in ``drains_bps`` a port.
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
         ScenarioError: no such host, port or class, or buffers or ways that are not known.
     """
-    from lossless.analysis.storm.reach import Stuck, reach
+    from lossless.analysis.storm.blast_radius import StormSource, blast_radius
     from lossless.model.fabric.view import View
 
     fabric = one_fabric(path, options)
     groups = _groups(path) if fabric.managed is None else None
-    return reach(View(fabric), Stuck(end, traffic, drains_bps, traffic_class), groups)
+    return blast_radius(View(fabric), StormSource(end, traffic, drains_bps, traffic_class), groups)
 
 
 _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
 """Shapes whose groups do not show in who is below whom."""
 
 
-def _groups(path: str | PathLike[str]) -> Groups | None:
+def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     """Return the groups of an intent's shape, None where switches stand in no groups, or in pods that links show."""
-    from lossless.analysis.storm.distance import Groups
+    from lossless.analysis.storm.distance import ShapeGroups
     from lossless.analysis.topology.folding import groups_of
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.wiring import plan
@@ -50,4 +50,4 @@ def _groups(path: str | PathLike[str]) -> Groups | None:
     loaded = load_intent(one_intent(path))
     shape = loaded.intent.topology.shape_key
     name, of = groups_of(plan(loaded), shape) if shape in _WITHOUT_PODS else ("", {})
-    return Groups(name, of) if of else None
+    return ShapeGroups(name, of) if of else None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Data = Mapping[str, Any]
-    """A spread as plain data, by the names of :mod:`lossless.analysis.storm.reach`."""
+    """A spread as plain data, by the names of :mod:`lossless.analysis.storm.blast_radius`."""
 
 _FEW = 5
 

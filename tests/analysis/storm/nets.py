@@ -7,16 +7,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.storm.channels import net
-from lossless.analysis.storm.distance import Near
-from lossless.analysis.storm.tiers import Tiers
+from lossless.analysis.storm.channels import channel_graph
+from lossless.analysis.storm.distance import RelativeNames
+from lossless.analysis.storm.tiers import LeafReachability
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared, put
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.question.instance import Stage
-    from lossless.analysis.storm.reach import Traffic
+    from lossless.analysis.storm.blast_radius import Traffic
 
 _SHORT = {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}
 _CABLES = {"host": "3m", "uplink": "30m"}
@@ -95,8 +95,8 @@ def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simul
     return simulation, staged
 
 
-def _near(view: View, end: str) -> Near:
+def _near(view: View, end: str) -> RelativeNames:
     host, _, port = end.partition(":")
-    found = net(view.fabric)
+    found = channel_graph(view.fabric)
     leaves = {found.channels[at].source for at in found.into[host] if found.channels[at].target_port == port}
-    return Near(Tiers(found), host, leaves)
+    return RelativeNames(LeafReachability(found), host, leaves)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.storm.fluid import Group, stops
+from lossless.analysis.storm.fluid import IngressGroup, stop_times
 
 POOL = 64_000_000
 OUT = 100
@@ -15,13 +15,15 @@ OUT = 100
 
 
 def stopped(
-    groups: dict[int, Group], part: float = 1.0, until_ns: float = float("inf")
+    groups: dict[int, IngressGroup], part: float = 1.0, until_ns: float = float("inf")
 ) -> list[tuple[float, int]]:
-    return list(stops(groups, [OUT], lambda _: 0.0, part, until_ns, lambda at: "s" if at == OUT else None))
+    return list(
+        stop_times(groups, [OUT], lambda _: 0.0, part, until_ns, lambda at: "s" if at == OUT else None)
+    )
 
 
-def fed(rates_bps: list[float], trigger: Trigger | None) -> dict[int, Group]:
-    return {number: Group("s", rate, trigger, {OUT: 1.0}) for number, rate in enumerate(rates_bps)}
+def fed(rates_bps: list[float], trigger: Trigger | None) -> dict[int, IngressGroup]:
+    return {number: IngressGroup("s", rate, trigger, {OUT: 1.0}) for number, rate in enumerate(rates_bps)}
 
 
 @given(st.integers(1, 64), st.sampled_from([1 / 16, 1 / 8, 1.0, 4.0]), st.sampled_from([100e9, 400e9]))
@@ -76,9 +78,12 @@ def test_nothing_pauses_after_the_watchdog_and_nothing_without_pfc() -> None:
 
 def test_a_pause_fills_the_switch_before_it() -> None:
     trigger = Trigger(POOL, 1.0, None)
-    groups = {1: Group("b", 400e9, trigger, {OUT: 1.0}), 2: Group("a", 400e9, trigger, {1: 0.5})}
+    groups = {
+        1: IngressGroup("b", 400e9, trigger, {OUT: 1.0}),
+        2: IngressGroup("a", 400e9, trigger, {1: 0.5}),
+    }
     source = {OUT: "b", 1: "a", 2: None}
-    found = list(stops(groups, [OUT], lambda _: 1000.0, 1.0, float("inf"), source.__getitem__))
+    found = list(stop_times(groups, [OUT], lambda _: 1000.0, 1.0, float("inf"), source.__getitem__))
     alone_ns = trigger.threshold_bytes(1) * 8e9 / 400e9
     assert found == [(0.0, OUT), (pytest.approx(alone_ns + 1000), 1), (pytest.approx(3 * alone_ns + 2000), 2)]
 
@@ -86,7 +91,10 @@ def test_a_pause_fills_the_switch_before_it() -> None:
 def test_a_group_that_has_asked_for_a_pause_asks_no_more() -> None:
     """Half of what comes into ``s`` goes on to ``t``, which pauses long after."""
     trigger = Trigger(POOL, 1.0, None)
-    groups = {0: Group("s", 400e9, trigger, {OUT: 0.5, 1: 0.5}), 1: Group("t", 10e9, trigger, {OUT + 1: 1.0})}
+    groups = {
+        0: IngressGroup("s", 400e9, trigger, {OUT: 0.5, 1: 0.5}),
+        1: IngressGroup("t", 10e9, trigger, {OUT + 1: 1.0}),
+    }
     source = {OUT: "s", 1: "s", OUT + 1: "t", 0: None}
-    found = stops(groups, [OUT, OUT + 1], lambda _: 0.0, 1.0, float("inf"), source.__getitem__)
+    found = stop_times(groups, [OUT, OUT + 1], lambda _: 0.0, 1.0, float("inf"), source.__getitem__)
     assert [channel for _, channel in found] == [OUT, OUT + 1, 0, 1]

@@ -1,4 +1,4 @@
-"""How far the pauses of one host reach before the watchdog cuts in, by tier, and who stands still then."""
+"""The blast radius of one storm source until the watchdog triggers: which hosts are stalled then, tier by tier."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lossless.analysis.buffers.ecn_marking import Trigger, trigger
 from lossless.analysis.buffers.headroom.formulas import PFC_FRAME_BYTES, pause_response_bytes
 from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profile
 from lossless.analysis.buffers.storm_protection import protection
-from lossless.analysis.storm.channels import Net, net
-from lossless.analysis.storm.cycle import circle
-from lossless.analysis.storm.distance import Groups, Near
-from lossless.analysis.storm.fluid import Group, stops
-from lossless.analysis.storm.paths import Ways
+from lossless.analysis.storm.channels import ChannelGraph, channel_graph
+from lossless.analysis.storm.cycle import stalled_cycle
+from lossless.analysis.storm.distance import RelativeNames, ShapeGroups
+from lossless.analysis.storm.fluid import IngressGroup, stop_times
+from lossless.analysis.storm.paths import EcmpPaths
 from lossless.analysis.storm.picture import picture
 from lossless.analysis.storm.rates import rates
-from lossless.analysis.storm.tiers import Shares, Tiers
+from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
@@ -35,8 +35,8 @@ Traffic = Literal["all-to-all", "incast"]
 _NEVER = float("inf")
 
 
-class Stuck(NamedTuple):
-    """What is asked: a host, or one of its ports (``host1:port2``), that takes in ``drains_bps``, 0 where it is dead.
+class StormSource(NamedTuple):
+    """A host, or one of its ports (``host1:port2``), that takes in ``drains_bps``, 0 where it is dead.
 
     ``traffic_class`` by name; None is the lossless class of the lowest priority.
     """
@@ -47,8 +47,8 @@ class Stuck(NamedTuple):
     traffic_class: str | None = None
 
 
-class Stage(NamedTuple):
-    """Channels of one kind: how many of them stand still in the end, of how many, and when the first and last did."""
+class PropagationStage(NamedTuple):
+    """Channels of one kind: how many of them are stalled in the end, of how many, and when the first and last did."""
 
     name: str
     stopped: int
@@ -57,21 +57,21 @@ class Stage(NamedTuple):
     last_ns: float | None
 
 
-class Reach(NamedTuple):
-    """The answer. ``ends_ns`` is when the watchdog cuts in, None where nothing does; ``ended_at`` is its port.
+class BlastRadius(NamedTuple):
+    """The answer. ``ends_ns`` is when the watchdog triggers, None where nothing does; ``ended_at`` is its port.
 
-    ``stages`` go by who stops sending to whom. ``hosts`` are those that stand still, the stuck one left out, with the
-    time. ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    that the pauses end at: there packets are dropped. ``picture`` is what is drawn of it. ``circle`` are ports that
-    stand still and wait for each other, each for the next and the last for the first; empty where none do.
+    ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
+    ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
+    that the pauses end at: there packets are dropped. ``picture`` is what is drawn of it. ``cycle`` are ports that
+    are stalled and wait for each other, each for the next and the last for the first; empty where none do.
     """
 
-    stuck: Stuck
+    source: StormSource
     class_name: str
     priority: int
     ends_ns: float | None
     ended_at: str | None
-    stages: tuple[Stage, ...]
+    stages: tuple[PropagationStage, ...]
     hosts: tuple[tuple[str, float], ...]
     all_hosts: int
     gpus_per_host: int | None
@@ -79,15 +79,15 @@ class Reach(NamedTuple):
     loses: tuple[str, ...]
     assumed: tuple[str, ...]
     picture: dict[str, Json]
-    circle: tuple[str, ...]
+    cycle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data; times in nanoseconds."""
         each = self.gpus_per_host
         return {
-            "from": self.stuck.end,
-            "traffic": self.stuck.traffic,
-            "drains_bps": self.stuck.drains_bps,
+            "from": self.source.end,
+            "traffic": self.source.traffic,
+            "drains_bps": self.source.drains_bps,
             "class": self.class_name,
             "priority": self.priority,
             "ends_ns": self.ends_ns,
@@ -95,67 +95,70 @@ class Reach(NamedTuple):
             "stages": [dict(stage._asdict()) for stage in self.stages],
             "hosts": {name: round(at_ns) for name, at_ns in self.hosts},
             "all_hosts": self.all_hosts,
-            # The GPUs of the stuck host stand still first of all.
+            # The GPUs of the storm source are stalled first of all.
             "gpus": None
             if each is None
             else {"stopped": (len(self.hosts) + 1) * each, "all": self.all_hosts * each},
             "stopped": [[*end[:3], round(end[3])] for end in self.times],
             "loses": list(self.loses),
-            "circle": list(self.circle),
+            "circle": list(self.cycle),
             "assumed": list(self.assumed),
         }
 
 
-def reach(view: View, stuck: Stuck, groups: Groups | None = None) -> Reach:
-    """Return how far pauses spread from one host of a fabric; ``groups`` are those of its shape, if it has any.
+def blast_radius(view: View, source: StormSource, groups: ShapeGroups | None = None) -> BlastRadius:
+    """Return how far pauses propagate from one storm source; ``groups`` are those of its shape, if it has any.
 
     Raises:
-        ScenarioError: no such host, port or class; a fabric whose buffers or ways are not known.
+        ScenarioError: no such host, port or class; a fabric whose buffers or paths are not known.
     """
-    return _Reach(View(with_computed_buffers(view.fabric)), stuck, groups).answer()
+    return _Propagation(View(with_computed_buffers(view.fabric)), source, groups).run()
 
 
-class _Reach:
-    def __init__(self, view: View, stuck: Stuck, groups: Groups | None) -> None:
-        self.view, self.stuck = view, stuck
-        self.cls = _class(view, stuck.traffic_class)
+class _Propagation:
+    def __init__(self, view: View, source: StormSource, groups: ShapeGroups | None) -> None:
+        self.view, self.source = view, source
+        self.cls = _class(view, source.traffic_class)
         self.priority = self.cls.priority or 0
-        self.net = net(view.fabric)
-        self.host, self.first = _end(self.net, view, stuck.end)
-        self.tiers = Tiers(self.net)
+        self.net = channel_graph(view.fabric)
+        self.host, self.first = _end(self.net, view, source.end)
+        self.tiers = LeafReachability(self.net)
         leaves = {self.net.channels[at].source for at in self.first}
-        self.near = Near(self.tiers, self.host, leaves, groups)
+        self.near = RelativeNames(self.tiers, self.host, leaves, groups)
         self.lost = 0
         stated = view.fabric.routing
         self._policy = stated.policy if stated else "up-down" if self.net.tiered else "shortest-path"
         self._sets = _sets(view, self.priority)
         self._triggers: dict[int, Trigger] = {}
 
-    def answer(self) -> Reach:
+    def run(self) -> BlastRadius:
         groups, offered_bps = self._groups()
         part, ends_ns, ended_at = 1.0, *self._watchdog()
         first = [at for at in self.first if self._ports(at, "source") is not None]
-        if self.stuck.drains_bps:
-            part = max(0.0, 1 - self.stuck.drains_bps * len(first) / offered_bps) if offered_bps else 0.0
+        if self.source.drains_bps:
+            part = max(0.0, 1 - self.source.drains_bps * len(first) / offered_bps) if offered_bps else 0.0
             ends_ns, ended_at = None, None
         until_ns = _NEVER if ends_ns is None else ends_ns
-        found = dict[int, float]()
-        for at_ns, channel in stops(
+        stop_ns = dict[int, float]()
+        for at_ns, channel in stop_times(
             groups, first if part else [], self._hop_ns, part, until_ns, self._switch
         ):
-            found.setdefault(channel, at_ns)
-        return self._reach(found, ends_ns, ended_at, groups)
+            stop_ns.setdefault(channel, at_ns)
+        return self._result(stop_ns, ends_ns, ended_at, groups)
 
-    def _groups(self) -> tuple[dict[int, Group], float]:
-        """Return the ingress groups of all switches, and what all hosts send to the stuck one together."""
+    def _groups(self) -> tuple[dict[int, IngressGroup], float]:
+        """Return the ingress groups of all switches, and what all hosts send to the storm source together."""
         channels, every = self.net.channels, range(len(self.net.channels))
         came = [at for at in every if not self.net.to_host(at)]
-        aimed = self.first if self.stuck.traffic == "incast" else filter(self.net.to_host, every)
-        of = self._shares(came, dict.fromkeys(aimed, 1.0))
-        stuck = {channels[at].cable for at in self.first}
-        senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in stuck]
-        rate = rates(self.net, of, senders)
-        groups = {at: Group(channels[at].target, rate[at], self._trigger(at), of.get(at, {})) for at in came}
+        aimed = self.first if self.source.traffic == "incast" else filter(self.net.to_host, every)
+        shares = self._shares(came, dict.fromkeys(aimed, 1.0))
+        source_cables = {channels[at].cable for at in self.first}
+        senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in source_cables]
+        rate = rates(self.net, shares, senders)
+        groups = {
+            at: IngressGroup(channels[at].target, rate[at], self._trigger(at), shares.get(at, {}))
+            for at in came
+        }
         offered = sum(
             group.rate_bps * group.shares.get(out, 0.0) for group in groups.values() for out in self.first
         )
@@ -164,21 +167,25 @@ class _Reach:
     def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, Mapping[int, float]]:
         """Return what part of each channel into a switch leaves by which others."""
         if self.tiers.whole:
-            tiers = Shares(self.tiers, weights)
+            tiers = TierShares(self.tiers, weights)
             return {at: tiers.of(at) for at in came}
         if self._policy == "up-down" and not self.net.tiered:
             raise ScenarioError(
                 "topology.routing.policy is up-down, and this fabric has switches that stand in no tier: there is no "
                 "way up and then down; packets that take any shortest way have policy: shortest-path"
             )
-        ways = Ways(self.net, self._policy).shares(weights)
-        self.lost = ways.lost
-        return ways.shares
+        traffic = EcmpPaths(self.net, self._policy).shares(weights)
+        self.lost = traffic.lost
+        return traffic.shares
 
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
         """Return the ports with PFC that a switch's end of a channel is one of, None where it has no PFC."""
-        one = self.net.channels[at]
-        name, port = (one.source, one.source_port) if end == "source" else (one.target, one.target_port)
+        channel = self.net.channels[at]
+        name, port = (
+            (channel.source, channel.source_port)
+            if end == "source"
+            else (channel.target, channel.target_port)
+        )
         return self._sets.get((id(self.view.switch_by_name[name].ports), port))
 
     def _trigger(self, at: int) -> Trigger | None:
@@ -189,70 +196,78 @@ class _Reach:
             profile = lossless_profile(ports, self.priority)
             if profile is None:
                 return None
-            found = profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
-            if isinstance(found, MissingInput):
-                raise ScenarioError(f"the spread cannot be computed: {found.reason} ({ports.switch.name})")
-            self._triggers[id(ports)] = found
+            start = profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
+            if isinstance(start, MissingInput):
+                raise ScenarioError(f"the spread cannot be computed: {start.reason} ({ports.switch.name})")
+            self._triggers[id(ports)] = start
         return self._triggers[id(ports)]
 
     def _hop_ns(self, at: int) -> float:
         """Return how long a pause for a channel takes: its own frame, the cable, and the time the peer is allowed."""
-        one = self.net.channels[at]
+        channel = self.net.channels[at]
         ports = self._ports(at, "target")
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
-        response = pause_response_bytes(one.speed_bps) or 0
-        return (PFC_FRAME_BYTES + response) * 8e9 / one.speed_bps + cable_m * 1e9 / LIGHT_IN_FIBRE_M_PER_S
+        response = pause_response_bytes(channel.speed_bps) or 0
+        return (PFC_FRAME_BYTES + response) * 8e9 / channel.speed_bps + cable_m * 1e9 / LIGHT_IN_FIBRE_M_PER_S
 
     def _switch(self, at: int) -> str | None:
         source = self.net.channels[at].source
         return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
-        """Return when a watchdog of the ports to the stuck host cuts in at the latest, and at which."""
-        found: list[tuple[float, str]] = []
+        """Return when a watchdog of the ports to the storm source triggers at the latest, and at which."""
+        triggers: list[tuple[float, str]] = []
         for at in self.first:
-            ports, one = self._ports(at, "source"), self.net.channels[at]
-            cuts_ns = None if ports is None else _cuts_in_ns(ports, self.priority)
-            if ports is not None and cuts_ns is None:
+            ports, channel = self._ports(at, "source"), self.net.channels[at]
+            triggers_ns = None if ports is None else _triggers_ns(ports, self.priority)
+            if ports is not None and triggers_ns is None:
                 return None, None
-            found += [] if cuts_ns is None else [(cuts_ns, f"{one.source}:{one.source_port}")]
-        return max(found, default=(None, None))
+            triggers += (
+                [] if triggers_ns is None else [(triggers_ns, f"{channel.source}:{channel.source_port}")]
+            )
+        return max(triggers, default=(None, None))
 
-    def _reach(
-        self, found: dict[int, float], ends_ns: float | None, ended_at: str | None, groups: dict[int, Group]
-    ) -> Reach:
+    def _result(
+        self,
+        stop_ns: dict[int, float],
+        ends_ns: float | None,
+        ended_at: str | None,
+        groups: dict[int, IngressGroup],
+    ) -> BlastRadius:
         channels = self.net.channels
         hosts: dict[str, float] = {}
-        for at, at_ns in found.items():
+        for at, at_ns in stop_ns.items():
             if not self.net.rank[channels[at].source] and channels[at].source != self.host:
                 hosts.setdefault(channels[at].source, at_ns)
         cluster = self.view.fabric.cluster
-        return Reach(
-            stuck=self.stuck,
+        return BlastRadius(
+            source=self.source,
             class_name=self.cls.name,
             priority=self.priority,
             ends_ns=ends_ns,
             ended_at=ended_at,
-            stages=tuple(self._stages(found)),
+            stages=tuple(self._stages(stop_ns)),
             hosts=tuple(hosts.items()),
             all_hosts=len(self.view.fabric.hosts),
             gpus_per_host=cluster.gpus_per_host if cluster else None,
-            times=tuple((*_from(self.net, at), at_ns) for at, at_ns in found.items()),
-            loses=tuple(self._loses(found, groups)),
+            times=tuple((*_from(self.net, at), at_ns) for at, at_ns in stop_ns.items()),
+            loses=tuple(self._loses(stop_ns, groups)),
             assumed=tuple(self._assumed()),
-            picture=picture(self.view.fabric, self.net, self.near, found, ends_ns),
-            circle=circle(self.net, found, {at: group.shares for at, group in groups.items()}),
+            picture=picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
+            cycle=stalled_cycle(self.net, stop_ns, {at: group.shares for at, group in groups.items()}),
         )
 
-    def _stages(self, found: dict[int, float]) -> Iterator[Stage]:
+    def _stages(self, stop_ns: dict[int, float]) -> Iterator[PropagationStage]:
         kinds: dict[str, list[int]] = {}
         for at in range(len(self.net.channels)):
             kinds.setdefault(self._kind(at), []).append(at)
         stages = []
         for name, members in kinds.items():
-            times = [found[at] for at in members if at in found]
+            times = [stop_ns[at] for at in members if at in stop_ns]
             stages.append(
-                Stage(name, len(times), len(members), min(times, default=None), max(times, default=None))
+                PropagationStage(
+                    name, len(times), len(members), min(times, default=None), max(times, default=None)
+                )
             )
         never = sorted((stage for stage in stages if stage.first_ns is None), key=lambda stage: stage.name)
         yield from sorted(
@@ -261,29 +276,29 @@ class _Reach:
         yield from never
 
     def _kind(self, at: int) -> str:
-        """Return who sends to whom: by tier, and how near the stuck host."""
-        one = self.net.channels[at]
+        """Return who sends to whom: by tier, and how near the storm source."""
+        channel = self.net.channels[at]
         if at in self.first:
-            return f"{self.near.its_leaf} to {self.stuck.end}"
-        return f"{self.near.who(one.source)} to {self.near.who(one.target)}"
+            return f"{self.near.its_leaf} to {self.source.end}"
+        return f"{self.near.who(channel.source)} to {self.near.who(channel.target)}"
 
-    def _loses(self, found: dict[int, float], groups: dict[int, Group]) -> Iterator[str]:
-        """Yield ports that take in what waits for a stopped way out, and cannot ask for a pause."""
+    def _loses(self, stop_ns: dict[int, float], groups: dict[int, IngressGroup]) -> Iterator[str]:
+        """Yield ports that take in what waits for a stalled egress, and cannot ask for a pause."""
         for at, group in groups.items():
-            if group.trigger is None and group.rate_bps and not found.keys().isdisjoint(group.shares):
+            if group.trigger is None and group.rate_bps and not stop_ns.keys().isdisjoint(group.shares):
                 yield f"{group.switch}:{self.net.channels[at].target_port}"
 
     def _assumed(self) -> Iterator[str]:
-        drains = self.stuck.drains_bps
+        drains = self.source.drains_bps
         yield (
             "every host sends at line rate, to all others alike"
-            if self.stuck.traffic == "all-to-all"
+            if self.source.traffic == "all-to-all"
             else f"every host sends at line rate, all of it to {self.host}"
         )
         yield "senders have no end of data, and DCQCN slows nobody down"
         up_down = self._policy == "up-down"
-        ways = "all shortest ways alike, up and then down" if up_down else "all shortest ways alike"
-        yield f"traffic takes {ways}; uneven hashing fills some buffers sooner"
+        paths = "all shortest ways alike, up and then down" if up_down else "all shortest ways alike"
+        yield f"traffic takes {paths}; uneven hashing fills some buffers sooner"
         if self.lost:
             yield f"{self.lost:,} pairs of switches have no such way between them, and send each other nothing"
         yield "nothing waits when it begins, and what is not paused keeps its rate"
@@ -292,9 +307,9 @@ class _Reach:
             yield f"{self.host} takes in {format_rate(drains)} a port: the watchdog sees packets move, and waits"
 
 
-def _from(found: Net, at: int) -> tuple[str, str, str]:
-    one = found.channels[at]
-    return one.source, one.source_port, one.target
+def _from(graph: ChannelGraph, at: int) -> tuple[str, str, str]:
+    channel = graph.channels[at]
+    return channel.source, channel.source_port, channel.target
 
 
 def _class(view: View, wanted: str | None) -> TrafficClass:
@@ -303,14 +318,14 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
         raise ScenarioError("no class of the fabric is lossless: nothing pauses")
     if wanted is None:
         return lossless[0]
-    found = next((cls for cls in lossless if cls.name == wanted), None)
-    if found is None:
+    match = next((cls for cls in lossless if cls.name == wanted), None)
+    if match is None:
         names = ", ".join(cls.name for cls in lossless)
         raise ScenarioError(f"no lossless class {wanted!r}; there is {names}")
-    return found
+    return match
 
 
-def _end(found: Net, view: View, end: str) -> tuple[str, list[int]]:
+def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
     """Return a host and the channels into the port that is named, or into all of its ports."""
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:
@@ -318,9 +333,9 @@ def _end(found: Net, view: View, end: str) -> tuple[str, list[int]]:
         raise ScenarioError(
             f"no host {host!r} in this fabric" + (f"; did you mean {close}?" if close else "")
         )
-    channels = [at for at in found.into[host] if not colon or found.channels[at].target_port == port]
+    channels = [at for at in graph.into[host] if not colon or graph.channels[at].target_port == port]
     if not channels:
-        ports = ", ".join(found.channels[at].target_port for at in found.into[host][:8]) or "no link"
+        ports = ", ".join(graph.channels[at].target_port for at in graph.into[host][:8]) or "no link"
         raise ScenarioError(
             f"{host} has no port {port!r}; it has {ports}" if colon else f"{host} has no link"
         )
@@ -328,7 +343,7 @@ def _end(found: Net, view: View, end: str) -> tuple[str, list[int]]:
 
 
 def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
-    """Return the ports with PFC for a priority, by what switches that are alike share and by name."""
+    """Return the ports with PFC for a priority, by what identical switches share and by name."""
     chosen: Sequence[PortSet] = [
         ports for ports in view.lossless_sets if priority in ports.qos.pfc.priorities
     ]
@@ -337,12 +352,12 @@ def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
     }
 
 
-def _cuts_in_ns(ports: PortSet, priority: int) -> float | None:
-    """Return when the watchdog acts on a queue that stands still: detection, and the poll that has just passed."""
-    found, mask = ports.qos.watchdog, ports.qos.watchdog_mask
+def _triggers_ns(ports: PortSet, priority: int) -> float | None:
+    """Return when the watchdog triggers on a stalled queue: detection, and the poll that has just passed."""
+    watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
     watched = mask is None or priority in mask.priorities
-    if protection(ports) != "running" or not watched or found is None or not found.detection_ms:
+    if protection(ports) != "running" or not watched or watchdog is None or not watchdog.detection_ms:
         return None
-    if found.action == "alert":
+    if watchdog.action == "alert":
         return None
-    return (found.detection_ms + (ports.switch.qos.poll.poll_ms or DEFAULT_POLL_MS)) * 1e6
+    return (watchdog.detection_ms + (ports.switch.qos.poll.poll_ms or DEFAULT_POLL_MS)) * 1e6

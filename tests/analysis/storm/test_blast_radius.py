@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.storm.channels import net
+from lossless.analysis.storm.blast_radius import StormSource, Traffic, blast_radius
+from lossless.analysis.storm.channels import channel_graph
 from lossless.analysis.storm.rates import rates
-from lossless.analysis.storm.reach import Stuck, Traffic, reach
-from lossless.analysis.storm.tiers import Shares, Tiers
+from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared
 from tests.analysis.storm.nets import SHAPES, circle_seen, of, seen
 
 if TYPE_CHECKING:
-    from lossless.analysis.storm.reach import Reach
+    from lossless.analysis.storm.blast_radius import BlastRadius
 
 G = 10**9
 SHORT: dict[str, Any] = {"pfc": {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}}
@@ -41,17 +41,17 @@ PODS: dict[str, Any] = {
 }
 
 
-def stages(found: Reach) -> dict[str, tuple[int, int]]:
+def stages(found: BlastRadius) -> dict[str, tuple[int, int]]:
     return {stage.name: (stage.stopped, stage.channels) for stage in found.stages if stage.stopped}
 
 
-def first_ns(found: Reach) -> dict[str, float]:
+def first_ns(found: BlastRadius) -> dict[str, float]:
     return {stage.name: stage.first_ns for stage in found.stages if stage.first_ns is not None}
 
 
 class TestSpread:
     def test_a_dead_host_stops_all_others_long_before_the_watchdog(self) -> None:
-        found = reach(declared(SHORT), Stuck("host1"))
+        found = blast_radius(declared(SHORT), StormSource("host1"))
         assert list(stages(found).items()) == [
             ("its leaf to host1", (2, 2)),
             ("spines to its leaf", (4, 4)),
@@ -66,7 +66,8 @@ class TestSpread:
     def test_an_incast_reaches_everybody_sooner(self) -> None:
         view = declared(SHORT)
         apart, together = (
-            first_ns(reach(view, Stuck("host1", traffic))) for traffic in ("all-to-all", "incast")
+            first_ns(blast_radius(view, StormSource("host1", traffic)))
+            for traffic in ("all-to-all", "incast")
         )
         assert apart.keys() == together.keys()
         assert all(together[name] < apart[name] for name in apart if apart[name])
@@ -74,38 +75,40 @@ class TestSpread:
     def test_a_slow_host_takes_longer_and_one_that_keeps_up_stops_nobody(self) -> None:
         view = declared(SHORT)
         times = [
-            first_ns(reach(view, Stuck("host1", drains_bps=rate * G)))["hosts to other leaves"]
+            first_ns(blast_radius(view, StormSource("host1", drains_bps=rate * G)))["hosts to other leaves"]
             for rate in (1, 100)
         ]
-        assert first_ns(reach(view, Stuck("host1")))["hosts to other leaves"] < times[0] < times[1]
-        keeps_up = reach(view, Stuck("host1", drains_bps=400 * G))
+        assert (
+            first_ns(blast_radius(view, StormSource("host1")))["hosts to other leaves"] < times[0] < times[1]
+        )
+        keeps_up = blast_radius(view, StormSource("host1", drains_bps=400 * G))
         assert (keeps_up.hosts, keeps_up.ends_ns) == ((), None)
 
     def test_without_a_watchdog_nothing_ends_it(self) -> None:
-        assert reach(declared({"pfc": {"watchdog": None}}), Stuck("host1")).ends_ns is None
+        assert blast_radius(declared({"pfc": {"watchdog": None}}), StormSource("host1")).ends_ns is None
 
     def test_pauses_end_where_there_is_no_pfc_and_packets_are_dropped(self) -> None:
-        found = reach(declared({"pfc": {"tiers": ["hosts"]}}), Stuck("host1"))
+        found = blast_radius(declared({"pfc": {"tiers": ["hosts"]}}), StormSource("host1"))
         assert stages(found) == {"its leaf to host1": (2, 2), "hosts to its leaf": (6, 6)}
         assert [place.partition(":")[0] for place in found.loses] == ["leaf1"] * 4
 
     def test_a_host_whose_link_has_no_pfc_pauses_nobody(self) -> None:
-        found = reach(declared({"pfc": {"tiers": ["uplinks"]}}), Stuck("host1"))
+        found = blast_radius(declared({"pfc": {"tiers": ["uplinks"]}}), StormSource("host1"))
         assert (stages(found), found.hosts, found.loses) == ({}, (), ())
 
     def test_other_pods_are_reached_through_super_spines(self) -> None:
-        found = first_ns(reach(declared(PODS), Stuck("host1")))
+        found = first_ns(blast_radius(declared(PODS), StormSource("host1")))
         way = ("its leaf to host1", "spines of its pod to its leaf", "super-spines to spines of its pod")
         beyond = ("spines of other pods to super-spines", "leaves of other pods to spines of other pods")
         times = [found[name] for name in (*way, *beyond, "hosts to leaves of other pods")]
         assert times == sorted(times)
 
     def test_gpus_are_those_of_the_hosts_that_stand_still_and_of_the_dead_one(self) -> None:
-        found = reach(declared({"cluster": {"gpus_per_host": 8}}), Stuck("host1"))
+        found = blast_radius(declared({"cluster": {"gpus_per_host": 8}}), StormSource("host1"))
         assert found.to_data()["gpus"] == {"stopped": 64, "all": 64}
 
     def test_the_picture_and_the_data_are_plain(self) -> None:
-        found = reach(declared(), Stuck("host1"))
+        found = blast_radius(declared(), StormSource("host1"))
         assert json.loads(json.dumps([found.to_data(), found.picture])) == [found.to_data(), found.picture]
 
 
@@ -113,14 +116,14 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("stuck", "message"),
         [
-            (Stuck("hots1"), "no host 'hots1' in this fabric; did you mean host1?"),
-            (Stuck("host1:port9"), "host1 has no port 'port9'; it has port1, port2"),
-            (Stuck("host1", traffic_class="default"), "no lossless class 'default'; there is rdma"),
+            (StormSource("hots1"), "no host 'hots1' in this fabric; did you mean host1?"),
+            (StormSource("host1:port9"), "host1 has no port 'port9'; it has port1, port2"),
+            (StormSource("host1", traffic_class="default"), "no lossless class 'default'; there is rdma"),
         ],
     )
-    def test_what_is_not_there_is_said(self, stuck: Stuck, message: str) -> None:
+    def test_what_is_not_there_is_said(self, stuck: StormSource, message: str) -> None:
         with pytest.raises(ScenarioError) as told:
-            reach(declared(), stuck)
+            blast_radius(declared(), stuck)
         assert str(told.value) == message
 
     def test_buffers_that_cannot_be_worked_out_are_not_guessed(self) -> None:
@@ -131,15 +134,15 @@ class TestRefused:
         with pytest.raises(
             ScenarioError, match="in the dynamic buffer model the switch computes headroom itself"
         ):
-            reach(View(view.fabric._replace(switches=untold)), Stuck("host1"))
+            blast_radius(View(view.fabric._replace(switches=untold)), StormSource("host1"))
 
 
 @pytest.mark.parametrize("patch", [{}, PODS])
 def test_shares_add_up_and_what_hosts_send_arrives(patch: dict[str, Any]) -> None:
-    found = net(declared(patch).fabric)
+    found = channel_graph(declared(patch).fabric)
     to_hosts = [at for at, one in enumerate(found.channels) if not found.rank[one.target]]
     from_hosts = [at for at, one in enumerate(found.channels) if not found.rank[one.source]]
-    shares = Shares(Tiers(found), dict.fromkeys(to_hosts, 1.0))
+    shares = TierShares(LeafReachability(found), dict.fromkeys(to_hosts, 1.0))
     of = {at: shares.of(at) for at, one in enumerate(found.channels) if found.rank[one.target]}
     assert all(sum(share.values()) == pytest.approx(1) for share in of.values())
     rate = rates(found, of, from_hosts)
@@ -151,7 +154,7 @@ def test_shares_add_up_and_what_hosts_send_arrives(patch: dict[str, Any]) -> Non
 def test_the_packet_level_model_sees_pauses_reach_the_same_tiers_in_the_same_order(traffic: Traffic) -> None:
     pytest.importorskip("numba")
     view, end = of("leaf-spine"), "host1:port1"
-    packets, fluid = seen(view, end, traffic, 5.0), first_ns(reach(view, Stuck(end, traffic)))
+    packets, fluid = seen(view, end, traffic, 5.0), first_ns(blast_radius(view, StormSource(end, traffic)))
     # The other NIC of the host sends to this one too; that a host waits for itself is no spread.
     del packets["host1 to its leaf"]
     assert packets.keys() == fluid.keys()
@@ -171,10 +174,10 @@ def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) ->
     """
     pytest.importorskip("numba")
     view, end = of(shape), "host1:port1"
-    found = reach(view, Stuck(end))
+    found = blast_radius(view, StormSource(end))
     packets, fluid = seen(view, end, "all-to-all", 9.0), first_ns(found)
     packets.pop("host1 to its leaf", None)
-    if found.circle:
+    if found.cycle:
         assert packets.keys() <= fluid.keys()
         assert {name for name in fluid if "hosts" in name} <= packets.keys()
     else:
@@ -188,19 +191,21 @@ def test_where_traffic_fills_a_torus_both_models_see_pauses_go_round() -> None:
     torus = SHAPES["torus"]["topology"]["torus"] | {"hosts_per_switch": 2}
     view = declared({**SHAPES["torus"], **PFC_ONLY, "topology": {"leaf_spine": None, "torus": torus}})
     assert circle_seen(view, "host1:port1", 20.0)
-    assert reach(view, Stuck("host1:port1")).circle
+    assert blast_radius(view, StormSource("host1:port1")).cycle
 
 
 def test_rails_carry_the_pauses_of_all_nics_of_a_host() -> None:
     rails = {"units": 2, "rails": 2, "spines": 2, "hosts_per_unit": 4, "host_links": "2 x 400G"}
     shape = rails | {"uplinks": "1 x 800G", "cables": {"host": "3m", "uplink": "30m"}}
-    found = reach(declared({"topology": {"leaf_spine": None, "rail_optimised": shape}}), Stuck("host1"))
+    found = blast_radius(
+        declared({"topology": {"leaf_spine": None, "rail_optimised": shape}}), StormSource("host1")
+    )
     assert next(iter(stages(found).items())) == ("its leaves to host1", (2, 2))
     assert len(found.hosts) == 7
 
 
 def test_pauses_go_round_in_a_torus_and_never_in_tiers() -> None:
-    said = {shape: reach(of(shape), Stuck("host1")).circle for shape in SHAPES}
+    said = {shape: blast_radius(of(shape), StormSource("host1")).cycle for shape in SHAPES}
     assert [shape for shape, ports in said.items() if ports] == ["dragonfly", "torus"]
     switches = [port.partition(":")[0] for port in said["torus"]]
     assert len(switches) >= 4
@@ -212,25 +217,28 @@ def test_pauses_go_round_in_a_torus_and_never_in_tiers() -> None:
 
 def test_the_dynamic_buffer_model_is_worked_out_and_differs_by_little() -> None:
     apart, together = (
-        first_ns(reach(of(shape), Stuck("host1"))) for shape in ("leaf-spine", "dynamic buffers")
+        first_ns(blast_radius(of(shape), StormSource("host1"))) for shape in ("leaf-spine", "dynamic buffers")
     )
     assert apart.keys() == together.keys()
     assert all(together[name] == pytest.approx(at_ns, rel=0.01) for name, at_ns in apart.items())
 
 
 def test_what_is_out_of_service_carries_no_pauses() -> None:
-    found = reach(
-        declared({**SHORT, "failures": {"out_of_service": ["spine2", ["leaf1", "spine1"]]}}), Stuck("host1")
+    found = blast_radius(
+        declared({**SHORT, "failures": {"out_of_service": ["spine2", ["leaf1", "spine1"]]}}),
+        StormSource("host1"),
     )
     assert stages(found) == {"its leaf to host1": (2, 2), "hosts to its leaf": (6, 6)}
     assert "2 pairs of switches have no such way between them, and send each other nothing" in found.assumed
-    half = reach(declared({**SHORT, "failures": {"out_of_service": ["spine2"]}}), Stuck("host1"))
+    half = blast_radius(declared({**SHORT, "failures": {"out_of_service": ["spine2"]}}), StormSource("host1"))
     assert stages(half)["spines to its leaf"] == (2, 2)
 
 
 def test_a_worn_fabric_sends_each_destination_what_way_is_left() -> None:
     """Spine 2 does not lead to leaf 1: what leaf 2 has for it goes up to spine 1 alone."""
-    found = reach(declared({**SHORT, "failures": {"out_of_service": [["leaf1", "spine2"]]}}), Stuck("host1"))
+    found = blast_radius(
+        declared({**SHORT, "failures": {"out_of_service": [["leaf1", "spine2"]]}}), StormSource("host1")
+    )
     assert {(who, to) for who, _, to, _ in found.times if who in ("leaf2", "spine1", "spine2")} == {
         ("spine1", "leaf1"),
         ("leaf2", "spine1"),
@@ -253,7 +261,7 @@ def test_a_policy_that_leads_nowhere_is_not_guessed_at(
 ) -> None:
     patch = {**SHAPES[shape], "topology": {**SHAPES[shape]["topology"], **more}}
     with pytest.raises(ScenarioError) as told:
-        reach(declared(patch), Stuck("host1"))
+        blast_radius(declared(patch), StormSource("host1"))
     assert str(told.value) == message
 
 
@@ -263,7 +271,9 @@ def test_the_asics_of_one_switch_are_not_guessed_at() -> None:
     with pytest.raises(
         ScenarioError, match="leaf1 has several ASICs, each with a buffer of its own, and its profile"
     ):
-        reach(View(view.fabric._replace(switches=(two, *view.fabric.switches[1:]))), Stuck("host1"))
+        blast_radius(
+            View(view.fabric._replace(switches=(two, *view.fabric.switches[1:]))), StormSource("host1")
+        )
 
 
 def test_a_fabric_too_large_to_look_at_each_destination_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,5 +281,5 @@ def test_a_fabric_too_large_to_look_at_each_destination_is_refused(monkeypatch: 
     with pytest.raises(
         ScenarioError, match="traffic to 25 switches by 50 links between switches is too much"
     ):
-        reach(of("torus"), Stuck("host1"))
-    assert reach(of("torus"), Stuck("host1", "incast")).hosts
+        blast_radius(of("torus"), StormSource("host1"))
+    assert blast_radius(of("torus"), StormSource("host1", "incast")).hosts

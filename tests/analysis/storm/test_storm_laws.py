@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.storm.channels import net
-from lossless.analysis.storm.fluid import Group, stops
-from lossless.analysis.storm.paths import Ways
-from lossless.analysis.storm.reach import Stuck, reach
-from lossless.analysis.storm.tiers import Shares, Tiers
+from lossless.analysis.storm.blast_radius import StormSource, blast_radius
+from lossless.analysis.storm.channels import channel_graph
+from lossless.analysis.storm.fluid import IngressGroup, stop_times
+from lossless.analysis.storm.paths import EcmpPaths
+from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.view import View
 from tests.analysis.storm.nets import SHAPES, of
 
 if TYPE_CHECKING:
-    from lossless.analysis.storm.reach import Reach
+    from lossless.analysis.storm.blast_radius import BlastRadius
 
 G = 10**9
 TIERED = ["leaf-spine", "rails", "three tiers"]
@@ -27,8 +27,8 @@ shapes = st.sampled_from(sorted(SHAPES))
 traffics = st.sampled_from(["all-to-all", "incast"])
 
 
-def reached(view: View, stuck: Stuck) -> dict[tuple[str, str, str], float]:
-    return {(who, port, to): at_ns for who, port, to, at_ns in reach(view, stuck).times}
+def reached(view: View, stuck: StormSource) -> dict[tuple[str, str, str], float]:
+    return {(who, port, to): at_ns for who, port, to, at_ns in blast_radius(view, stuck).times}
 
 
 def watched(view: View, detection_ms: int) -> View:
@@ -55,14 +55,14 @@ def watched(view: View, detection_ms: int) -> View:
 def test_a_longer_watchdog_never_reaches_fewer_and_changes_no_time(
     shape: str, traffic: str, detection_ms: int, more_ms: int
 ) -> None:
-    stuck = Stuck("host1", traffic)  # type: ignore[arg-type]
+    stuck = StormSource("host1", traffic)  # type: ignore[arg-type]
     short, long = (reached(watched(of(shape), ms), stuck) for ms in (detection_ms, detection_ms + more_ms))
     assert short.items() <= long.items()
 
 
 @given(shapes, st.integers(1, 8))
 def test_without_a_watchdog_a_dead_host_reaches_all_that_send_towards_it(shape: str, number: int) -> None:
-    found = reach(of(shape, watchdog=None), Stuck(f"host{number}"))
+    found = blast_radius(of(shape, watchdog=None), StormSource(f"host{number}"))
     assert found.ends_ns is None
     assert {name for name, _ in found.hosts} == {
         host.name for host in of(shape).fabric.hosts if host.name != f"host{number}"
@@ -71,7 +71,7 @@ def test_without_a_watchdog_a_dead_host_reaches_all_that_send_towards_it(shape: 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pfc_on_host_links_alone_stops_at_the_leaf(shape: str) -> None:
-    found = reach(of(shape, tiers=("hosts",)), Stuck("host1"))
+    found = blast_radius(of(shape, tiers=("hosts",)), StormSource("host1"))
     stopped = {stage.name for stage in found.stages if stage.stopped}
     assert {name.replace("leaves", "leaf").replace("switch", "leaf") for name in stopped} <= {
         "its leaf to host1", "hosts to its leaf"}  # fmt: skip
@@ -83,7 +83,7 @@ def test_a_slow_host_stops_no_more_and_no_sooner_than_a_slower_or_a_dead_one(
     shape: str, traffic: str, drains: int, more: int
 ) -> None:
     dead, slower, slow = (
-        reached(of(shape, watchdog=None), Stuck("host1", traffic, rate * G))  # type: ignore[arg-type]
+        reached(of(shape, watchdog=None), StormSource("host1", traffic, rate * G))  # type: ignore[arg-type]
         for rate in (0, drains, drains + more)
     )
     for quicker, other in ((dead, slower), (slower, slow)):
@@ -93,8 +93,8 @@ def test_a_slow_host_stops_no_more_and_no_sooner_than_a_slower_or_a_dead_one(
 
 @given(st.sampled_from(TIERED), st.data())
 def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.DataObject) -> None:
-    found = net(of(shape).fabric)
-    tiers = Tiers(found)
+    found = channel_graph(of(shape).fabric)
+    tiers = LeafReachability(found)
     assert tiers.whole
     to_hosts = [at for at in range(len(found.channels)) if found.to_host(at)]
     weights = {
@@ -102,7 +102,7 @@ def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.
         for at in data.draw(st.sets(st.sampled_from(to_hosts), min_size=1))
     }
     policy: RoutingPolicy = data.draw(st.sampled_from(get_args(RoutingPolicy)))
-    ways, shares = Ways(found, policy).shares(weights), Shares(tiers, weights)
+    ways, shares = EcmpPaths(found, policy).shares(weights), TierShares(tiers, weights)
     assert ways.lost == 0
     for came in range(len(found.channels)):
         # What no traffic comes by shares nothing; by tiers alone that does not show.
@@ -110,16 +110,16 @@ def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.
             assert of_came == pytest.approx(shares.of(came))
 
 
-def nets() -> st.SearchStrategy[dict[int, Group]]:
+def nets() -> st.SearchStrategy[dict[int, IngressGroup]]:
     """Draw groups of four switches, each fed by and feeding others at random; channel 0 is the way out."""
 
-    def group(number: int) -> st.SearchStrategy[Group]:
+    def group(number: int) -> st.SearchStrategy[IngressGroup]:
         shares = st.dictionaries(
             st.integers(0, 11).filter(lambda out: out != number), st.floats(0.1, 0.5), max_size=3
         )
         rate, alpha = st.floats(1e9, 800e9), st.sampled_from([1 / 8, 1.0, 4.0])
         return st.builds(
-            lambda rate, alpha, shares: Group(f"s{number % 4}", rate, Trigger(10_000_000, alpha, None), shares),
+            lambda rate, alpha, shares: IngressGroup(f"s{number % 4}", rate, Trigger(10_000_000, alpha, None), shares),
             rate, alpha, shares,
         )  # fmt: skip
 
@@ -127,7 +127,9 @@ def nets() -> st.SearchStrategy[dict[int, Group]]:
 
 
 @given(nets(), st.integers(2, 16))
-def test_more_buffer_takes_as_much_longer_and_stops_the_same(groups: dict[int, Group], times: int) -> None:
+def test_more_buffer_takes_as_much_longer_and_stops_the_same(
+    groups: dict[int, IngressGroup], times: int
+) -> None:
     def run(factor: int) -> dict[int, float]:
         scaled = {
             number: one._replace(trigger=Trigger(10_000_000 * factor, one.trigger.alpha, None))
@@ -135,7 +137,7 @@ def test_more_buffer_takes_as_much_longer_and_stops_the_same(groups: dict[int, G
             if one.trigger is not None
         }
         found: dict[int, float] = {}
-        for at_ns, channel in stops(
+        for at_ns, channel in stop_times(
             scaled, [0], lambda _: 0.0, 1.0, float("inf"), lambda at: f"s{(at + 1) % 4}"
         ):
             found.setdefault(channel, at_ns)
@@ -148,7 +150,7 @@ def test_more_buffer_takes_as_much_longer_and_stops_the_same(groups: dict[int, G
 
 def test_the_hosts_that_stand_still_are_those_whose_channels_do() -> None:
     for shape in SHAPES:
-        found: Reach = reach(of(shape), Stuck("host1"))
+        found: BlastRadius = blast_radius(of(shape), StormSource("host1"))
         hosts = {host.name for host in of(shape).fabric.hosts}
         assert {name for name, _ in found.hosts} == {who for who, _, _, _ in found.times if who in hosts} - {
             "host1"
