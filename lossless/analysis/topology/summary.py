@@ -109,7 +109,7 @@ def _links(plan: Plan) -> tuple[LinkGroup, ...]:
         LinkGroup(tier, roles, links, speed_bps, cable_m)
         for (tier, roles, speed_bps, cable_m), links in found.items()
     ]
-    return tuple(sorted(groups, key=lambda group: (order.index(group.tier), *group[1:])))
+    return tuple(sorted(groups, key=lambda group: (order.index(group.tier), group)))
 
 
 _HEIGHTS = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}

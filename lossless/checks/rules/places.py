@@ -24,7 +24,7 @@ def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ..
     others: dict[Origin, Related] = {}
     for origin, message in found:
         written = origin is not None and origin.path and origin.path != ("preset",)
-        if origin is not None and written and origin[:2] != here[:2]:
+        if origin is not None and written and origin.place != here.place:
             others.setdefault(origin, Related(origin, message))
     return tuple(others.values())
 

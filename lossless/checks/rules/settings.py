@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.across import Setting
 
@@ -16,20 +17,12 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
 
-MAPS = (
-    "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP",
-    "TC_TO_PRIORITY_GROUP_MAP",
-    "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-)
-
 
 def settings_of(device: Device) -> tuple[Setting, ...]:
     """Return what a device says of the settings that its role shares."""
     by_subject: dict[tuple[str, str], list[Setting]] = {}
     for setting in _all(device):
-        by_subject.setdefault(setting[:2], []).append(setting)
+        by_subject.setdefault((setting.kind, setting.subject), []).append(setting)
     alike = (found for found in by_subject.values() if len({setting.value for setting in found}) == 1)
     return tuple(found[0] for found in alike)
 
@@ -44,7 +37,7 @@ def _all(device: Device) -> Iterator[Setting]:
 
 
 def _maps(device: Device) -> Iterator[Setting]:
-    for table in MAPS:
+    for table in PORT_MAPS.values():
         for name, row in device.tables.table(table).items():
             value = tuple(sorted(row.fields.items()))
             yield Setting("map", f"{table}|{name}", value, "", device.tables.origin(table, row))
@@ -87,6 +80,6 @@ def _shares(ports: PortSet) -> Iterator[Setting]:
 def _watchdogs(ports: PortSet) -> Iterator[Setting]:
     watchdog = ports.qos.watchdog
     if watchdog is not None:
-        value = (ports.switch.qos.poll.poll_ms, *watchdog[:3])
+        value = (ports.switch.qos.poll.poll_ms, *watchdog.settings)
         text = f"detection {watchdog.detection_ms} ms, restoration {watchdog.restoration_ms} ms, {watchdog.action}"
         yield Setting("policy", "watchdog", value, text, watchdog.origin)

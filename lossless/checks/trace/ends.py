@@ -26,6 +26,11 @@ class Attachment(NamedTuple):
     host: str | None
     host_port: str | None
 
+    @property
+    def interface(self) -> tuple[str, str]:
+        """The switch and its port."""
+        return self.switch, self.port
+
 
 class Ends:
     """What hangs on the ports of a fabric."""

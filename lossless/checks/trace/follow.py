@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.trace.ends import Ends, check_names, check_switch
 from lossless.checks.trace.marks import Packet, host_marks, marks_of, place_of
-from lossless.checks.trace.model import Choice, Difference, HostEnd, Trace
+from lossless.checks.trace.model import Choice, Difference, HostEnd, Pfc, Trace
 from lossless.checks.trace.route import Route, Step, find_route
 from lossless.checks.trace.stages import Way, hop_of, way_of
 from lossless.formats.sonic.to_model.devices import natural_key
@@ -176,13 +176,13 @@ def _by_name(leveled: tuple[int, Step]) -> tuple[object, ...]:
 
 
 def _cables(way: Way) -> tuple[object, ...]:
-    return tuple((port.speed_bps, port.cable.known_m, port.mtu_bytes) for port in way[1:])
+    return tuple((port.speed_bps, port.cable.known_m, port.mtu_bytes) for port in way.ports)
 
 
 def _meaning(stage: object) -> object:
     """Return what a stage says but for where it was written and what its ports are called."""
-    if hasattr(stage, "ingress") and hasattr(stage, "egress"):
-        return tuple(bare(side)[1:] for side in (stage.ingress, stage.egress))
+    if isinstance(stage, Pfc):
+        return tuple(bare(side._replace(port="")) for side in (stage.ingress, stage.egress))
     return bare(stage)
 
 

@@ -73,7 +73,9 @@ def find_route(
     Raises:
         LosslessError: the two ends are one, or no link leads from one to the other.
     """
-    pairs = [(source, target) for source in sources for target in targets if source[:2] != target[:2]]
+    pairs = [
+        (source, target) for source in sources for target in targets if source.interface != target.interface
+    ]
     if not pairs:
         raise LosslessError("a packet needs two ends: both name the same port")
     links = _Links(view)

@@ -47,6 +47,11 @@ class Way(NamedTuple):
     ingress: Port
     egress: Port
 
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Both ports, in the order in which a packet passes them."""
+        return self.ingress, self.egress
+
 
 def way_of(view: View, step: Step) -> Way:
     """Return the switch and ports of a step; routes name only those that exist."""
@@ -58,7 +63,7 @@ def way_of(view: View, step: Step) -> Way:
 
 def hop_of(way: Way, dscp: int, rewrites: Rewrites, peers: tuple[str | None, str | None]) -> Hop:
     """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports."""
-    ingress, egress = (_end(port, peer) for port, peer in zip(way[1:], peers, strict=True))
+    ingress, egress = (_end(port, peer) for port, peer in zip(way.ports, peers, strict=True))
     return Hop(way.switch.name, ingress, egress, stages_of(way, dscp, rewrites))
 
 

@@ -17,7 +17,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.from_model.tables import OWNED, tables
-from lossless.formats.sonic.read.tables import plain_name, whole_number
+from lossless.formats.sonic.read.tables import PORT_MAPS, plain_name, whole_number
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.formats.sonic.to_model.ports import index_range
 from lossless.ground.basics.records import NamedTuple
@@ -34,11 +34,7 @@ Rows = dict[str, Fields]
 State = Literal["same", "changed", "gone", "new"]
 
 REFERENCES = {
-    ("PORT_QOS_MAP", "dscp_to_tc_map"): "DSCP_TO_TC_MAP",
-    ("PORT_QOS_MAP", "tc_to_queue_map"): "TC_TO_QUEUE_MAP",
-    ("PORT_QOS_MAP", "tc_to_pg_map"): "TC_TO_PRIORITY_GROUP_MAP",
-    ("PORT_QOS_MAP", "pfc_to_queue_map"): "MAP_PFC_PRIORITY_TO_QUEUE",
-    ("PORT_QOS_MAP", "pfc_to_pg_map"): "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    **{("PORT_QOS_MAP", field): table for field, table in PORT_MAPS.items()},
     ("QUEUE", "scheduler"): "SCHEDULER",
     ("QUEUE", "wred_profile"): "WRED_PROFILE",
     ("BUFFER_PG", "profile"): "BUFFER_PROFILE",

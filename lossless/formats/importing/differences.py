@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.compare import LISTS, OBJECTS, REFERENCES
 from lossless.formats.importing.devices import second_priorities
+from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -166,15 +167,7 @@ class Explainer:
     def _port_row(self, cell: Cell) -> str:
         if cell.field == "pfcwd_sw_enable":
             return "watched priorities"
-        known = (
-            "dscp_to_tc_map",
-            "tc_to_queue_map",
-            "tc_to_pg_map",
-            "pfc_to_queue_map",
-            "pfc_to_pg_map",
-            "pfc_enable",
-        )
-        return "unlike most" if cell.field in known else "no place"
+        return "unlike most" if cell.field == "pfc_enable" or cell.field in PORT_MAPS else "no place"
 
     def _numbered(self, cell: Cell) -> str:
         number = cell.number

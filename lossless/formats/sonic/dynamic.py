@@ -28,12 +28,22 @@ FIELDS = {
     "mtu": PATTERN_TABLE,
     "small_packet_percentage": PATTERN_TABLE,
 }
-"""The fields, in the order of those of DynamicBuffers, and the table of each."""
+"""The fields, and the table of each."""
+
+
+def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
+    """Return the values by field."""
+    return {
+        "default_dynamic_th": dynamic.default_dynamic_th,
+        RATIO: dynamic.oversubscription,
+        "mtu": dynamic.lossless_mtu_bytes,
+        "small_packet_percentage": dynamic.small_packet_percent,
+    }
 
 
 def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the rows: table, key, fields."""
-    values = dict(zip(FIELDS, dynamic[:4], strict=True))
+    values = dynamic_values(dynamic)
     for table in (PARAMETER_TABLE, PATTERN_TABLE):
         fields = {
             name: str(values[name])
@@ -47,16 +57,22 @@ def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, 
 def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:
     """Return what a device tells its dynamic buffer model, None where it has neither row."""
     rows = {table: _first(tables, table) for table in (PARAMETER_TABLE, PATTERN_TABLE)}
-    found = next((table for table, row in rows.items() if row is not None), None)
-    if found is None:
+    present = next((table for table, row in rows.items() if row is not None), None)
+    if present is None:
         return None
-    threshold, ratio, mtu, small = (
-        tables.number(table, row, name) if (row := rows[table]) is not None else None
-        for name, table in FIELDS.items()
+    values = {
+        field: tables.number(table, row, field) if (row := rows[table]) is not None else None
+        for field, table in FIELDS.items()
+    }
+    return DynamicBuffers(
+        default_dynamic_th=values["default_dynamic_th"],
+        oversubscription=values[RATIO],
+        lossless_mtu_bytes=values["mtu"],
+        small_packet_percent=values["small_packet_percentage"],
+        origin=tables.origin(present, rows[present]),
     )
-    return DynamicBuffers(threshold, ratio, mtu, small, tables.origin(found, rows[found]))
 
 
 def _first(tables: Tables, table: str) -> Row | None:
-    found = tables.table(table)
-    return found[min(found)] if found else None
+    rows = tables.table(table)
+    return rows[min(rows)] if rows else None

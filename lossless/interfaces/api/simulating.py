@@ -76,9 +76,7 @@ def simulate(
         return tuple(Simulated(verdict) for verdict in closed)
     from lossless.analysis.simulation.study.answer import answer
 
-    return tuple(
-        Simulated(verdict, *answer(view, ask)[:3]) for view, verdict in zip(views, closed, strict=True)
-    )
+    return tuple(Simulated(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True))
 
 
 def why_not_simulated() -> str | None:

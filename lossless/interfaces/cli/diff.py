@@ -62,7 +62,11 @@ def _shown(found: Drift, output_format: str) -> None:
     from lossless.output.report.diff_text import drift_json, drift_lines
 
     if output_format == "json":
-        out(drift_json(*found[:4], found.change, found.patch, found.problems))
+        out(
+            drift_json(
+                found.device, found.file, found.intent, found.rows, found.change, found.patch, found.problems
+            )
+        )
     elif output_format == "patch":
         if found.patch_text is not None:
             out(found.patch_text.removesuffix("\n"))

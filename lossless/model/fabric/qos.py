@@ -70,6 +70,11 @@ class Watchdog(NamedTuple):
     action: Literal["drop", "forward", "alert"] | str
     origin: Origin
 
+    @property
+    def settings(self) -> tuple[int | None, int | None, str]:
+        """What it is set to, wherever that is written."""
+        return self.detection_ms, self.restoration_ms, self.action
+
 
 DEFAULT_POLL_MS = 100
 """Watchdog poll without a GLOBAL row (sonic-swss orchagent/orchdaemon.cpp @e6b0c5b, PFC_WD_POLL_MSECS)."""
@@ -107,6 +112,11 @@ class Curve(NamedTuple):
     min_bytes: int | None
     max_bytes: int | None
     probability_percent: int | None
+
+    @property
+    def thresholds(self) -> tuple[int | None, int | None, int | None]:
+        """Kmin and Kmax in bytes, and Pmax in percent."""
+        return self.min_bytes, self.max_bytes, self.probability_percent
 
 
 class Wred(NamedTuple):

@@ -48,7 +48,13 @@ def worst(seen: Iterable[tuple[Crowd, ...]]) -> tuple[Crowd, ...]:
     for one in (one for crowded in seen for one in crowded):
         kind = one.sender, one.receiver
         most = found.get(kind, one)
-        found[kind] = Crowd(*kind, *(max(pair) for pair in zip(most[2:], one[2:], strict=True)))
+        found[kind] = Crowd(
+            *kind,
+            ports=max(most.ports, one.ports),
+            fan_in=max(most.fan_in, one.fan_in),
+            fullest_bytes=max(most.fullest_bytes, one.fullest_bytes),
+            paused=max(most.paused, one.paused),
+        )
     return tuple(found.values())
 
 

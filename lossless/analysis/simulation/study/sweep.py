@@ -69,8 +69,8 @@ class Row(NamedTuple):
 
     def to_data(self, names: Sequence[str]) -> dict[str, Json]:
         """Return the row as plain data: the named thresholds, then what they showed."""
-        given: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
-        return given | dict(zip(self._fields[1:], self[1:], strict=True))
+        thresholds: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
+        return thresholds | {name: value for name, value in self._asdict().items() if name != "setting"}
 
 
 class Sweep(NamedTuple):

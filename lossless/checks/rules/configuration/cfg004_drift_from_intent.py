@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
 from lossless.checks.rules.sonic.reading import gathered, known, listed
-from lossless.formats.sonic.dynamic import FIELDS, RATIO
+from lossless.formats.sonic.dynamic import FIELDS, RATIO, dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
@@ -159,8 +159,9 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Differ
 
 def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[Difference]:
     """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
-    found = have[:4] if have else (None,) * 4
-    for (field, table), is_told, declared in zip(FIELDS.items(), found, want[:4], strict=True):
+    told = dynamic_values(have) if have else {}
+    for field, declared in dynamic_values(want).items():
+        table, is_told = FIELDS[field], told.get(field)
         if is_told != declared and (is_told or declared or field != RATIO):
             row = next(iter(device.tables.table(table).values()), None)
             at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))

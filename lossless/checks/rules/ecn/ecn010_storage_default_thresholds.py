@@ -72,7 +72,8 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import PortSet, View
 
-_STOCK = (1024**2, 2 * 1024**2, 5)
+_KMIN_BYTES, _KMAX_BYTES, _PMAX_PERCENT = 1024**2, 2 * 1024**2, 5
+"""The thresholds of stock SONiC."""
 _FROM_BPS = 200 * 10**9
 _TESTED_BPS = 40 * 10**9
 
@@ -82,7 +83,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     if pfc_only(view):
         return
     for use in uses(view):
-        if not use.wred.marks or use.wred.green[2:] != _STOCK:
+        if not use.wred.marks or use.wred.green.thresholds != (_KMIN_BYTES, _KMAX_BYTES, _PMAX_PERCENT):
             continue
         unknown = [ports for ports in use.sets if ports.speed_bps is None]
         if unknown:
@@ -103,17 +104,17 @@ def _hit(use: Use, fast: list[PortSet]) -> Hit:
         elements=elements(fast),
         places=places(fast),
         data={
-            "min_bytes": _STOCK[0],
-            "max_bytes": _STOCK[1],
-            "probability_percent": _STOCK[2],
-            "min_us": {format_rate(s): _microseconds(_STOCK[0], s) for s in speeds},
-            "max_us": {format_rate(s): _microseconds(_STOCK[1], s) for s in speeds},
+            "min_bytes": _KMIN_BYTES,
+            "max_bytes": _KMAX_BYTES,
+            "probability_percent": _PMAX_PERCENT,
+            "min_us": {format_rate(s): _microseconds(_KMIN_BYTES, s) for s in speeds},
+            "max_us": {format_rate(s): _microseconds(_KMAX_BYTES, s) for s in speeds},
         },
     )
 
 
 def _span(speed_bps: int) -> str:
-    low, high = (_microseconds(size, speed_bps) for size in _STOCK[:2])
+    low, high = (_microseconds(size, speed_bps) for size in (_KMIN_BYTES, _KMAX_BYTES))
     return f"{low:.0f} to {high:.0f} us"
 
 

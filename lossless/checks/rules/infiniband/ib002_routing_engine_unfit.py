@@ -130,7 +130,7 @@ def _hit(subnet: Subnet, known: Shape, engine: str, judged: tuple[Severity, str,
         message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {says}",
         help=f"route by {instead}",
         data={"engine": engine, "shape": known.kind},
-        related=() if known.origin[:2] == here[:2] else (Related(known.origin, "the topology"),),
+        related=() if known.origin.place == here.place else (Related(known.origin, "the topology"),),
         severity=severity,
     )
 

@@ -114,7 +114,7 @@ def _hit(link: Link, name: str, product: str, rates: tuple[str, ...], hardware: 
         elements=(name,),
         data={"rate": link.rate.name, "product": product, "rates": list(rates)},
         related=()
-        if hardware[:2] == link.origin[:2]
+        if hardware.place == link.origin.place
         else (Related(hardware, f"what chooses the {product}"),),
     )
 
@@ -157,6 +157,6 @@ def _ports(switch: Switch, demand: list[PortDemand]) -> Iterator[Hit]:
         related=tuple(
             Related(one.origin, f"{one.ports} {one.purpose}")
             for one in {one.origin: one for one in demand[:-1]}.values()
-            if one.origin[:2] != demand[-1].origin[:2]
+            if one.origin.place != demand[-1].origin.place
         ),
     )

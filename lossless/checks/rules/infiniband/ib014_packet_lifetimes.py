@@ -108,7 +108,7 @@ def _reversed(subnet: Subnet, stated: Setting, inner: int, leaf: int) -> Hit:
     other = subnet.option(INNER)
     beside = (
         ()
-        if other is None or other.origin[:2] == stated.origin[:2]
+        if other is None or other.origin.place == stated.origin.place
         else (Related(other.origin, "the life between switches"),)
     )
     return Hit(

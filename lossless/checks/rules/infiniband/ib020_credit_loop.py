@@ -111,7 +111,7 @@ def _hit(subnet: Subnet, verdict: CreditLoopVerdict) -> Hit:
         places=len(verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
         related=()
-        if known is None or known.origin[:2] == here[:2]
+        if known is None or known.origin.place == here.place
         else (Related(known.origin, "the topology"),),
         # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
         confidence="high" if subnet.flavour == "upstream" else "medium",

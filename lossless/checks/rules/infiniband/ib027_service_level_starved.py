@@ -129,4 +129,4 @@ def _names(users: list[tuple[str, Origin]]) -> str:
 
 
 def _users(here: Origin, users: list[tuple[str, Origin]]) -> tuple[Related, ...]:
-    return tuple(Related(origin, name) for name, origin in users if origin[:2] != here[:2])
+    return tuple(Related(origin, name) for name, origin in users if origin.place != here.place)

@@ -54,7 +54,7 @@ def check(subnet: Subnet) -> Iterator[Hit | Gap]:
             help="leave lmc out, or use the engine updn",
             data={"lmc": lmc},
             related=(Related(subnet.routing.origin, "the routing engine"),)
-            if subnet.routing.origin[:2] != setting.origin[:2]
+            if subnet.routing.origin.place != setting.origin.place
             else (),
             fix=mending(setting, "0"),
         )

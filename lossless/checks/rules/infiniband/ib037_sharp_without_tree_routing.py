@@ -62,5 +62,5 @@ def check(subnet: Subnet) -> Iterator[Hit | Gap]:
         message=f"{engine or 'minhop, which opensm takes by itself,'} knows no tree for SHARP to follow",
         help="route by updn or ftree",
         data={"engine": engine},
-        related=() if here[:2] == subnet.sharp.origin[:2] else (Related(subnet.sharp.origin, "SHARP"),),
+        related=() if here.place == subnet.sharp.origin.place else (Related(subnet.sharp.origin, "SHARP"),),
     )

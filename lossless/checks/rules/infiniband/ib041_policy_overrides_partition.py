@@ -77,7 +77,7 @@ def _hit(partition: Partition, sl: int, given: Origin) -> Hit:
         help=f"add a rule for {partition.base:#06x} to the policy, or leave the policy out",
         data={"stated": partition.sl, "given": sl},
         related=(Related(given, f"what gives SL {sl}"),)
-        if given.path and given[:2] != partition.origin[:2]
+        if given.path and given.place != partition.origin.place
         else (),
     )
 

@@ -96,7 +96,7 @@ def watched(view: View) -> Iterator[Rows]:
     for ports in view.lossless_sets:
         watchdog = ports.qos.watchdog
         if watchdog is not None:
-            groups.setdefault((id(ports.switch), *watchdog[:3]), []).append(ports)
+            groups.setdefault((id(ports.switch), *watchdog.settings), []).append(ports)
     for sets in groups.values():
         first = sets[0].qos.watchdog
         if first is not None:

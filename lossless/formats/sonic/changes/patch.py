@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
 REFERRED = (
     "BUFFER_POOL",
     "BUFFER_PROFILE",
-    "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP",
-    "TC_TO_PRIORITY_GROUP_MAP",
-    "MAP_PFC_PRIORITY_TO_QUEUE",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    *PORT_MAPS.values(),
     "SCHEDULER",
     "TC_TO_DSCP_MAP",
     "WRED_PROFILE",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
+from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.formats.sonic.tunnel import OUTER_TABLE, tunnel_rows
 
@@ -118,12 +119,14 @@ def _port_rows(found: TableRows, device: SwitchQos, port: Port, qos: PortQos) ->
 
 def _only_global(device: SwitchQos, qos: PortQos) -> bool:
     """Return whether a port needs no PORT_QOS_MAP row: the global map serves it, and there is nothing else to say."""
+    others = qos.tc_to_queue, qos.tc_to_pg, qos.pfc_to_queue, qos.pfc_to_pg
     return qos.dscp_to_tc is device.global_dscp_map and not any(
-        (*qos[1:5], qos.pfc.priorities, qos.watchdog_mask)
+        (*others, qos.pfc.priorities, qos.watchdog_mask)
     )
 
 
-def _port_qos_map(qos: PortQos) -> Fields:
+def _port_maps(qos: PortQos) -> dict[str, IndexMap]:
+    """Return the maps that a port binds, by the fields that name them."""
     bound = {
         "dscp_to_tc_map": qos.dscp_to_tc,
         "tc_to_queue_map": qos.tc_to_queue,
@@ -131,7 +134,11 @@ def _port_qos_map(qos: PortQos) -> Fields:
         "pfc_to_queue_map": qos.pfc_to_queue,
         "pfc_to_pg_map": qos.pfc_to_pg,
     }
-    fields = {field: index_map.name for field, index_map in bound.items() if index_map is not None}
+    return {field: index_map for field, index_map in bound.items() if index_map is not None}
+
+
+def _port_qos_map(qos: PortQos) -> Fields:
+    fields = {field: index_map.name for field, index_map in _port_maps(qos).items()}
     masks = {"pfc_enable": qos.pfc, "pfcwd_sw_enable": qos.watchdog_mask}
     return fields | {
         field: ",".join(map(str, mask.priorities))
@@ -187,16 +194,8 @@ def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
 
 def _object_rows(found: TableRows, qos: PortQos) -> None:
     """Write the rows that ports refer to by name."""
-    maps = {
-        "DSCP_TO_TC_MAP": qos.dscp_to_tc,
-        "TC_TO_QUEUE_MAP": qos.tc_to_queue,
-        "TC_TO_PRIORITY_GROUP_MAP": qos.tc_to_pg,
-        "MAP_PFC_PRIORITY_TO_QUEUE": qos.pfc_to_queue,
-        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": qos.pfc_to_pg,
-    }
-    for table, index_map in maps.items():
-        if index_map is not None:
-            found[table][index_map.name] = _map(index_map)
+    for field, index_map in _port_maps(qos).items():
+        found[PORT_MAPS[field]][index_map.name] = _map(index_map)
     for queue in filter(None, qos.queues):
         if queue.scheduler is not None:
             found["SCHEDULER"][queue.scheduler.name] = _scheduler(queue.scheduler)

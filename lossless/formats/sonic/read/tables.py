@@ -33,6 +33,15 @@ READ_TABLES = frozenset(_READ.split())
 JUDGED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
 """The tables in which rules of the families SWS and CFG report a number that cannot be read."""
 
+PORT_MAPS = {
+    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
+    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
+    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+}
+"""The fields of PORT_QOS_MAP that bind a map of the fabric model, and the tables of those maps."""
+
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _TEXT = frozenset({str})

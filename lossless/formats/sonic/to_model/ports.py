@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.read.tables import Keys, Overlap, names_in, whole_number
+from lossless.formats.sonic.read.tables import PORT_MAPS, Keys, Overlap, names_in, whole_number
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
@@ -43,6 +43,11 @@ class PortRows(NamedTuple):
     queue_buffers: Slots
     groups: Slots
     lists: tuple[str, str]
+
+    @property
+    def numbered(self) -> tuple[Slots, Slots, Slots]:
+        """The rows of queues and priority groups."""
+        return self.queues, self.queue_buffers, self.groups
 
 
 class RowIndex:
@@ -187,7 +192,7 @@ class QosReader:
         content = (
             says(rows.qos),
             says(rows.watchdog),
-            *(tuple([(n, says(slots[n])) for n in sorted(slots)]) for slots in rows[2:5]),
+            *(tuple([(n, says(slots[n])) for n in sorted(slots)]) for slots in rows.numbered),
             rows.lists,
             speed_bps,
             cable.configured_m,
@@ -199,8 +204,9 @@ class QosReader:
     def _build(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         qos, objects = rows.qos, self._objects
 
-        def bound(field: str, table: str) -> IndexMap | None:
-            return objects.bound_map(qos, field, table) if qos and qos.reference(field) else None
+        def bound(field: str) -> IndexMap | None:
+            name = qos.reference(field) if qos else ""
+            return objects.index_map(PORT_MAPS[field], name) if name else None
 
         nowhere = self._tables.origin("PORT_QOS_MAP")
         pfc = (objects.mask(qos, "pfc_enable") if qos else None) or PriorityMask(
@@ -208,13 +214,13 @@ class QosReader:
         )
         return PortQos(
             # A reference that leads nowhere makes the whole row wait; it does not fall back to the global map.
-            dscp_to_tc=bound("dscp_to_tc_map", "DSCP_TO_TC_MAP")
+            dscp_to_tc=bound("dscp_to_tc_map")
             if qos and qos.reference("dscp_to_tc_map")
             else self._global_dscp_map(),
-            tc_to_queue=bound("tc_to_queue_map", "TC_TO_QUEUE_MAP"),
-            tc_to_pg=bound("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
-            pfc_to_queue=bound("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),
-            pfc_to_pg=bound("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+            tc_to_queue=bound("tc_to_queue_map"),
+            tc_to_pg=bound("tc_to_pg_map"),
+            pfc_to_queue=bound("pfc_to_queue_map"),
+            pfc_to_pg=bound("pfc_to_pg_map"),
             trust_dot1p=bool(qos and qos.reference("dot1p_to_tc_map")),
             pfc=pfc,
             watchdog_mask=objects.mask(qos, "pfcwd_sw_enable") if qos else None,

@@ -61,10 +61,6 @@ class Objects:
         """BUFFER_PROFILE rows by name."""
         return {name: self._profile(name, row) for name, row in self.tables.table("BUFFER_PROFILE").items()}
 
-    def bound_map(self, row: Row, field: str, table: str) -> IndexMap | None:
-        """Return the map that a row of PORT_QOS_MAP binds, None where it binds none that exists."""
-        return self.index_map(table, row.reference(field))
-
     def index_map(self, table: str, name: str) -> IndexMap | None:
         """Return the map of a name, None where there is none."""
         key = (table, name)
