@@ -4,6 +4,7 @@
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation anew
+# make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make lock    write the locked requirements anew from pyproject.toml
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench corpus docs lock clean
+.PHONY: demo test check bench corpus mutants docs lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -40,6 +41,9 @@ bench: $(VENV)/dev.stamp
 corpus: $(VENV)/dev.stamp
 	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
 	$(BIN)/python tools/corpus_import.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
+
+mutants: $(VENV)/dev.stamp
+	nice $(BIN)/python tools/mutants.py
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules

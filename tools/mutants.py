@@ -1,0 +1,342 @@
+"""Shows whether the tests of a package notice deliberate faults in it.
+
+    python tools/mutants.py [PACKAGE ...] [--sample N | --all] [--seed N] [--jobs N]
+
+Each fault (``tools/mutations.py``) is put into a copy of the project, never into the work tree, and only the tests of
+the package's own folder run on it: those that run the changed line first, until one fails. Which lines each test runs
+is recorded once and kept in ``out/mutants``. A test that takes many times its usual CPU time has noticed it, too.
+Survivors are printed; below 90 % of a package's mutants killed the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import gc
+import hashlib
+import importlib
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from hypothesis import Phase, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:] = [str(ROOT), *(path for path in sys.path if path not in {str(ROOT), str(ROOT / "tools"), ""})]
+
+from tools.mutations import Fault, faults  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKAGES = (
+    "analysis/buffers",
+    "analysis/routing",
+    "formats/importing",
+    "checks/lint/baseline.py",
+    "checks/rules",
+)
+REQUIRED = 0.9
+ARGUMENTS = ("-x", "-q", "-n0", "--tb=no", "--assert=plain", "-p", "no:cacheprovider")
+IGNORED = (".git", ".venv", ".*_cache", ".hypothesis", "out", "build", "dist")
+PRELOADED = {"click", "jinja2", "netaddr", "numba", "numpy", "pydantic", "rich", "ruamel"}
+COLLECTING_CPU_S, TEST_CPU_S, TEST_FACTOR = 60.0, 10.0, 10.0
+ON_IMPORT = ""
+"""The name that stands for no test: lines that run while modules are imported and tests collected."""
+
+
+class Record(NamedTuple):
+    """What the tests of a package do without a fault: CPU seconds of each, and the tests that run each line."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[str]]]
+
+    def order(self, fault: Fault) -> list[str]:
+        """Return the tests to run on a fault, those most likely to notice it first; none where none runs its line."""
+        module = self.lines.get(fault.file, {})
+        near = {name for line in fault.lines for name in module.get(str(line), ())}
+        if fault.lines and not near:
+            return []
+        if ON_IMPORT in near or not fault.lines:
+            near |= {name for names in module.values() for name in names}
+            far = set(self.seconds)
+        else:
+            files = {_file(name) for name in near}
+            far = {name for name in self.seconds if _file(name) in files}
+        ranked = sorted(near - {ON_IMPORT}, key=lambda name: (self.seconds[name], name))
+        return [*ranked, *sorted(far - near)]
+
+
+class Result(NamedTuple):
+    """Whether the tests noticed a fault; ``ran`` is false where none of them runs its line."""
+
+    fault: Fault
+    killed: bool
+    ran: bool
+
+
+class _Recorder:
+    """A plugin that notes which lines of the sources each test runs."""
+
+    def __init__(self, folder: str, sources: str) -> None:
+        self.folder, self.sources = folder, f"{folder}/{sources}"
+        self.current: dict[str, set[int]] = {}
+        self.by_test = {ON_IMPORT: self.current}
+        self.seconds: dict[str, float] = {}
+        sys.settrace(self.enter)
+
+    def enter(self, frame: Any, _event: str, _arg: Any) -> Any:
+        """Follow a call of a function of the sources."""
+        file = frame.f_code.co_filename
+        return self.step if file.startswith(self.sources) else None
+
+    def step(self, frame: Any, _event: str, _arg: Any) -> Any:
+        """Note a line."""
+        self.current.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
+        return self.step
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        """Note the lines of one test, with nothing left in caches by those before it."""
+        for cached in [
+            thing for thing in gc.get_objects() if isinstance(thing, functools._lru_cache_wrapper)
+        ]:
+            cached.cache_clear()
+        self.current = self.by_test[item.nodeid] = {}
+        sys.settrace(self.enter)
+        started = time.process_time()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = time.process_time() - started
+            self.current = self.by_test[ON_IMPORT]
+
+    def record(self) -> Record:
+        """Return what was seen."""
+        lines: dict[str, dict[str, list[str]]] = {}
+        for test, files in self.by_test.items():
+            for file, numbers in files.items():
+                module = lines.setdefault(os.path.relpath(file, self.folder), {})
+                for number in sorted(numbers):
+                    module.setdefault(str(number), []).append(test)
+        return Record(self.seconds, lines)
+
+
+class _Runner:
+    """A plugin that runs tests in a given order, each within a CPU time, and shrinks no failing example."""
+
+    def __init__(self, order: list[str], seconds: dict[str, float]) -> None:
+        self.rank = {name: rank for rank, name in enumerate(order)}
+        self.seconds = seconds
+
+    def pytest_configure(self) -> None:
+        """Hold hypothesis to generating examples; the tests' own profile has been loaded by now."""
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile("mutants", settings.get_profile("repeatable"), phases=phases)
+        settings.load_profile("mutants")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put the tests in order; those that are not known run last."""
+        items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Let the signal end the process once the test has taken too long."""
+        limit_s = TEST_CPU_S + TEST_FACTOR * self.seconds.get(item.nodeid, 0.0)
+        signal.setitimer(signal.ITIMER_PROF, limit_s)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _forked(folder: Path, limit_s: float, run: Callable[[], int]) -> int | None:
+    """Run something in a process of its own in a folder; return its exit code, None where it had to be ended."""
+    child = os.fork()
+    if not child:
+        code = 3
+        try:
+            code = _inside(folder, run)
+        finally:
+            if sys.exc_info()[1]:
+                traceback.print_exc()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    deadline = time.monotonic() + limit_s
+    ended = status = 0
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.01)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if not ended:
+        _, status = os.waitpid(child, 0)
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+
+
+def _inside(folder: Path, run: Callable[[], int]) -> int:
+    os.setsid()
+    os.chdir(folder)
+    log = os.open("mutant.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, COLLECTING_CPU_S)
+    os.environ["PYTHONPATH"] = str(folder)
+    sys.path[:] = [str(folder), *(path for path in sys.path if path != str(ROOT))]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tools"]:
+        del sys.modules[name]
+    return run()
+
+
+def _copy(folder: Path) -> Path:
+    return shutil.copytree(ROOT, folder / str(os.getpid()), ignore=shutil.ignore_patterns(*IGNORED))
+
+
+def recorded(package: str) -> Record:
+    """Return which lines of a package each of its tests runs, from ``out/mutants`` where nothing has changed since."""
+    digest = hashlib.sha256()
+    for path in sorted(path for top in ("lossless", "tests") for path in (ROOT / top).rglob("*.py")):
+        digest.update(path.read_bytes())
+    kept = ROOT / "out" / "mutants" / f"{package.replace('/', '-')}.json"
+    if kept.is_file():
+        document = json.loads(kept.read_text())
+        if document["digest"] == digest.hexdigest():
+            _preload(document["modules"])
+            return Record(document["seconds"], document["lines"])
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
+        _write_record(package, kept, digest.hexdigest(), _copy(Path(temporary)))
+    return recorded(package)
+
+
+def _write_record(package: str, kept: Path, digest: str, folder: Path) -> None:
+    def run() -> int:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        recorder = _Recorder(str(folder), f"lossless/{package}")
+        code = pytest.main([*ARGUMENTS, "--tb=short", _tests(package)], plugins=[recorder])
+        sys.settrace(None)
+        modules = sorted(sys.modules)
+        kept.write_text(json.dumps({"digest": digest, "modules": modules, **recorder.record()._asdict()}))
+        return int(code)
+
+    if _forked(folder, 3600, run):
+        kept.unlink(missing_ok=True)
+        sys.exit(f"the tests of {package} fail without any fault:\n{(folder / 'mutant.log').read_text()}")
+
+
+def _preload(modules: list[str]) -> None:
+    """Import what the tests need from elsewhere, once for all processes that are forked from this one."""
+    for name in modules:
+        if name.partition(".")[0] in PRELOADED:
+            importlib.import_module(name)
+
+
+def _tests(package: str) -> str:
+    path = Path("tests", package)
+    return str(path.parent if path.suffix else path)
+
+
+_state: list[Any] = []
+
+
+def _start(folder: Path, record: Record) -> None:
+    _state[:] = [_copy(folder), record]
+
+
+def _tried(fault: Fault) -> Result:
+    folder, record = _state
+    order = record.order(fault)
+    if not order:
+        return Result(fault, killed=False, ran=False)
+    module = folder / fault.file
+    source = module.read_bytes()
+    cached = Path(importlib.util.cache_from_source(str(module)))
+    cached.unlink(missing_ok=True)
+    module.write_bytes(fault.applied(source))
+
+    def run() -> int:
+        files = dict.fromkeys(map(_file, order))
+        return int(pytest.main([*ARGUMENTS, *files], plugins=[_Runner(order, record.seconds)]))
+
+    code = _forked(folder, 120 + 20 * sum(record.seconds[name] for name in order), run)
+    module.write_bytes(source)
+    cached.unlink(missing_ok=True)
+    if code not in {0, 1, 2, None}:
+        sys.exit(f"{fault}: pytest could not run:\n{(folder / 'mutant.log').read_text()}")
+    return Result(fault, killed=code != 0, ran=True)
+
+
+def sample(package: str, size: int | None, seed: int) -> list[Fault]:
+    """Return the faults to try, in the order of the sources; which ones depends on no other line of a module."""
+    path = ROOT / "lossless" / package
+    named = [
+        pair
+        for module in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
+        for pair in faults(str(module.relative_to(ROOT)), module.read_bytes())
+    ]
+    named.sort(key=lambda pair: hashlib.sha256(f"{seed} {pair[0]}".encode()).digest())
+    return sorted(fault for _, fault in named[:size])
+
+
+def tried(package: str, size: int | None, seed: int, jobs: int) -> float:
+    """Try the faults of a package, print what came of them, and return the share that was noticed."""
+    record = recorded(package)
+    chosen = sample(package, size, seed)
+    context = multiprocessing.get_context("fork")
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-") as folder,
+        ProcessPoolExecutor(jobs, context, _start, (Path(folder), record)) as pool,
+    ):
+        control = pool.submit(_tried, chosen[0]._replace(end=chosen[0].start, replacement="", lines=range(0)))
+        results = list(pool.map(_tried, chosen))
+        if control.result().killed:
+            sys.exit(f"the tests of {package} fail without any fault when they run in another order")
+    killed = sum(result.killed for result in results)
+    share = killed / len(results) if results else 1.0
+    print(f"{package}: {len(results)} mutants, {killed} killed, {share:.1%}", flush=True)
+    for result in results:
+        if not result.killed:
+            old, new = result.fault.difference((ROOT / result.fault.file).read_bytes())
+            print(f"  {result.fault.file}:{result.fault.line}{'' if result.ran else ': no test runs it'}")
+            print(f"    - {old}\n    + {new}", flush=True)
+    return share
+
+
+def main() -> int:
+    """Try the faults of the packages named; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="put deliberate faults into packages; their own tests must notice"
+    )
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", default=PACKAGES)
+    parser.add_argument(
+        "--sample", type=int, default=100, metavar="N", help="faults a package (default: 100)"
+    )
+    parser.add_argument("--all", action="store_true", help="every fault")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which faults are sampled")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), metavar="N", help="faults tried at a time"
+    )
+    options = parser.parse_args()
+    os.environ.setdefault("LOSSLESS_REFERENCE", str(ROOT.parent / "shared"))
+    size = None if options.all else options.sample
+    shares = [tried(package, size, options.seed, options.jobs) for package in options.packages]
+    return int(min(shares) < REQUIRED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
