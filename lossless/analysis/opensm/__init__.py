@@ -1,1 +1,1 @@
-"""A real opensm as judge: a subnet simulated by ibsim, the files as opensm reads them, the routes as it dumps them."""
+"""A real opensm checks a subnet: the fabric simulated by ibsim, the files as opensm reads them, the routes it dumps."""

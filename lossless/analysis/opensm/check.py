@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.analysis.opensm.dumps import routes_in, torus_lanes
-from lossless.analysis.opensm.levels import ENGINES, asked_lanes
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import differences, options_in, sweep_of
 from lossless.analysis.opensm.run import live, read_configuration, sweep
+from lossless.analysis.opensm.service_levels import ENGINES, asked_lanes
 from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, routes_verdict
 from lossless.ground.basics.errors import SubnetManagerError
@@ -24,9 +24,9 @@ from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.opensm.netfile import Simulation
-    from lossless.analysis.opensm.read_output import Reading, Sweep
-    from lossless.analysis.opensm.run import Ran
+    from lossless.analysis.opensm.ibsim_file import IbsimFabric
+    from lossless.analysis.opensm.read_output import OptionsReading, SweepLog
+    from lossless.analysis.opensm.run import SweepRun
     from lossless.analysis.opensm.tools import Tools
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -43,19 +43,19 @@ _UNKNOWN_ENGINE = "(none)"
 _WORD = re.compile(r"\w+")
 
 
-class Swept(NamedTuple):
+class SweepResult(NamedTuple):
     """What opensm did on the simulated fabric. ``ended``: it finished its first sweep in time.
 
     ``notes`` say what differs between the fabric and its simulation.
     """
 
-    sweep: Sweep
+    sweep: SweepLog
     ended: bool
     seconds: float
     notes: tuple[str, ...]
 
 
-class Judgement(NamedTuple):
+class OpensmVerdict(NamedTuple):
     """What opensm said.
 
     ``written`` has the keys that it was given, ``reading`` what it made of them; ``changed`` are those that it took as
@@ -65,11 +65,11 @@ class Judgement(NamedTuple):
     """
 
     written: dict[str, str]
-    reading: Reading
+    reading: OptionsReading
     changed: tuple[tuple[str, str, str], ...]
     left_out: tuple[str, ...]
     intended: str
-    swept: Swept | None
+    swept: SweepResult | None
     credits: CreditLoopVerdict
 
     @property
@@ -78,7 +78,7 @@ class Judgement(NamedTuple):
         return (*_of_reading(self), *(_of_sweep(self, self.swept) if self.swept is not None else ()))
 
 
-def judge(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> Judgement:
+def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> OpensmVerdict:
     """Let opensm read rendered files and bring the subnet up in a simulation; all is gone when it returns.
 
     ``files`` has the texts by name: ``opensm.conf`` and what it names. Where it is not known how the fabric is cabled,
@@ -105,10 +105,10 @@ def judge(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> Judgement:
             )
     written = options_in(kept, as_meant=True)
     changed = tuple(differences(written, reading.effective))
-    return Judgement(written, reading, changed, left_out, intended, swept, verdict)
+    return OpensmVerdict(written, reading, changed, left_out, intended, swept, verdict)
 
 
-def _read(tools: Tools, text: str, folder: Path) -> Reading:
+def _read(tools: Tools, text: str, folder: Path) -> OptionsReading:
     alone = folder / "as-rendered.conf"
     alone.write_text(text, encoding="utf-8")
     reading = read_configuration(tools, alone, folder)
@@ -125,19 +125,19 @@ class _Fabric(NamedTuple):
     vls: int
 
 
-def _vls(reading: Reading) -> int:
+def _vls(reading: OptionsReading) -> int:
     code = c_number(reading.effective.get("max_op_vls", ""))
     return OPERATIONAL_VLS.get(code or 0, max(OPERATIONAL_VLS.values()))
 
 
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
-) -> tuple[Swept, CreditLoopVerdict]:
-    simulation = simulation_of(fabric.subnet)
-    ran = sweep(tools, simulation, configuration, configuration.parent, seat_of(fabric.subnet))
-    said = sweep_of(_log_of(ran, files))
-    swept = Swept(said, ran.ended, ran.seconds, _notes(simulation))
-    verdict = _credits(fabric, ran, said)
+) -> tuple[SweepResult, CreditLoopVerdict]:
+    simulation = ibsim_fabric(fabric.subnet)
+    run = sweep(tools, simulation, configuration, configuration.parent, seat_of(fabric.subnet))
+    log = sweep_of(_log_of(run, files))
+    swept = SweepResult(log, run.ended, run.seconds, _notes(simulation))
+    verdict = _credits(fabric, run, log)
     if verdict.state == "unproven" and verdict.engine in ENGINES:
         verdict = _asked(tools, fabric, simulation, configuration, verdict)
     return swept, verdict
@@ -146,15 +146,15 @@ def _simulate(
 def _asked(
     tools: Tools,
     fabric: _Fabric,
-    simulation: Simulation,
+    simulation: IbsimFabric,
     configuration: Path,
     open_verdict: CreditLoopVerdict,
 ) -> CreditLoopVerdict:
-    """Judge again with the subnet held up, so that its manager can be asked for the level of each path."""
+    """Check again with the subnet held up, so that its manager can be asked for the level of each path."""
     seat, graph = seat_of(fabric.subnet), fabric.graph
-    with live(tools, simulation, configuration, configuration.parent, seat) as up:
-        routes = routes_in(up.text("opensm-lfts.dump"), graph, fabric.subnet)
-        lanes = asked_lanes(up, graph, routes, fabric.subnet, seat, fabric.vls)
+    with live(tools, simulation, configuration, configuration.parent, seat) as subnet:
+        routes = routes_in(subnet.text("opensm-lfts.dump"), graph, fabric.subnet)
+        lanes = asked_lanes(subnet, graph, routes, fabric.subnet, seat, fabric.vls)
     if lanes is None:
         return open_verdict
     return routes_verdict(graph, routes, open_verdict.engine, _whose(open_verdict.engine), lanes)
@@ -166,14 +166,16 @@ def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
     for line in text.splitlines():
         words = line.split("#", 1)[0].split(None, 1)
         known = option(words[0]) if words else None
-        own = (
-            [one for one in _engines(words[1]) if one in nvidia_engines()] if words[:1] == [_ENGINES] else []
+        nvidia_only = (
+            [engine for engine in _engines(words[1]) if engine in nvidia_engines()]
+            if words[:1] == [_ENGINES]
+            else []
         )
         if known is not None and known.only == "nvidia":
             left_out.append(known.key)
-        elif own:
-            left_out += [f"{_ENGINES} {one}" for one in own]
-            others = [one for one in _engines(words[1]) if one not in own]
+        elif nvidia_only:
+            left_out += [f"{_ENGINES} {engine}" for engine in nvidia_only]
+            others = [engine for engine in _engines(words[1]) if engine not in nvidia_only]
             kept += [f"{_ENGINES} {','.join(others)}"] if others else []
         else:
             kept.append(line)
@@ -231,44 +233,44 @@ def seat_of(subnet: Subnet) -> str:
     return hcas[0].name
 
 
-def _credits(fabric: _Fabric, ran: Ran, said: Sweep) -> CreditLoopVerdict:
+def _credits(fabric: _Fabric, run: SweepRun, log: SweepLog) -> CreditLoopVerdict:
     """Return the verdict on the routes that opensm dumped."""
-    if said.engine is None:
+    if log.engine is None:
         return CreditLoopVerdict("unproven", _UNKNOWN_ENGINE, "no engine has routed the subnet")
     graph, lanes = fabric.graph, None
-    routes = routes_in(ran.text("opensm-lfts.dump"), graph, fabric.subnet)
-    if said.engine == "torus-2QoS":
-        tables, places = ran.text("opensm-sl2vl.dump"), ran.text("opensm-torus.dump")
+    routes = routes_in(run.text("opensm-lfts.dump"), graph, fabric.subnet)
+    if log.engine == "torus-2QoS":
+        tables, places = run.text("opensm-sl2vl.dump"), run.text("opensm-torus.dump")
         lanes = torus_lanes(tables, places, graph, routes, fabric.vls)
-    return routes_verdict(graph, routes, said.engine, _whose(said.engine), lanes)
+    return routes_verdict(graph, routes, log.engine, _whose(log.engine), lanes)
 
 
 def _whose(engine: str) -> str:
     return f"the tables that opensm's {engine} wrote"
 
 
-def _log_of(ran: Ran, files: Mapping[str, str]) -> list[str]:
+def _log_of(run: SweepRun, files: Mapping[str, str]) -> list[str]:
     """Return the lines of the log without the folder, and without those that miss a file which nobody means to have."""
-    absent = [f"{ran.folder / name}" for name in READ_ALONE.values() if name not in files]
-    lines = ran.text("opensm.log").splitlines()
+    absent = [f"{run.folder / name}" for name in READ_ALONE.values() if name not in files]
+    lines = run.text("opensm.log").splitlines()
     kept = [line for line in lines if not any(path in line for path in absent)]
-    return [line.replace(f"{ran.folder}/", "") for line in kept]
+    return [line.replace(f"{run.folder}/", "") for line in kept]
 
 
-def _notes(simulation: Simulation) -> tuple[str, ...]:
+def _notes(simulation: IbsimFabric) -> tuple[str, ...]:
     if not simulation.replaced:
         return ()
     return (f"ibsim does not know {', '.join(simulation.replaced)}: those links are simulated as NDR",)
 
 
-def _of_reading(found: Judgement) -> Iterator[str]:
-    for key in found.reading.unrecognised:
+def _of_reading(verdict: OpensmVerdict) -> Iterator[str]:
+    for key in verdict.reading.unrecognised:
         bare = key.partition("=")[0]
         yield f"opensm does not know the key {bare if _is_secret(bare) else key}"
-    for line in found.reading.complaints:
+    for line in verdict.reading.complaints:
         secret = next((word for word in _WORD.findall(line) if _is_secret(word)), None)
         yield f"opensm: {line}" if secret is None else f"opensm complains of the value of {secret}"
-    for key, text, now in found.changed:
+    for key, text, now in verdict.changed:
         yield f"opensm takes {key} " + (
             "otherwise than written" if _is_secret(key) else f"as {now}, written is {text}"
         )
@@ -280,14 +282,14 @@ def _is_secret(key: str) -> bool:
     return known is not None and known.secret
 
 
-def _of_sweep(found: Judgement, swept: Swept) -> Iterator[str]:
+def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
     if not swept.ended:
         yield "opensm had to be stopped: it did not finish its first sweep in time"
     if not swept.sweep.up:
         yield "the subnet does not come up"
-    if swept.sweep.engine not in (found.intended, None) and found.intended not in nvidia_engines():
-        yield f"the routing engine is {swept.sweep.engine}; {found.intended} is meant"
+    if swept.sweep.engine not in (verdict.intended, None) and verdict.intended not in nvidia_engines():
+        yield f"the routing engine is {swept.sweep.engine}; {verdict.intended} is meant"
     for line in dict.fromkeys((*swept.sweep.failed_engines, *swept.sweep.partitions, *swept.sweep.lines)):
         yield f"opensm: {line}"
-    if found.credits.state == "loop":
-        yield f"credit loop: {len(found.credits.loop)} hops wait for each other in a circle"
+    if verdict.credits.state == "loop":
+        yield f"credit loop: {len(verdict.credits.loop)} hops wait for each other in a circle"

@@ -31,32 +31,32 @@ _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
     """Return the routes between HCAs that ``opensm-lfts.dump`` says; addresses in ascending order."""
     owners = _hcas_by_guid(subnet)
-    found: dict[int, dict[str, str]] = {}
+    ports_of: dict[int, dict[str, str]] = {}
     columns: dict[str, int] = {}
     for guid, block in _blocks(text, _SWITCH):
         entries = _ENTRY.findall(block)
-        found[guid] = {address: port for address, port, _ in entries}
+        ports_of[guid] = {address: port for address, port, _ in entries}
         columns |= {
             address: owners[int(owner, 16)] for address, _, owner in entries if address not in columns
         }
     addresses = sorted(columns)
-    hanging: list[list[int]] = [[] for _ in graph.switches]
+    columns_at: list[list[int]] = [[] for _ in graph.switches]
     for column, address in enumerate(addresses):
-        hanging[graph.attached[columns[address]].switch].append(column)
-    leads = [{f"{graph.channels[one].port:03d}": one for one in out} for out in graph.out]
+        columns_at[graph.attached[columns[address]].switch].append(column)
+    leads = [{f"{graph.channels[channel].port:03d}": channel for channel in out} for out in graph.out]
     tables = []
     for number, guid in enumerate(graph.guids):
-        ports = found.get(guid, {})
-        ways = [ports.get(address, "") for address in addresses]
-        tables.append(array("i", [leads[number].get(port, NO_PATH) for port in ways]))
-        for column in hanging[number]:
-            if ways[column] == f"{graph.attached[columns[addresses[column]]].port:03d}":
+        port_to = ports_of.get(guid, {})
+        ports = [port_to.get(address, "") for address in addresses]
+        tables.append(array("i", [leads[number].get(port, NO_PATH) for port in ports]))
+        for column in columns_at[number]:
+            if ports[column] == f"{graph.attached[columns[addresses[column]]].port:03d}":
                 tables[-1][column] = HERE
     return SubnetRoutes(tuple(tables), [columns[address] for address in addresses])
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the GUID of each head and what stands below it; none of a head that names no switch."""
+    """Yield the GUID of each head and the text below it; none of a head that names no switch."""
     heads = list(head.finditer(text))
     ends = [*(following.start() for following in heads[1:]), len(text)]
     for match, end in zip(heads, ends, strict=False):
@@ -93,13 +93,17 @@ def lanes_in(text: str, graph: SubnetGraph, vls: int) -> Callable[[int, int, int
 
 def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
     """Return the coordinates of each switch that ``opensm-torus.dump`` says, None where one has none."""
-    found = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
-    places = [found.get(guid) for guid in graph.guids]
-    known = [place for place in places if place is not None]
-    return known if len(known) == len(places) else None
+    place_of = {int(match[4], 16): tuple(map(int, match.groups()[:3])) for match in _PLACE.finditer(text)}
+    places = [place_of.get(guid) for guid in graph.guids]
+    found_places = [place for place in places if place is not None]
+    return found_places if len(found_places) == len(places) else None
 
 
 def torus_lanes(text: str, places: str, graph: SubnetGraph, routes: SubnetRoutes, vls: int) -> Lanes | None:
     """Return the lanes of torus-2QoS by its dumps, None where it did not place every switch."""
-    found = places_in(places, graph)
-    return None if found is None else Lanes(torus_levels(graph, routes, found), lanes_in(text, graph, vls))
+    coordinates = places_in(places, graph)
+    return (
+        None
+        if coordinates is None
+        else Lanes(torus_levels(graph, routes, coordinates), lanes_in(text, graph, vls))
+    )

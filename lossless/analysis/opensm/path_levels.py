@@ -23,7 +23,7 @@ _RECORD, _LIDS, _LEVEL = 56, 56 + 40, 56 + 52
 _TIMEOUT_MS, _RETRIES = 200, 4
 
 
-class Asker:
+class PathRecordClient:
     """A port that is open to a manager at the address ``manager``."""
 
     def __init__(self, manager: int) -> None:
@@ -73,7 +73,7 @@ class Asker:
 
 def main() -> None:
     """Answer the lines of standard input, with the LID of the manager as the one argument."""
-    asker = Asker(int(sys.argv[1]))
+    asker = PathRecordClient(int(sys.argv[1]))
     for line in sys.stdin:
         source, destination = map(int, line.split())
         level = asker.level(source, destination)

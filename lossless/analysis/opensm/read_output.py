@@ -25,7 +25,7 @@ _NO_FALLBACK_NOISE = "'no_fallback'"
 """opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
 
 
-class Reading(NamedTuple):
+class OptionsReading(NamedTuple):
     """What opensm made of a configuration file.
 
     ``effective`` is the whole configuration that it wrote back, as texts.
@@ -37,10 +37,10 @@ class Reading(NamedTuple):
     effective: dict[str, str]
 
 
-class Sweep(NamedTuple):
+class SweepLog(NamedTuple):
     """What the log of one sweep over a subnet says. ``engine`` is the one that routed, None where none did.
 
-    ``lines`` are the lines of the log at the level of errors, and those that say why an engine was passed over.
+    ``lines`` are the lines of the log at the level of errors, and those that say why an engine was skipped.
     """
 
     up: bool
@@ -51,10 +51,10 @@ class Sweep(NamedTuple):
     lines: tuple[str, ...]
 
 
-def reading_of(output: str, normalised: str) -> Reading:
+def reading_of(output: str, normalised: str) -> OptionsReading:
     """Return what the output of ``opensm -F FILE -c OTHER`` says, and the text of the other file."""
     lines = [line.strip() for line in output.splitlines()]
-    return Reading(
+    return OptionsReading(
         read=any(line.startswith("Reading Cached Option File:") for line in lines),
         unrecognised=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
         complaints=tuple(line for line in lines if any(word in line for word in _COMPLAINTS)),
@@ -67,13 +67,13 @@ def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
 
     ``as_meant``: as people read them, to whom a ``#`` inside a word is part of it.
     """
-    found = {}
+    options = {}
     for line in text.splitlines():
-        kept = _COMMENT.split(line, maxsplit=1)[0] if as_meant else line.split("#", 1)[0]
-        words = kept.split(None, 1)
+        meant = _COMMENT.split(line, maxsplit=1)[0] if as_meant else line.split("#", 1)[0]
+        words = meant.split(None, 1)
         if len(words) == 2:
-            found[words[0]] = words[1].strip()
-    return found
+            options[words[0]] = words[1].strip()
+    return options
 
 
 def differences(written: dict[str, str], effective: dict[str, str]) -> list[tuple[str, str, str]]:
@@ -94,13 +94,13 @@ def _value(text: str) -> str | int:
         return re.sub(r"\s*([,:])\s*", r"\1", bare)
 
 
-def sweep_of(log: Iterable[str]) -> Sweep:
+def sweep_of(log: Iterable[str]) -> SweepLog:
     """Return what the lines of an opensm log say."""
     entries = list(_entries(log))
     routed = [text for _, text in entries if _ROUTED in text]
     engines = [match[1] for text in routed if (match := _ENGINE.search(text))]
     errors = [text for level, text in entries if level == 0x01 and _NO_FALLBACK_NOISE not in text]
-    return Sweep(
+    return SweepLog(
         up=any("SUBNET UP" in text for _, text in entries),
         engine=engines[-1] if engines else None,
         failed_engines=tuple(text for _, text in entries if _passed_over(text)),

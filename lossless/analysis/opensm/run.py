@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.analysis.opensm.read_output import Reading, reading_of
+from lossless.analysis.opensm.read_output import OptionsReading, reading_of
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.opensm.netfile import Simulation
+    from lossless.analysis.opensm.ibsim_file import IbsimFabric
     from lossless.analysis.opensm.tools import Tools
 
 READ_S = 5.0
@@ -44,7 +44,7 @@ _GRACE_S = 2.0
 """How long a process may take to end when it is told to: timeout kills its child after one second."""
 
 
-class Ran(NamedTuple):
+class SweepRun(NamedTuple):
     """A sweep that has ended: whether by itself, and where its log and dumps lie."""
 
     ended: bool
@@ -56,7 +56,7 @@ class Ran(NamedTuple):
         return _text(self.folder / name)
 
 
-class Live(NamedTuple):
+class LiveSubnet(NamedTuple):
     """A subnet that is up, its manager running; ``environment`` and ``library`` let a program talk to it."""
 
     folder: Path
@@ -74,7 +74,7 @@ class Live(NamedTuple):
         return _text(self.folder / name)
 
 
-def read_configuration(tools: Tools, path: Path, folder: Path) -> Reading:
+def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading:
     """Let opensm read a configuration file, without any fabric, and return what it says."""
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
@@ -82,7 +82,7 @@ def read_configuration(tools: Tools, path: Path, folder: Path) -> Reading:
     return reading_of(done, _text(target))
 
 
-def sweep(tools: Tools, simulation: Simulation, configuration: Path, folder: Path, at: str) -> Ran:
+def sweep(tools: Tools, simulation: IbsimFabric, configuration: Path, folder: Path, at: str) -> SweepRun:
     """Let opensm bring a simulated subnet up once, from the node ``at``; its log and dumps stay in
     ``folder``.
 
@@ -94,11 +94,13 @@ def sweep(tools: Tools, simulation: Simulation, configuration: Path, folder: Pat
         command = (*_opensm(tools, configuration, folder), "-o")
         with _started(command, environment, folder / "opensm.out", SWEEP_S) as process:
             code = process.wait()
-        return Ran(code == 0, time.monotonic() - started, folder)
+        return SweepRun(code == 0, time.monotonic() - started, folder)
 
 
 @contextmanager
-def live(tools: Tools, simulation: Simulation, configuration: Path, folder: Path, at: str) -> Iterator[Live]:
+def live(
+    tools: Tools, simulation: IbsimFabric, configuration: Path, folder: Path, at: str
+) -> Iterator[LiveSubnet]:
     """Hold a simulated subnet up while the block runs, for diagnostic programs to ask.
 
     Raises:
@@ -112,7 +114,7 @@ def live(tools: Tools, simulation: Simulation, configuration: Path, folder: Path
         command = _opensm(tools, flushed, folder)
         with _started(command, environment, folder / "opensm.out", 3 * SWEEP_S) as process:
             _wait_for("SUBNET UP", folder / "opensm.log", process, SWEEP_S)
-            yield Live(folder, environment, tools.library)
+            yield LiveSubnet(folder, environment, tools.library)
 
 
 def _opensm(tools: Tools, configuration: Path, folder: Path) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def _opensm(tools: Tools, configuration: Path, folder: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _fabric(tools: Tools, simulation: Simulation, folder: Path, at: str) -> Iterator[dict[str, str]]:
+def _fabric(tools: Tools, simulation: IbsimFabric, folder: Path, at: str) -> Iterator[dict[str, str]]:
     """Run the simulator while the block runs; gives the environment in which programs meet its fabric."""
     net, log = folder / "net", folder / "ibsim.log"
     net.write_text(simulation.text, encoding="utf-8")
@@ -141,7 +143,7 @@ def _fabric(tools: Tools, simulation: Simulation, folder: Path, at: str) -> Iter
         yield environment
 
 
-def _ibsim(tools: Tools, simulation: Simulation, net: Path) -> tuple[str, ...]:
+def _ibsim(tools: Tools, simulation: IbsimFabric, net: Path) -> tuple[str, ...]:
     """Return the command of a simulator that has room for all nodes, switches, ports and addresses."""
     nodes = len(simulation.nodes)
     room = ("-N", str(nodes + 1), "-S", str(nodes + 1), "-P", str(simulation.ports + 1))

@@ -39,7 +39,7 @@ def find_tools() -> Tools:
     opensm, ibsim = find_program("opensm"), find_program("ibsim")
     library = next((str(path) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))), None)
     if opensm is None or ibsim is None or library is None:
-        found = {"opensm": opensm, "ibsim": ibsim, "libumad2sim.so": library}
-        missing = ", ".join(name for name, path in found.items() if path is None)
+        paths = {"opensm": opensm, "ibsim": ibsim, "libumad2sim.so": library}
+        missing = ", ".join(name for name, path in paths.items() if path is None)
         raise SubnetManagerError(f"not installed: {missing}; {HOW_TO_INSTALL}")
     return Tools(opensm, ibsim, library)

@@ -62,11 +62,11 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
         return None
     if len(groups) == 1:
         return _within(groups[0], hosts, between)
-    alike = _alike(groups, between)
-    if len(groups) <= _TRIED and not alike:
-        found = [_crossing(groups, between, a) for a in _halves(groups)]
-        return min(found, key=lambda one: one.bps)._replace(least=True)
-    return _crossing(groups, between, _first_half(groups))._replace(least=alike)
+    identical = _alike(groups, between)
+    if len(groups) <= _TRIED and not identical:
+        crossings = [_crossing(groups, between, a) for a in _halves(groups)]
+        return min(crossings, key=lambda crossing: crossing.bps)._replace(least=True)
+    return _crossing(groups, between, _first_half(groups))._replace(least=identical)
 
 
 def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]:
@@ -93,18 +93,18 @@ def _grouped(hosts: Mapping[str, Mapping[str, int]]) -> tuple[_Group, ...]:
 
 
 def _sums(hosts: Mapping[str, Mapping[str, int]], names: Iterable[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    bps_at: dict[str, int] = {}
     for name in names:
         for switch, bps in hosts[name].items():
-            found[switch] = found.get(switch, 0) + bps
-    return found
+            bps_at[switch] = bps_at.get(switch, 0) + bps
+    return bps_at
 
 
 def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Graph) -> Bisection:
     """Return what the first half of hosts that share all their switches sends to the second."""
     names = group.hosts
     sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
-    number = min(enumerate(sums), key=lambda one: abs(group.bps - 2 * one[1]))[0] + 1
+    number = min(enumerate(sums), key=lambda half: abs(group.bps - 2 * half[1]))[0] + 1
     parts = [_Group(part, _sums(hosts, part)) for part in (names[:number], names[number:])]
     alike = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
     return _crossing(parts, between, (0,))._replace(least=alike)
@@ -117,7 +117,8 @@ def _alike(groups: Sequence[_Group], between: Graph) -> bool:
     if len({switch for group in groups for switch in group.at}) < sum(len(group.at) for group in groups):
         return False
     seen = {
-        frozenset((bps, frozenset(between[name].items())) for name, bps in one.at.items()) for one in groups
+        frozenset((bps, frozenset(between[name].items())) for name, bps in group.at.items())
+        for group in groups
     }
     return len(seen) == 1 and len({len(group.at) for group in groups}) == 1
 
@@ -126,7 +127,7 @@ def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
     """Return the first groups, in order, that have as near to half of the host bandwidth as can be."""
     total = sum(group.bps for group in groups)
     sums = accumulate(group.bps for group in groups[:-1])
-    number, _ = min(enumerate(sums), key=lambda one: abs(total - 2 * one[1]))
+    number, _ = min(enumerate(sums), key=lambda half: abs(total - 2 * half[1]))
     return tuple(range(number + 1))
 
 
@@ -155,15 +156,15 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
 
 
 def _sums_of(groups: Iterable[_Group]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    bps_at: dict[str, int] = {}
     for group in groups:
         for switch, bps in group.at.items():
-            found[switch] = found.get(switch, 0) + bps
-    return found
+            bps_at[switch] = bps_at.get(switch, 0) + bps
+    return bps_at
 
 
 def collapsed(graph: Graph) -> Graph:
-    """Return a graph in which nodes with the same neighbours, to and fro, are one: flows through them are the same."""
+    """Return a graph in which nodes with the same neighbours, in both directions, are one: their flows are the same."""
     while True:
         back: dict[str, dict[str, int]] = {node: {} for node in graph}
         for node, far in graph.items():
@@ -174,17 +175,17 @@ def collapsed(graph: Graph) -> Graph:
             groups.setdefault((frozenset(far.items()), frozenset(back[node].items())), []).append(node)
         if len(groups) == len(graph):
             return graph
-        name_of = {node: found[0] for found in groups.values() for node in found}
+        name_of = {node: members[0] for members in groups.values() for node in members}
         graph = _joined(graph, name_of)
 
 
 def _joined(graph: Graph, name_of: Mapping[str, str]) -> Graph:
-    found: Graph = {name: {} for name in name_of.values()}
+    joined: Graph = {name: {} for name in name_of.values()}
     for node, far in graph.items():
-        at = found[name_of[node]]
+        at = joined[name_of[node]]
         for other, bps in far.items():
             at[name_of[other]] = at.get(name_of[other], 0) + bps
-    return found
+    return joined
 
 
 def greatest_flow(graph: Graph, source: str, sink: str) -> int:
@@ -195,8 +196,8 @@ def greatest_flow(graph: Graph, source: str, sink: str) -> int:
             left[other].setdefault(node, 0)
     total = 0
     while (level := _levels(left, source)).get(sink) is not None:
-        ways = {node: list(far) for node, far in left.items()}
-        while (pushed := _push(left, level, ways, source, sink)) > 0:
+        onward = {node: list(far) for node, far in left.items()}
+        while (pushed := _push(left, level, onward, source, sink)) > 0:
             total += pushed
     return total
 
@@ -215,12 +216,12 @@ def _levels(left: Graph, source: str) -> dict[str, int]:
 
 
 def _push(
-    left: Graph, level: Mapping[str, int], ways: Mapping[str, list[str]], source: str, sink: str
+    left: Graph, level: Mapping[str, int], onward_of: Mapping[str, list[str]], source: str, sink: str
 ) -> int:
     """Send as much as fits along one shortest path; 0 where none is left. What leads nowhere leaves ``ways``."""
     path = [source]
     while path and path[-1] != sink:
-        node, onward = path[-1], ways[path[-1]]
+        node, onward = path[-1], onward_of[path[-1]]
         while onward and not (left[node][onward[-1]] and level.get(onward[-1]) == level[node] + 1):
             onward.pop()
         if onward:
@@ -228,7 +229,7 @@ def _push(
             continue
         path.pop()
         if path:
-            ways[path[-1]].pop()
+            onward_of[path[-1]].pop()
     hops = list(pairwise(path))
     bps = min((left[a][b] for a, b in hops), default=0)
     for a, b in hops:

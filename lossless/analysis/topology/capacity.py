@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Capacity, Fabric
 
 
-class TierLine(NamedTuple):
+class TierCapacity(NamedTuple):
     """One kind of leaf or spine: bandwidth below and above it, one way, whole and at worst after failures."""
 
     role: str
@@ -26,7 +26,7 @@ class TierLine(NamedTuple):
     without_switches_bps: int
 
 
-class PerGpu(NamedTuple):
+class GpuBandwidth(NamedTuple):
     """What each GPU can send at once with all others, one way, in b/s; None where the intent does not say.
 
     ``inside_bps`` to the GPUs of its domain, ``host_bps`` onto the fabric, ``leaf_bps`` beyond its leaf, at the worst
@@ -41,15 +41,15 @@ class PerGpu(NamedTuple):
     half_bps: int | None
 
 
-class Carried(NamedTuple):
+class FabricCapacity(NamedTuple):
     """What a fabric can carry. In the tiers' worst cases so many ``links`` or ``switches`` fail, besides ``gone``."""
 
     links: int
     switches: int
     gone: tuple[str, ...]
-    tiers: tuple[TierLine, ...]
+    tiers: tuple[TierCapacity, ...]
     bisection: Bisection | None
-    per_gpu: PerGpu | None
+    per_gpu: GpuBandwidth | None
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data, ratios computed."""
@@ -61,17 +61,17 @@ class Carried(NamedTuple):
         }
 
 
-def carried(fabric: Fabric) -> Carried:
-    """Return what a fabric can carry whole, and with as many uplinks or switches failed as its intent says it bears."""
-    borne = fabric.failures
-    links, switches, gone = (borne.links, borne.switches, borne.gone) if borne else (0, 0, ())
+def fabric_capacity(fabric: Fabric) -> FabricCapacity:
+    """Return what a fabric can carry, whole and with the failures of uplinks or switches that its intent tolerates."""
+    failures = fabric.failures
+    links, switches, gone = (failures.links, failures.switches, failures.gone) if failures else (0, 0, ())
     tiers = tuple(_tier(capacity, links, switches) for capacity in fabric.capacities)
     across = bisection(fabric.links)
-    return Carried(links, switches, gone, tiers, across, _per_gpu(fabric, across))
+    return FabricCapacity(links, switches, gone, tiers, across, _per_gpu(fabric, across))
 
 
-def _tier(capacity: Capacity, links: int, switches: int) -> TierLine:
-    return TierLine(
+def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
+    return TierCapacity(
         capacity.role,
         capacity.leaves,
         capacity.down_bps,
@@ -81,7 +81,7 @@ def _tier(capacity: Capacity, links: int, switches: int) -> TierLine:
     )
 
 
-def _per_gpu(fabric: Fabric, across: Bisection | None) -> PerGpu | None:
+def _per_gpu(fabric: Fabric, across: Bisection | None) -> GpuBandwidth | None:
     cluster = fabric.cluster
     links: dict[str, int] = {}
     for link in fabric.links:
@@ -91,7 +91,7 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> PerGpu | None:
         return None
     each, joined = cluster.gpus_per_host, cluster.scale_up
     host_bps = min(links.values()) // each
-    return PerGpu(
+    return GpuBandwidth(
         gpus=len(fabric.hosts) * each,
         domain_gpus=cluster.domain_gpus,
         inside_bps=joined.rate_bps if joined else None,
@@ -118,7 +118,7 @@ def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | N
     return int(min(sent.values()) / each)
 
 
-def _tier_data(tier: TierLine) -> dict[str, Json]:
+def _tier_data(tier: TierCapacity) -> dict[str, Json]:
     left = {"links": tier.without_links_bps, "switches": tier.without_switches_bps}
     return {
         "role": tier.role,

@@ -1,6 +1,6 @@
 """What is left of the bandwidth above a switch when links or switches fail: the worst case, by its own links.
 
-What is out of service is gone already; where switches that are alike have lost not the same, the worst of them counts.
+What is out of service is gone already; where identical switches have lost not the same, the worst of them counts.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.analysis.topology.shapes import LinkTier, Node, Plan, Role
+    from lossless.analysis.topology.shapes import LinkTier, PlanNode, Role, WiringPlan
     from lossless.ground.basics.findings import Json
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))
@@ -20,7 +20,7 @@ _GROUPS, _DEVICES, _SIDE = 4, 5, 5
 """Most groups, most devices of one role in a group, and longest side of a grid that are drawn in full."""
 
 
-class Item(NamedTuple):
+class PictureItem(NamedTuple):
     """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer."""
 
     key: str
@@ -31,14 +31,14 @@ class Item(NamedTuple):
     place: tuple[int, ...] = ()
 
 
-class Group(NamedTuple):
+class PictureGroup(NamedTuple):
     """A pod, unit or group, or several that are drawn as one; ``first`` counts from 1."""
 
     first: int
     groups: int
 
 
-class Edge(NamedTuple):
+class PictureEdge(NamedTuple):
     """All links between two items of one tier, speed and length. ``around``: they close a ring."""
 
     a: str
@@ -55,9 +55,9 @@ class Picture(NamedTuple):
 
     fabric: str
     grouped: str
-    groups: tuple[Group, ...]
-    items: tuple[Item, ...]
-    edges: tuple[Edge, ...]
+    groups: tuple[PictureGroup, ...]
+    items: tuple[PictureItem, ...]
+    edges: tuple[PictureEdge, ...]
     sides: tuple[int, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
@@ -72,11 +72,11 @@ class Picture(NamedTuple):
         }
 
 
-def _item_data(item: Item) -> dict[str, Json]:
+def _item_data(item: PictureItem) -> dict[str, Json]:
     return {**item._asdict(), "names": list(item.names), "place": list(item.place)}
 
 
-def folded(plan: Plan, name: str, shape: str | None) -> Picture:
+def folded(plan: WiringPlan, name: str, shape: str | None) -> Picture:
     """Return what is drawn of a fabric; ``shape`` is the key of its shape, None where devices are listed."""
     folding = _Folding(plan, shape)
     groups = tuple(folding.groups())
@@ -93,7 +93,7 @@ _IN_GROUPS: dict[str, tuple[Role, ...]] = {
 }
 
 
-def groups_of(plan: Plan, shape: str | None) -> tuple[str, dict[str, int]]:
+def groups_of(plan: WiringPlan, shape: str | None) -> tuple[str, dict[str, int]]:
     """Return what the groups of a shape are called, and the one that each switch is in that is in one."""
     roles = _IN_GROUPS.get(shape or "", ())
     return _GROUPED.get(shape or "", ""), {
@@ -104,7 +104,7 @@ def groups_of(plan: Plan, shape: str | None) -> tuple[str, dict[str, int]]:
 class _Folding:
     """Gives every device the item it is drawn as."""
 
-    def __init__(self, plan: Plan, shape: str | None) -> None:
+    def __init__(self, plan: WiringPlan, shape: str | None) -> None:
         self._plan = plan
         self.grouped = _GROUPED.get(shape or "", "")
         self._roles_in_groups = _IN_GROUPS.get(shape or "", ())
@@ -115,20 +115,20 @@ class _Folding:
         self._item_of: dict[str, str] = {}
         self._places: dict[str, tuple[int, ...]] = {}
 
-    def groups(self) -> Iterator[Group]:
-        """Yield the groups as they are drawn; one that stands for all where there are none."""
+    def groups(self) -> Iterator[PictureGroup]:
+        """Yield the groups as they are drawn; one for all where there are none."""
         for first, number in _runs(self._number_of_groups, _GROUPS):
-            yield Group(first + 1, number)
+            yield PictureGroup(first + 1, number)
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[PictureItem]:
         """Yield all items: switches by row and group, then the hosts of each."""
         yield from self._grid() if self.sides else self._rows()
         yield from self._hosts()
 
-    def _rows(self) -> Iterator[Item]:
+    def _rows(self) -> Iterator[PictureItem]:
         runs = list(_runs(self._number_of_groups, _GROUPS))
         for roles in _ROWS:
-            grouped: dict[int, list[Node]] = {}
+            grouped: dict[int, list[PlanNode]] = {}
             for node in self._switches:
                 if node.role in roles:
                     own = node.role in self._roles_in_groups
@@ -137,20 +137,20 @@ class _Folding:
                 whole = group >= 0 and runs[group][1] > 1
                 yield from self._folded(nodes, group, 0 if whole else _DEVICES)
 
-    def _folded(self, nodes: Sequence[Node], group: int, most: int) -> Iterator[Item]:
+    def _folded(self, nodes: Sequence[PlanNode], group: int, most: int) -> Iterator[PictureItem]:
         for first, number in _runs(len(nodes), most):
             yield self._item(nodes[first : first + number], group)
 
-    def _item(self, nodes: Sequence[Node], group: int, place: tuple[int, ...] = ()) -> Item:
+    def _item(self, nodes: Sequence[PlanNode], group: int, place: tuple[int, ...] = ()) -> PictureItem:
         key = nodes[0].name
         for node in nodes:
             self._item_of[node.name] = key
-        return Item(key, (nodes[0].name, nodes[-1].name), len(nodes), nodes[0].role, group, place)
+        return PictureItem(key, (nodes[0].name, nodes[-1].name), len(nodes), nodes[0].role, group, place)
 
-    def _grid(self) -> Iterator[Item]:
+    def _grid(self) -> Iterator[PictureItem]:
         """Yield the switches of a torus; along a long side those in the middle are one."""
         axes = [list(_runs(side, _SIDE)) for side in self.sides]
-        grouped: dict[tuple[int, ...], list[Node]] = {}
+        grouped: dict[tuple[int, ...], list[PlanNode]] = {}
         for node in self._switches:
             place = tuple(_run_of(at, runs) for at, runs in zip(node.place, axes, strict=True))
             self._places[node.name] = node.place
@@ -158,27 +158,27 @@ class _Folding:
         for place, nodes in sorted(grouped.items()):
             yield self._item(nodes, -1, place)
 
-    def _hosts(self) -> Iterator[Item]:
+    def _hosts(self) -> Iterator[PictureItem]:
         """Yield the hosts of each item as one; those of several items, as in rails, with the first of them."""
         switches_of: dict[str, dict[str, None]] = {}
         for bundle in self._plan.bundles:
             if bundle.to_host:
                 switches_of.setdefault(bundle.b, {})[self._item_of[bundle.a]] = None
-        together: dict[tuple[str, ...], list[Node]] = {}
+        together: dict[tuple[str, ...], list[PlanNode]] = {}
         for node in self._plan.nodes:
             if node.role == "host":
                 together.setdefault(tuple(switches_of.get(node.name, ())), []).append(node)
         yield from (self._item(nodes, -1) for nodes in together.values())
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self) -> Iterator[PictureEdge]:
         """Yield the links between items, those of one tier, speed and length together."""
-        found: dict[tuple[str, str, LinkTier, int, int, bool], int] = {}
+        links_of: dict[tuple[str, str, LinkTier, int, int, bool], int] = {}
         for bundle in self._plan.bundles:
             ends = self._item_of[bundle.a], self._item_of[bundle.b]
             key = (*ends, bundle.tier, bundle.speed_bps, bundle.cable_m, self._around(bundle.a, bundle.b))
-            found[key] = found.get(key, 0) + bundle.links
-        for (a, b, tier, speed_bps, cable_m, around), links in found.items():
-            yield Edge(a, b, tier, links, speed_bps, cable_m, around)
+            links_of[key] = links_of.get(key, 0) + bundle.links
+        for (a, b, tier, speed_bps, cable_m, around), links in links_of.items():
+            yield PictureEdge(a, b, tier, links, speed_bps, cable_m, around)
 
     def _around(self, a: str, b: str) -> bool:
         """Return whether a link leads from the last switch of a row to the first."""
@@ -187,7 +187,7 @@ class _Folding:
         return any(one - other > 1 for one, other in zip(self._places[a], self._places[b], strict=True))
 
 
-def _sides(switches: Iterable[Node]) -> tuple[int, ...]:
+def _sides(switches: Iterable[PlanNode]) -> tuple[int, ...]:
     return tuple(max(at) + 1 for at in zip(*(node.place for node in switches), strict=True))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.topology.pairs import above, global_pairs, grid, part, torus_pairs
+from lossless.analysis.topology.adjacency import above, global_pairs, grid, part, torus_pairs
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -33,7 +33,7 @@ class HostSpot(NamedTuple):
     origin: Origin
 
 
-class Wire(NamedTuple):
+class SubnetWire(NamedTuple):
     """One link from switch ``a`` to switch ``b``, or to HCA number ``rail`` of host ``b``, by the name of its rate.
 
     Ports are None where placement chooses them: at each switch by ``a_order`` and ``b_order``, lowest first, and links
@@ -52,15 +52,15 @@ class Wire(NamedTuple):
     b_order: int = 0
 
 
-class Layout(NamedTuple):
+class SubnetLayout(NamedTuple):
     """Switches and hosts in order, and wires in the order in which their ports are placed."""
 
     switches: tuple[SwitchSpot, ...]
     hosts: tuple[HostSpot, ...]
-    wires: tuple[Wire, ...]
+    wires: tuple[SubnetWire, ...]
 
 
-class Links(NamedTuple):
+class SubnetLinks(NamedTuple):
     """How many parallel links of which rate, what for, and where that is written."""
 
     number: int
@@ -68,13 +68,13 @@ class Links(NamedTuple):
     purpose: str
     origin: Origin
 
-    def between(self, a: str, b: str, a_order: int = 0, b_order: int = 0) -> Iterator[Wire]:
+    def between(self, a: str, b: str, a_order: int = 0, b_order: int = 0) -> Iterator[SubnetWire]:
         """Yield the links between two switches."""
-        wire = Wire(a, b, self.rate, self.purpose, self.origin, a_order=a_order, b_order=b_order)
+        wire = SubnetWire(a, b, self.rate, self.purpose, self.origin, a_order=a_order, b_order=b_order)
         return (wire for _ in range(self.number))
 
 
-class FatTreeShape(NamedTuple):
+class SubnetFatTreeShape(NamedTuple):
     """A fat tree by its numbers; ``leaves`` and ``spines`` are those of one pod, ``cores`` 0 in one of two levels."""
 
     pods: int
@@ -84,36 +84,36 @@ class FatTreeShape(NamedTuple):
     planes: int
     rails: int
     hosts_per_leaf: int
-    host_links: Links
-    uplinks: Links
-    core_links: Links | None
+    host_links: SubnetLinks
+    uplinks: SubnetLinks
+    core_links: SubnetLinks | None
     origin: Origin
 
 
-class DragonflyPlusShape(NamedTuple):
+class SubnetDragonflyPlusShape(NamedTuple):
     """A dragonfly+ by its numbers; ``leaves`` and ``spines`` are those of one group."""
 
     groups: int
     leaves: int
     spines: int
     hosts_per_leaf: int
-    host_links: Links
-    uplinks: Links
-    global_links: Links
+    host_links: SubnetLinks
+    uplinks: SubnetLinks
+    global_links: SubnetLinks
     origin: Origin
 
 
-class TorusShape(NamedTuple):
+class SubnetTorusShape(NamedTuple):
     """A torus by its sides, two or three of them."""
 
     sides: tuple[int, ...]
-    links: Links
+    links: SubnetLinks
     hosts_per_switch: int
-    host_links: Links
+    host_links: SubnetLinks
     origin: Origin
 
 
-def fat_tree(shape: FatTreeShape) -> Layout:
+def fat_tree(shape: SubnetFatTreeShape) -> SubnetLayout:
     """Return the layout of a fat tree: ``leaf1``, ``spine1``, ``core1``, ``host1`` and so on through all pods."""
     at = shape.origin
     leaves = _numbered("leaf", shape.pods * shape.leaves)
@@ -130,10 +130,10 @@ def fat_tree(shape: FatTreeShape) -> Layout:
         *_pods(leaves, spines, shape.pods, shape.uplinks),
         *_planes(spines, cores, shape),
     ]
-    return Layout(switches, _spots(hosts, at.at("hosts_per_leaf")), tuple(wires))
+    return SubnetLayout(switches, _spots(hosts, at.at("hosts_per_leaf")), tuple(wires))
 
 
-def dragonfly_plus(shape: DragonflyPlusShape) -> Layout:
+def dragonfly_plus(shape: SubnetDragonflyPlusShape) -> SubnetLayout:
     """Return the layout of a dragonfly+, groups counted from 0; links between groups go round the spines of each."""
     at = shape.origin
     leaves = _numbered("leaf", shape.groups * shape.leaves)
@@ -150,10 +150,10 @@ def dragonfly_plus(shape: DragonflyPlusShape) -> Layout:
     )
     hosts, host_wires = _hosts(leaves, 1, shape.hosts_per_leaf, shape.host_links)
     wires = [*host_wires, *_pods(leaves, spines, shape.groups, shape.uplinks), *_global(spines, shape)]
-    return Layout(switches, _spots(hosts, at.at("hosts_per_leaf")), tuple(wires))
+    return SubnetLayout(switches, _spots(hosts, at.at("hosts_per_leaf")), tuple(wires))
 
 
-def torus(shape: TorusShape) -> Layout:
+def torus(shape: SubnetTorusShape) -> SubnetLayout:
     """Return the layout of a torus: ``sw-0-0``.. by coordinates; a side of two has one bundle, no ring.
 
     Each direction has the same ports at every switch, those along the first side first and hosts last: opensm's dor
@@ -169,7 +169,7 @@ def torus(shape: TorusShape) -> Layout:
         # Up along a side, then down along it, before all that has no direction.
         up = 2 * (axis - len(shape.sides))
         wires.extend(shape.links.between(names[place], names[after], up, up + 1))
-    return Layout(switches, _spots(hosts, shape.origin.at("hosts_per_switch")), tuple(wires))
+    return SubnetLayout(switches, _spots(hosts, shape.origin.at("hosts_per_switch")), tuple(wires))
 
 
 def _numbered(role: str, count: int) -> tuple[str, ...]:
@@ -181,8 +181,8 @@ def _spots(names: Sequence[str], origin: Origin) -> tuple[HostSpot, ...]:
 
 
 def _hosts(
-    leaves: Sequence[str], rails: int, per_leaf: int, links: Links
-) -> tuple[tuple[str, ...], list[Wire]]:
+    leaves: Sequence[str], rails: int, per_leaf: int, links: SubnetLinks
+) -> tuple[tuple[str, ...], list[SubnetWire]]:
     """Return hosts and their links, leaf by leaf: ``rails`` leaves that follow each other share their hosts."""
     hosts = _numbered("host", len(leaves) // rails * per_leaf)
     wires = []
@@ -190,13 +190,15 @@ def _hosts(
         group, rail = divmod(number, rails)
         for host in part(group, per_leaf):
             wires += [
-                Wire(leaf, hosts[host], links.rate, links.purpose, links.origin, rail=device)
+                SubnetWire(leaf, hosts[host], links.rate, links.purpose, links.origin, rail=device)
                 for device in range(rail, links.number, rails)
             ]
     return hosts, wires
 
 
-def _pods(leaves: Sequence[str], spines: Sequence[str], pods: int, links: Links) -> Iterator[Wire]:
+def _pods(
+    leaves: Sequence[str], spines: Sequence[str], pods: int, links: SubnetLinks
+) -> Iterator[SubnetWire]:
     """Yield the links of every leaf to every spine of its pod."""
     down, up = len(leaves) // pods, len(spines) // pods
     for pod in range(pods):
@@ -204,7 +206,7 @@ def _pods(leaves: Sequence[str], spines: Sequence[str], pods: int, links: Links)
             yield from links.between(leaves[leaf], spines[spine])
 
 
-def _planes(spines: Sequence[str], cores: Sequence[str], shape: FatTreeShape) -> Iterator[Wire]:
+def _planes(spines: Sequence[str], cores: Sequence[str], shape: SubnetFatTreeShape) -> Iterator[SubnetWire]:
     """Yield the links of every spine to the cores of its plane."""
     if shape.core_links is None:
         return
@@ -213,8 +215,8 @@ def _planes(spines: Sequence[str], cores: Sequence[str], shape: FatTreeShape) ->
             yield from shape.core_links.between(spine, cores[core])
 
 
-def _global(spines: Sequence[str], shape: DragonflyPlusShape) -> Iterator[Wire]:
+def _global(spines: Sequence[str], shape: SubnetDragonflyPlusShape) -> Iterator[SubnetWire]:
     """Yield the links between groups; each group gives them to its spines in turn."""
     links = shape.global_links
     for a, b in global_pairs(shape.groups, shape.spines, links.number):
-        yield Wire(spines[a], spines[b], links.rate, links.purpose, links.origin)
+        yield SubnetWire(spines[a], spines[b], links.rate, links.purpose, links.origin)

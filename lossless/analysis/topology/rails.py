@@ -10,14 +10,14 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.pairs import part
-from lossless.analysis.topology.shapes import Plan, nodes_of, within
+from lossless.analysis.topology.adjacency import part
+from lossless.analysis.topology.shapes import WiringPlan, nodes_of, within
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.topology.shapes import Bundle, LinkKind
+    from lossless.analysis.topology.shapes import LinkBundle, LinkKind
     from lossless.ground.basics.findings import Origin
 
 
@@ -33,7 +33,7 @@ class RailShape(NamedTuple):
     origin: Origin
 
 
-def rail_optimised(shape: RailShape, room: RailShape | None = None) -> Plan:
+def rail_optimised(shape: RailShape, room: RailShape | None = None) -> WiringPlan:
     """Return the plan: ``leaf1`` is rail 1 of unit 1, ``leaf2`` its rail 2; ``host1``.. through all units.
 
     ``room`` is the shape that it may grow to, of as many rails: names and ports are those they have there.
@@ -48,7 +48,7 @@ def rail_optimised(shape: RailShape, room: RailShape | None = None) -> Plan:
     return within(_rails(room), sizes)
 
 
-def _rails(shape: RailShape) -> Plan:
+def _rails(shape: RailShape) -> WiringPlan:
     at = shape.origin
     nodes = (
         *nodes_of("leaf", (shape.units, shape.rails), at.at("rails")),
@@ -56,10 +56,10 @@ def _rails(shape: RailShape) -> Plan:
         *nodes_of("host", (shape.units, shape.hosts_per_unit), at.at("hosts_per_unit")),
     )
     places = product(range(shape.units), range(shape.rails))
-    return Plan(nodes, tuple(bundle for unit, rail in places for bundle in _leaf(shape, unit, rail)))
+    return WiringPlan(nodes, tuple(bundle for unit, rail in places for bundle in _leaf(shape, unit, rail)))
 
 
-def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[Bundle]:
+def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[LinkBundle]:
     """Yield the links of one leaf: adapters of the hosts of its unit, every ``rails``-th of each, then spines."""
     name = f"leaf{unit * shape.rails + rail + 1}"
     count, speed_bps = shape.host_links.links

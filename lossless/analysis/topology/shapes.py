@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.topology.pairs import above, grid, part
+from lossless.analysis.topology.adjacency import above, grid, part
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -18,7 +18,7 @@ LinkTier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", 
 a tier, those of a torus, within a group and between groups."""
 
 
-class Node(NamedTuple):
+class PlanNode(NamedTuple):
     """A switch or host by name. ``hardware`` names a choice of its own, None for that of its role.
 
     ``dual_tor``: a leaf that shares its hosts with another, and sends back in a tunnel what it cannot deliver.
@@ -35,7 +35,7 @@ class Node(NamedTuple):
     place: tuple[int, ...] = ()
 
 
-class Bundle(NamedTuple):
+class LinkBundle(NamedTuple):
     """Parallel links between two nodes. A port is None where it is left to placement.
 
     Where one end is a host, that end is always ``b``. ``lag`` is what tells the LAG of these links from others
@@ -63,11 +63,11 @@ class Bundle(NamedTuple):
         return self.tier == "hosts"
 
 
-class Plan(NamedTuple):
+class WiringPlan(NamedTuple):
     """A topology: nodes in order, and bundles in the order their ports are placed."""
 
-    nodes: tuple[Node, ...]
-    bundles: tuple[Bundle, ...]
+    nodes: tuple[PlanNode, ...]
+    bundles: tuple[LinkBundle, ...]
 
 
 class LeafSpineShape(NamedTuple):
@@ -119,10 +119,10 @@ class LinkKind(NamedTuple):
     cable_origin: Origin
     lag: str | None = None
 
-    def between(self, a: str, b: str) -> Bundle:
+    def between(self, a: str, b: str) -> LinkBundle:
         """Return the links between two nodes."""
         count, speed_bps = self.links
-        return Bundle(
+        return LinkBundle(
             a,
             None,
             b,
@@ -137,7 +137,7 @@ class LinkKind(NamedTuple):
         )
 
 
-def leaf_spine(shape: LeafSpineShape, room: LeafSpineShape | None = None) -> Plan:
+def leaf_spine(shape: LeafSpineShape, room: LeafSpineShape | None = None) -> WiringPlan:
     """Return the plan of a two-tier Clos: ``leaf1``.., ``spine1``.., ``host1``.. through all leaves.
 
     ``room`` is the shape that it may grow to: names and ports are those they have there.
@@ -148,7 +148,7 @@ def leaf_spine(shape: LeafSpineShape, room: LeafSpineShape | None = None) -> Pla
     return within(_leaf_spine(room), sizes)
 
 
-def _leaf_spine(shape: LeafSpineShape) -> Plan:
+def _leaf_spine(shape: LeafSpineShape) -> WiringPlan:
     at = shape.origin
     nodes = (
         *nodes_of("leaf", (shape.leaves,), at.at("leaves"), shape.dual_tor),
@@ -157,10 +157,10 @@ def _leaf_spine(shape: LeafSpineShape) -> Plan:
     )
     up, spines = _uplinks(shape), range(shape.spines)
     leaves = (_leaf(shape, leaf, up, spines) for leaf in range(shape.leaves))
-    return Plan(nodes, tuple(bundle for bundles in leaves for bundle in bundles))
+    return WiringPlan(nodes, tuple(bundle for bundles in leaves for bundle in bundles))
 
 
-def three_tier(shape: ThreeTierShape, room: ThreeTierShape | None = None) -> Plan:
+def three_tier(shape: ThreeTierShape, room: ThreeTierShape | None = None) -> WiringPlan:
     """Return the plan of a three-tier Clos; leaves, spines and hosts are counted through all pods.
 
     ``room`` is the shape that it may grow to, of as many planes: names and ports are those they have there.
@@ -177,7 +177,7 @@ def three_tier(shape: ThreeTierShape, room: ThreeTierShape | None = None) -> Pla
     return within(_three_tier(room), sizes)
 
 
-def _three_tier(shape: ThreeTierShape) -> Plan:
+def _three_tier(shape: ThreeTierShape) -> WiringPlan:
     at = shape.origin
     leaves, planes = (shape.pods, shape.leaves_per_pod), shape.planes
     spines = (shape.pods, planes, shape.spines_per_pod // planes)
@@ -188,10 +188,10 @@ def _three_tier(shape: ThreeTierShape) -> Plan:
         *nodes_of("host", (*leaves, shape.hosts_per_leaf), at.at("hosts_per_leaf")),
     )
     pods = (_pod(shape, pod) for pod in range(shape.pods))
-    return Plan(nodes, tuple(bundle for bundles in pods for bundle in bundles))
+    return WiringPlan(nodes, tuple(bundle for bundles in pods for bundle in bundles))
 
 
-def _pod(shape: ThreeTierShape, pod: int) -> Iterator[Bundle]:
+def _pod(shape: ThreeTierShape, pod: int) -> Iterator[LinkBundle]:
     spines = part(pod, shape.spines_per_pod)
     uplinks = _uplinks(shape)
     for leaf in part(pod, shape.leaves_per_pod):
@@ -209,14 +209,18 @@ def _pod(shape: ThreeTierShape, pod: int) -> Iterator[Bundle]:
             yield up.between(f"spine{spine + 1}", f"superspine{super_spine + 1}")
 
 
-def nodes_of(role: Role, sides: tuple[int, ...], origin: Origin, dual_tor: bool = False) -> Iterator[Node]:
+def nodes_of(
+    role: Role, sides: tuple[int, ...], origin: Origin, dual_tor: bool = False
+) -> Iterator[PlanNode]:
     """Yield all nodes of a role, counted from 1 through every side: ``leaf1``, ``superspine1``."""
     name = role.replace("-", "")
     for number, place in enumerate(grid(sides), 1):
-        yield Node(f"{name}{number}", role, None, origin, dual_tor, place=place)
+        yield PlanNode(f"{name}{number}", role, None, origin, dual_tor, place=place)
 
 
-def _leaf(shape: LeafSpineShape | ThreeTierShape, leaf: int, up: LinkKind, spines: range) -> Iterator[Bundle]:
+def _leaf(
+    shape: LeafSpineShape | ThreeTierShape, leaf: int, up: LinkKind, spines: range
+) -> Iterator[LinkBundle]:
     """Yield the links of one leaf: to its hosts, then to its spines."""
     at = shape.origin
     down = LinkKind(
@@ -246,7 +250,7 @@ def _lag_of(shape: LeafSpineShape | ThreeTierShape) -> str | None:
     return "lag" if shape.lag else None
 
 
-def within(room: Plan, sizes: Mapping[str, tuple[int, ...]]) -> Plan:
+def within(room: WiringPlan, sizes: Mapping[str, tuple[int, ...]]) -> WiringPlan:
     """Return the part of a plan that is there: the nodes whose place is below the ``sizes`` of their role.
 
     Ports of links to nodes that are not there yet are kept free, so that none moves when they come.
@@ -267,4 +271,4 @@ def within(room: Plan, sizes: Mapping[str, tuple[int, ...]]) -> Plan:
             continue
         for name in ends:
             kept.setdefault(name, []).append((bundle.links, bundle.speed_bps))
-    return Plan(nodes, tuple(bundles))
+    return WiringPlan(nodes, tuple(bundles))

@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.analysis.topology.shapes import Plan
+    from lossless.analysis.topology.shapes import WiringPlan
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric, Switch
 
@@ -40,7 +40,7 @@ class LinkGroup(NamedTuple):
     cable_m: int
 
 
-class Summary(NamedTuple):
+class FabricSummary(NamedTuple):
     """A fabric in numbers. ``outside`` are devices that are configured elsewhere; their links count."""
 
     fabric: str
@@ -60,27 +60,27 @@ class Summary(NamedTuple):
         }
 
 
-def summary(plan: Plan, fabric: Fabric) -> Summary:
+def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
     """Return a fabric in numbers; ``plan`` is the wiring it was made of."""
     hosts: dict[str, int] = {}
     for host in fabric.hosts:
         hosts[host.qos.nic_name] = hosts.get(host.qos.nic_name, 0) + 1
     outside = tuple(node.name for node in plan.nodes if node.outside)
-    return Summary(fabric.name, _switches(fabric.switches), tuple(hosts.items()), outside, _links(plan))
+    return FabricSummary(fabric.name, _switches(fabric.switches), tuple(hosts.items()), outside, _links(plan))
 
 
 def _switches(switches: Iterable[Switch]) -> tuple[SwitchGroup, ...]:
     # Switches that are alike share their ports, so each layout is counted once.
     counted: dict[tuple[int, int], tuple[PortCounts, PortCounts, PortCounts]] = {}
-    found: dict[SwitchGroup, list[str]] = {}
+    names_of: dict[SwitchGroup, list[str]] = {}
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))
         if key not in counted:
             counted[key] = _ports(switch)
         product = switch.profile.name if switch.profile else ""
         kind = SwitchGroup(switch.role or "", product, str(switch.hwsku_name), (), *counted[key])
-        found.setdefault(kind, []).append(switch.name)
-    return tuple(kind._replace(names=tuple(names)) for kind, names in found.items())
+        names_of.setdefault(kind, []).append(switch.name)
+    return tuple(kind._replace(names=tuple(names)) for kind, names in names_of.items())
 
 
 def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
@@ -92,22 +92,22 @@ def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
 
 
 def _counts(speeds_bps: Iterable[int]) -> PortCounts:
-    found: dict[int, int] = {}
+    ports_at: dict[int, int] = {}
     for speed_bps in speeds_bps:
-        found[speed_bps] = found.get(speed_bps, 0) + 1
-    return tuple((found[speed_bps], speed_bps) for speed_bps in sorted(found, reverse=True))
+        ports_at[speed_bps] = ports_at.get(speed_bps, 0) + 1
+    return tuple((ports_at[speed_bps], speed_bps) for speed_bps in sorted(ports_at, reverse=True))
 
 
-def _links(plan: Plan) -> tuple[LinkGroup, ...]:
+def _links(plan: WiringPlan) -> tuple[LinkGroup, ...]:
     role_of = {node.name: node.role for node in plan.nodes}
-    found: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
+    links_of: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
     for bundle in plan.bundles:
         key = (bundle.tier, _ends(role_of[bundle.a], role_of[bundle.b]), bundle.speed_bps, bundle.cable_m)
-        found[key] = found.get(key, 0) + bundle.links
+        links_of[key] = links_of.get(key, 0) + bundle.links
     order = get_args(LinkTier)
     groups = [
         LinkGroup(tier, roles, links, speed_bps, cable_m)
-        for (tier, roles, speed_bps, cable_m), links in found.items()
+        for (tier, roles, speed_bps, cable_m), links in links_of.items()
     ]
     return tuple(sorted(groups, key=lambda group: (order.index(group.tier), group)))
 
@@ -129,8 +129,8 @@ def _switch_data(group: SwitchGroup) -> dict[str, Json]:
         "first": group.names[0],
         "last": group.names[-1],
         "ports": {
-            what: [{"ports": ports, "speed_bps": speed_bps} for ports, speed_bps in found]
-            for what, found in counts.items()
+            what: [{"ports": ports, "speed_bps": speed_bps} for ports, speed_bps in ports_at]
+            for what, ports_at in counts.items()
         },
     }
 

@@ -75,7 +75,7 @@ def compare_cabling(
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
     """Return where cables are other than an intent declares; as :func:`cabled_as_declared`, of what is already read."""
-    from lossless.analysis.topology.cabled import compare
+    from lossless.analysis.topology.cabling_comparison import cabling_comparison
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.checks.rules.registry import rules_for
@@ -91,7 +91,7 @@ def compare_cabling(
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
     told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), without)
-    cabled = Cabled(View(wired.fabric), compare(planned, told))
+    cabled = Cabled(View(wired.fabric), cabling_comparison(planned, told))
     verdicts = together([run(cabled, rules_for("cabling"), "intent")])
     shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)

@@ -11,7 +11,7 @@ from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, declared, 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.opensm.check import Judgement, Swept
+    from lossless.analysis.opensm.check import OpensmVerdict, SweepResult
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.infiniband.subnet import Subnet
 
@@ -23,7 +23,7 @@ class JudgedByOpensm(NamedTuple):
     """What opensm said of the files of one subnet, and the subnet as it was simulated."""
 
     subnet: Subnet
-    judgement: Judgement
+    judgement: OpensmVerdict
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data."""
@@ -51,7 +51,7 @@ class JudgedByOpensm(NamedTuple):
             "complaints": complaints,
         }
 
-    def _simulated(self, swept: Swept) -> dict[str, Json]:
+    def _simulated(self, swept: SweepResult) -> dict[str, Json]:
         switches, hcas = self.subnet.switches, self.subnet.hcas
         notes: list[Json] = list(swept.notes)
         return {
@@ -64,7 +64,7 @@ class JudgedByOpensm(NamedTuple):
             "notes": notes,
         }
 
-    def _partitions(self, swept: Swept) -> str:
+    def _partitions(self, swept: SweepResult) -> str:
         if any("retrying with default config" in line for line in swept.sweep.partitions):
             return "the file is in error: every port is a full member of 0x7fff"
         if self.subnet.partitions is None:
@@ -84,11 +84,11 @@ def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTION
         InputError: the intent or the file cannot be read.
         SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
     """
-    from lossless.analysis.opensm.check import judge
+    from lossless.analysis.opensm.check import check_with_opensm
     from lossless.analysis.opensm.tools import find_tools
 
     subnet, files = _deployed(str(path)) if str(path).endswith(_DEPLOYED) else _intended(path, options)
-    return JudgedByOpensm(subnet, judge(find_tools(), subnet, files))
+    return JudgedByOpensm(subnet, check_with_opensm(find_tools(), subnet, files))
 
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:

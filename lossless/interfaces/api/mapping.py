@@ -11,8 +11,8 @@ from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, intent_of_
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.topology.keeping import Kept
-    from lossless.analysis.topology.moves import Cabling, Moves
+    from lossless.analysis.topology.pinning import Pins
+    from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.basics.findings import Json
@@ -36,13 +36,13 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     Raises:
         InputError: no intent, or one that cannot be resolved.
     """
-    from lossless.analysis.topology.capacity import carried
+    from lossless.analysis.topology.capacity import fabric_capacity
     from lossless.analysis.topology.folding import folded
     from lossless.analysis.topology.summary import summary
 
     loaded = _loaded(path)
     fabric, plan, _ = wired_of(loaded, options)
-    capacity = carried(fabric).to_data()
+    capacity = fabric_capacity(fabric).to_data()
     data: dict[str, Json] = {
         "version": VERSION,
         **summary(plan, fabric).to_data(),
@@ -54,27 +54,27 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
 
 def moves(
     path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
-) -> Moves:
+) -> RecablingPlan:
     """Return what an intent changes of one that stands: devices renamed, added and gone, and cables that move.
 
     Raises:
         InputError: one of the two is no intent, or cannot be resolved.
     """
-    from lossless.analysis.topology import moves as wiring
+    from lossless.analysis.topology.recabling import recabling_plan
 
-    return wiring.moves(_cabling(_loaded(against), options), _cabling(_loaded(path), options))
+    return recabling_plan(_cabling(_loaded(against), options), _cabling(_loaded(path), options))
 
 
 def keeping(
     path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
-) -> Kept:
+) -> Pins:
     """Return the names and ports to state in an intent, so that all stays where it is in one that stands.
 
     Raises:
         InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
     """
-    from lossless.analysis.topology import keeping as stated
-    from lossless.analysis.topology import moves as wiring
+    from lossless.analysis.topology.pinning import Pins, pins_for
+    from lossless.analysis.topology.recabling import recabling_plan
 
     loaded = _loaded(path)
     topology = loaded.intent.topology
@@ -82,19 +82,19 @@ def keeping(
         message = "topology: names and ports are stated beside a shape; what is listed states its own"
         raise InputError([loaded.problem(loaded.origin("topology").key(), message)])
     after = _cabling(loaded, options)
-    found = wiring.moves(_cabling(_loaded(against), options), after)
-    return stated.kept(after, found, stated.Kept(topology.names, topology.ports))
+    recabling = recabling_plan(_cabling(_loaded(against), options), after)
+    return pins_for(after, recabling, Pins(topology.names, topology.ports))
 
 
 def _loaded(path: str | PathLike[str]) -> LoadedIntent:
     return intent_of_switches(one_intent(path))
 
 
-def _cabling(loaded: LoadedIntent, options: Options) -> Cabling:
-    from lossless.analysis.topology.moves import Cabling
+def _cabling(loaded: LoadedIntent, options: Options) -> DeclaredCabling:
+    from lossless.analysis.topology.recabling import DeclaredCabling
 
     wired = wired_of(loaded, options)
-    return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
+    return DeclaredCabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
 def wired_of(loaded: LoadedIntent, options: Options) -> WiredFabric:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Data = Mapping[str, Any]
-    """Moves as plain data, by the names of :mod:`lossless.analysis.topology.moves`."""
+    """Moves as plain data, by the names of :mod:`lossless.analysis.topology.recabling`."""
 
     Row = tuple[str, ...]
 

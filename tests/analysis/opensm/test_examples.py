@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live
 from lossless.analysis.opensm.tools import find_program
 from lossless.api import judge_by_opensm
@@ -18,7 +18,7 @@ from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
-    from lossless.analysis.opensm.run import Live
+    from lossless.analysis.opensm.run import LiveSubnet
     from lossless.analysis.opensm.tools import Tools
 
 EXAMPLES = ROOT / "examples"
@@ -84,7 +84,7 @@ def test_a_subnet_of_a_thousand_hosts_is_judged_within_five_seconds(tools: Tools
     assert found.judgement.complaints == ()
 
 
-def said_by(up: Live, *words: str) -> str:
+def said_by(up: LiveSubnet, *words: str) -> str:
     program = find_program(words[0])
     assert program is not None, "infiniband-diags is installed beside opensm"
     return up.ask(program, *words[1:])
@@ -94,7 +94,7 @@ def test_partitions_lanes_and_levels_are_seen_on_the_simulated_wire(tools: Tools
     subnet = subnet_of(intent_with({}))
     files = files_of(subnet)
     configuration = write_files(tmp_path, files, for_upstream(files["opensm.conf"])[0])
-    with live(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet)) as up:
+    with live(tools, ibsim_fabric(subnet), configuration, tmp_path, seat_of(subnet)) as up:
         host = f"{HOST:#018x}"
         keys = said_by(up, "smpquery", "-G", "pkeys", host).split()
         lanes = said_by(up, "smpquery", "-G", "sl2vl", host, "1")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live, read_configuration, sweep
 from lossless.formats.infiniband.read.options import read_options
 from lossless.formats.infiniband.read.partitions import read_partitions
@@ -90,7 +90,7 @@ def log_of(tools: Tools, tmp_path: Path, **files: str) -> str:
         lines.append(f"{names[name]} {tmp_path / name}")
     (tmp_path / "sm.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert not isinstance(SUBNET.hcas, str)
-    ran = sweep(tools, simulation_of(SUBNET), tmp_path / "sm.conf", tmp_path, hca_of_manager())
+    ran = sweep(tools, ibsim_fabric(SUBNET), tmp_path / "sm.conf", tmp_path, hca_of_manager())
     log = next(tmp_path.glob("*.log")).read_text(encoding="utf-8", errors="replace")
     assert ran.ended
     return log
@@ -168,7 +168,7 @@ def test_torus_2qos_takes_the_file_that_is_rendered_for_a_torus(
         (tmp_path / name).write_text(text.replace("/etc/opensm/", f"{tmp_path}/"), encoding="utf-8")
     at = subnet.managers[0].hca
     assert at is not None
-    assert sweep(tools, simulation_of(subnet), tmp_path / "opensm.conf", tmp_path, at).ended
+    assert sweep(tools, ibsim_fabric(subnet), tmp_path / "opensm.conf", tmp_path, at).ended
     log = next(tmp_path.glob("*.log")).read_text(encoding="utf-8", errors="replace")
     assert "torus-2QoS tables configured on all switches" in log
 
@@ -179,7 +179,7 @@ def test_a_hup_takes_in_partitions_and_not_the_routing_engine(tools: Tools, tmp_
     common = f"partition_config_file {partitions}\nlog_flags 0x07\nsweep_interval 0\n"
     conf.write_text(f"{common}routing_engine minhop\n", encoding="utf-8")
     partitions.write_text("Default=0x7fff : ALL=full ;\nX=0x2 : ALL=full ;\n", encoding="utf-8")
-    with live(tools, simulation_of(SUBNET), conf, tmp_path, hca_of_manager()) as subnet:
+    with live(tools, ibsim_fabric(SUBNET), conf, tmp_path, hca_of_manager()) as subnet:
         assert "0x8002" in subnet.ask("smpquery", "-D", "pkeys", "0", "1")
         (running,) = set(tmp_path.glob("*.conf")) - {conf, partitions}
         running.write_text(running.read_text(encoding="utf-8").replace("minhop", "updn"), encoding="utf-8")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.opensm.check import judge, seat_of, write_files
+from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_files
 from lossless.analysis.opensm.dumps import routes_in
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import sweep
 from lossless.analysis.routing.infiniband.channels import subnet_graph
@@ -98,7 +98,7 @@ def test_computed_tables_are_those_that_opensm_dumps(
         pytest.skip("updn finds no roots here, and gives up")
     graph, files = graph_of(subnet), files_for(subnet)
     configuration = write_files(tmp_path, files, files["opensm.conf"])
-    ran = sweep(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet))
+    ran = sweep(tools, ibsim_fabric(subnet), configuration, tmp_path, seat_of(subnet))
     said = sweep_of(ran.text("opensm.log").splitlines())
     assert (said.up, said.engine) == (True, engine)
     dumped = routes_in(ran.text("opensm-lfts.dump"), graph, subnet)
@@ -142,7 +142,7 @@ def test_opensm_itself_has_or_has_not_credit_loops(
     subnet: Callable[[], Subnet], engine: str, state: str, tools: Tools
 ) -> None:
     made = subnet()
-    found = judge(tools, made, files_for(made))
+    found = check_with_opensm(tools, made, files_for(made))
     assert found.swept is not None
     assert (found.swept.sweep.engine, found.credits.state) == (engine, state), found.complaints
     computed = subnet_verdict(made)
@@ -153,5 +153,5 @@ def test_opensm_itself_has_or_has_not_credit_loops(
 
 def test_without_its_lanes_torus_2qos_would_loop_and_with_them_it_does_not(tools: Tools) -> None:
     made = torus((5, 5), 2, "torus-2QoS", qos="TRUE")
-    found = judge(tools, made, files_for(made))
+    found = check_with_opensm(tools, made, files_for(made))
     assert found.credits.why.endswith("its VLs keep every circle open")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
 from lossless.checks.rules.base import Hit
@@ -70,7 +70,7 @@ def test_opensm_falls_back_to_minhop_where_a_rule_says_so(
     named = with_derived_guids(subnet)
     hits = [hit for hit in load(code).check(named) if isinstance(hit, Hit)]
     assert [hit.severity or rule_of(code).severity for hit in hits] == ["error"]
-    ran = sweep(tools, simulation_of(named), written(named, tmp_path), tmp_path, manager_of(named))
+    ran = sweep(tools, ibsim_fabric(named), written(named, tmp_path), tmp_path, manager_of(named))
     assert ran.ended
     assert sweep_of(ran.text("opensm.log").splitlines()).engine == "minhop"
 
@@ -81,7 +81,7 @@ def test_opensm_gives_up_a_file_without_partitions(tools: Tools, tmp_path: Path)
     assert len(drawn("IB023", *deployed)) == 1
     subnet = tree()
     conf = written(subnet, tmp_path, partition_config_file=text)
-    ran = sweep(tools, simulation_of(subnet), conf, tmp_path, manager_of(subnet))
+    ran = sweep(tools, ibsim_fabric(subnet), conf, tmp_path, manager_of(subnet))
     assert "retrying with default config" in ran.text("opensm.log")
 
 
@@ -101,7 +101,7 @@ def test_the_manager_is_a_limited_member_exactly_where_a_rule_says_so(
     deployed = [read_text("lmc 0\n", "opensm.conf"), read_text(partitions, "partitions.conf")]
     subnet = tree()
     conf = written(subnet, tmp_path, partition_config_file=partitions)
-    with live(tools, simulation_of(subnet), conf, tmp_path, manager_of(subnet)) as up:
+    with live(tools, ibsim_fabric(subnet), conf, tmp_path, manager_of(subnet)) as up:
         table = up.ask("smpquery", "pkeys", "-D", "0", "1")
     first = re.search(r"^\s*0:\s+(0x[0-9a-f]{4})", table, re.MULTILINE)
     assert first is not None, table
@@ -112,7 +112,7 @@ def test_the_manager_is_a_limited_member_exactly_where_a_rule_says_so(
 def test_lanes_are_folded_as_rules_take_them_to_be(tools: Tools, tmp_path: Path, code: int) -> None:
     table = "0,1,2,3,4,5,6,7,8,9,10,15"
     subnet = tree(qos="TRUE", max_op_vls=str(code), qos_sl2vl=table)
-    with live(tools, simulation_of(subnet), written(subnet, tmp_path), tmp_path, manager_of(subnet)) as up:
+    with live(tools, ibsim_fabric(subnet), written(subnet, tmp_path), tmp_path, manager_of(subnet)) as up:
         said = up.ask("smpquery", "sl2vl", "-D", "0", "1")
     row = re.search(r"ports: in\s+0, out\s+0: \|(.*)\|", said)
     assert row is not None, said

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.opensm import run
-from lossless.analysis.opensm.check import judge
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.check import check_with_opensm
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.tools import find_tools
 from lossless.ground.basics.errors import SubnetManagerError
 from tests.analysis.opensm.test_routes import files_for
@@ -58,7 +58,7 @@ def test_four_simulations_run_beside_each_other_and_leave_nothing(tools: Tools) 
         fat_tree(2, 2, 2, "ftree"),
     ]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda subnet: judge(tools, subnet, files_for(subnet)), subnets))
+        found = list(pool.map(lambda subnet: check_with_opensm(tools, subnet, files_for(subnet)), subnets))
     assert [one.credits.state for one in found] == ["loop", "free", "free", "free"]
     assert [one.swept.sweep.engine for one in found if one.swept] == ["dor", "updn", "minhop", "ftree"]
     assert running() == set()
@@ -71,7 +71,7 @@ def test_an_opensm_that_never_finishes_is_stopped_and_that_is_said(
     subnet = torus((5, 5), 1, "ftree,no_fallback")
     monkeypatch.setattr(run, "SWEEP_S", 1.0)
     started = time.monotonic()
-    found = judge(tools, subnet, files_for(subnet))
+    found = check_with_opensm(tools, subnet, files_for(subnet))
     assert time.monotonic() - started < 8
     assert "opensm had to be stopped: it did not finish its first sweep in time" in found.complaints
     assert found.credits.state == "unproven"
@@ -88,7 +88,7 @@ def test_what_is_cut_off_leaves_no_folder_behind(
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     monkeypatch.setattr(run, "SWEEP_S", 1.0)
     subnet = torus((5, 5), 1, "ftree,no_fallback")
-    found = judge(tools, subnet, files_for(subnet))
+    found = check_with_opensm(tools, subnet, files_for(subnet))
     assert found.swept is not None
     assert not found.swept.ended
     assert [*here.iterdir(), *temporary.iterdir()] == []
@@ -97,7 +97,7 @@ def test_what_is_cut_off_leaves_no_folder_behind(
 def test_a_simulator_that_refuses_its_topology_is_said_with_its_last_words(
     tools: Tools, tmp_path: Path
 ) -> None:
-    simulation = simulation_of(fat_tree(2, 2, 2))._replace(text="Switch\n")
+    simulation = ibsim_fabric(fat_tree(2, 2, 2))._replace(text="Switch\n")
     (tmp_path / "opensm.conf").touch()
     with pytest.raises(
         SubnetManagerError, match=r"ibsim\.log never said 'simulator ready'; its last words: \S"
@@ -117,7 +117,7 @@ def test_where_opensm_is_not_installed_that_is_said_with_what_to_install(
 def test_a_thousand_hosts_are_judged_within_five_seconds(tools: Tools) -> None:
     subnet = fat_tree(32, 16, 32, "updn")
     stopwatch = Stopwatch()
-    found = judge(tools, subnet, files_for(subnet))
+    found = check_with_opensm(tools, subnet, files_for(subnet))
     assert stopwatch.seconds() < 5
     assert found.complaints == ()
     assert found.credits.state == "free"
@@ -127,7 +127,9 @@ def test_a_speed_that_the_simulator_does_not_know_is_replaced_and_said(tools: To
     made = Cabling(rate="XDR")
     made.hosts(made.switch("leaf", 0), 2)
     subnet = made.subnet("fat-tree", "minhop")
-    found = judge(tools, subnet._replace(routing=subnet.routing._replace(roots=None)), {"opensm.conf": "\n"})
+    found = check_with_opensm(
+        tools, subnet._replace(routing=subnet.routing._replace(roots=None)), {"opensm.conf": "\n"}
+    )
     assert found.swept is not None
     assert found.swept.notes == ("ibsim does not know XDR: those links are simulated as NDR",)
     assert found.complaints == ()

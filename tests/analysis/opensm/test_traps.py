@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from lossless.analysis.opensm import run
-from lossless.analysis.opensm.check import judge
+from lossless.analysis.opensm.check import check_with_opensm
 from lossless.api import lint_documents
 from lossless.formats.intent.infiniband.load import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
@@ -118,7 +118,7 @@ def test_the_sound_intent_is_accepted_by_all(tools: Tools) -> None:
     document = intent_with({})
     report, subnet = lint_documents([document]), subnet_of(document)
     assert (report.findings, report.errors) == ((), ())
-    found = judge(tools, subnet, files_of(subnet))
+    found = check_with_opensm(tools, subnet, files_of(subnet))
     assert (found.complaints, found.changed, found.credits.state) == ((), (), "free")
 
 
@@ -136,7 +136,7 @@ def test_a_wrong_variant_is_refused(trap: Trap, tools: Tools, monkeypatch: pytes
     codes = {finding.code for finding in report.findings if finding.severity != "info"}
     assert not trap.rule or trap.rule in codes
     subnet = subnet_of(document)
-    complaints = judge(tools, subnet, files_of(subnet)).complaints
+    complaints = check_with_opensm(tools, subnet, files_of(subnet)).complaints
     assert not trap.opensm or any(trap.opensm in complaint for complaint in complaints), complaints
     print(
         f"{trap.name}: {', '.join(sorted(codes)) or 'no rule'}; {'; '.join(complaints) or 'opensm is silent'}"
@@ -167,6 +167,6 @@ def test_a_file_that_is_spoilt_by_hand_is_refused_by_opensm(
     files = files_of(subnet)
     assert before in files[name]
     files[name] = files[name].replace(before, after)
-    complaints = judge(tools, subnet, files).complaints
+    complaints = check_with_opensm(tools, subnet, files).complaints
     print(f"{before} -> {after}: {'; '.join(complaints)}")
     assert any(words in complaint for complaint in complaints), complaints

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from lossless.analysis.topology.dragonfly import dragonfly_plus
 from lossless.analysis.topology.folding import Picture, folded
-from lossless.analysis.topology.groups import dragonfly_plus
-from lossless.analysis.topology.shapes import Bundle, Node, Plan, leaf_spine, three_tier
+from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, leaf_spine, three_tier
 from lossless.analysis.topology.torus import torus
 from lossless.output.report.topology.svg import from_to, topology_svg
 from tests.analysis.topology.test_shape_laws import AT, PLANS, G, clos, fly_plus, pods, ring
@@ -21,7 +21,7 @@ from tests.analysis.topology.test_shape_laws import AT, PLANS, G, clos, fly_plus
 SMALL = st.integers(1, 7)
 
 
-def drawn(shape: str, plan: Plan) -> Picture:
+def drawn(shape: str, plan: WiringPlan) -> Picture:
     return folded(plan, "f", shape.removesuffix("-2d").removesuffix("-3d"))
 
 
@@ -108,9 +108,9 @@ def test_links_within_a_row_are_arcs() -> None:
     assert text.count("<path d='M") == 3
 
 
-def named(name: str) -> Plan:
-    nodes = (Node(name, "leaf", None, AT), Node("h", "host", None, AT))
-    return Plan(nodes, (Bundle(name, None, "h", None, 1, 400 * G, 3, "hosts", AT, AT),))
+def named(name: str) -> WiringPlan:
+    nodes = (PlanNode(name, "leaf", None, AT), PlanNode("h", "host", None, AT))
+    return WiringPlan(nodes, (LinkBundle(name, None, "h", None, 1, 400 * G, 3, "hosts", AT, AT),))
 
 
 def test_names_cannot_become_markup() -> None:
@@ -127,7 +127,7 @@ def test_long_names_are_cut_and_whole_where_a_pointer_is() -> None:
 
 
 def test_devices_without_links_and_fabrics_without_hosts_are_drawn() -> None:
-    alone = Plan((Node("leaf1", "leaf", None, AT), Node("spine1", "spine", None, AT)), ())
+    alone = WiringPlan((PlanNode("leaf1", "leaf", None, AT), PlanNode("spine1", "spine", None, AT)), ())
     text = svg(folded(alone, "f", None))
     assert re.findall(r"font-weight='bold'>([^<]*)</text>", text) == ["f", "spine1", "leaf1"]
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.analysis.topology.infiniband import (
-    DragonflyPlusShape,
-    FatTreeShape,
-    Layout,
-    Links,
-    TorusShape,
-    Wire,
+    SubnetDragonflyPlusShape,
+    SubnetFatTreeShape,
+    SubnetLayout,
+    SubnetLinks,
+    SubnetTorusShape,
+    SubnetWire,
     dragonfly_plus,
     fat_tree,
     torus,
@@ -26,15 +26,15 @@ HERE = Origin("fabric.yaml", ("topology",))
 SMALL = st.integers(1, 4)
 
 
-def links(number: int, purpose: str) -> Links:
-    return Links(number, "NDR", purpose, HERE)
+def links(number: int, purpose: str) -> SubnetLinks:
+    return SubnetLinks(number, "NDR", purpose, HERE)
 
 
 @st.composite
-def fat_trees(draw: st.DrawFn) -> FatTreeShape:
+def fat_trees(draw: st.DrawFn) -> SubnetFatTreeShape:
     levels, rails, planes = draw(st.sampled_from((2, 3))), draw(SMALL), draw(st.integers(1, 2))
     core_links = links(draw(SMALL), "cores") if levels == 3 else None
-    return FatTreeShape(
+    return SubnetFatTreeShape(
         pods=draw(SMALL) if levels == 3 else 1,
         leaves=rails * draw(SMALL),
         spines=planes * draw(SMALL),
@@ -50,7 +50,7 @@ def fat_trees(draw: st.DrawFn) -> FatTreeShape:
 
 
 dragonflies = st.builds(
-    DragonflyPlusShape,
+    SubnetDragonflyPlusShape,
     groups=st.integers(2, 5),
     leaves=SMALL,
     spines=SMALL,
@@ -61,7 +61,7 @@ dragonflies = st.builds(
     origin=st.just(HERE),
 )
 tori = st.builds(
-    TorusShape,
+    SubnetTorusShape,
     sides=st.lists(st.integers(2, 4), min_size=2, max_size=3).map(tuple),
     links=st.builds(links, SMALL, st.just("ring")),
     hosts_per_switch=st.integers(1, 2),
@@ -70,19 +70,19 @@ tori = st.builds(
 )
 
 
-def between(layout: Layout) -> Counter[tuple[str, str]]:
+def between(layout: SubnetLayout) -> Counter[tuple[str, str]]:
     """Return how many links there are between every two switches, whichever end comes first."""
     return Counter(tuple(sorted((wire.a, wire.b))) for wire in layout.wires if wire.rail is None)  # type: ignore[misc]
 
 
-def ends_of(layout: Layout, purpose: str) -> Counter[str]:
+def ends_of(layout: SubnetLayout, purpose: str) -> Counter[str]:
     """Return how many ends of links of a purpose each switch has."""
     found = [wire for wire in layout.wires if wire.purpose == purpose]
     return Counter(wire.a for wire in found) + Counter(wire.b for wire in found if wire.rail is None)
 
 
-def of_hosts(layout: Layout) -> dict[str, list[Wire]]:
-    found: dict[str, list[Wire]] = {host.name: [] for host in layout.hosts}
+def of_hosts(layout: SubnetLayout) -> dict[str, list[SubnetWire]]:
+    found: dict[str, list[SubnetWire]] = {host.name: [] for host in layout.hosts}
     for wire in layout.wires:
         if wire.rail is not None:
             found[wire.b].append(wire)
@@ -90,7 +90,7 @@ def of_hosts(layout: Layout) -> dict[str, list[Wire]]:
 
 
 @given(fat_trees())
-def test_every_leaf_of_a_pod_reaches_every_spine_of_it_by_as_many_links(shape: FatTreeShape) -> None:
+def test_every_leaf_of_a_pod_reaches_every_spine_of_it_by_as_many_links(shape: SubnetFatTreeShape) -> None:
     layout = fat_tree(shape)
     found = between(layout)
     for pod in range(shape.pods):
@@ -102,7 +102,7 @@ def test_every_leaf_of_a_pod_reaches_every_spine_of_it_by_as_many_links(shape: F
 
 
 @given(fat_trees())
-def test_a_spine_reaches_the_cores_of_its_plane_and_no_other(shape: FatTreeShape) -> None:
+def test_a_spine_reaches_the_cores_of_its_plane_and_no_other(shape: SubnetFatTreeShape) -> None:
     reached: dict[str, set[str]] = {}
     for a, b in between(fat_tree(shape)):
         if a.startswith("core"):
@@ -114,7 +114,7 @@ def test_a_spine_reaches_the_cores_of_its_plane_and_no_other(shape: FatTreeShape
 
 
 @given(fat_trees())
-def test_the_hcas_of_a_host_go_to_the_leaves_of_its_rails_in_turn(shape: FatTreeShape) -> None:
+def test_the_hcas_of_a_host_go_to_the_leaves_of_its_rails_in_turn(shape: SubnetFatTreeShape) -> None:
     layout = fat_tree(shape)
     assert len(layout.hosts) == shape.pods * shape.leaves // shape.rails * shape.hosts_per_leaf
     for wires in of_hosts(layout).values():
@@ -126,7 +126,9 @@ def test_the_hcas_of_a_host_go_to_the_leaves_of_its_rails_in_turn(shape: FatTree
 
 
 @given(dragonflies)
-def test_every_two_groups_are_joined_by_as_many_links_shared_out_evenly(shape: DragonflyPlusShape) -> None:
+def test_every_two_groups_are_joined_by_as_many_links_shared_out_evenly(
+    shape: SubnetDragonflyPlusShape,
+) -> None:
     layout = dragonfly_plus(shape)
     group = {switch.name: switch.group for switch in layout.switches}
     pairs = Counter(frozenset((group[w.a], group[w.b])) for w in layout.wires if w.purpose == "global")
@@ -140,7 +142,9 @@ def test_every_two_groups_are_joined_by_as_many_links_shared_out_evenly(shape: D
 
 
 @given(dragonflies)
-def test_a_leaf_of_a_dragonfly_plus_reaches_the_spines_of_its_group_alone(shape: DragonflyPlusShape) -> None:
+def test_a_leaf_of_a_dragonfly_plus_reaches_the_spines_of_its_group_alone(
+    shape: SubnetDragonflyPlusShape,
+) -> None:
     layout = dragonfly_plus(shape)
     group = {switch.name: switch.group for switch in layout.switches}
     up = [wire for wire in layout.wires if wire.purpose == "uplinks"]
@@ -149,7 +153,7 @@ def test_a_leaf_of_a_dragonfly_plus_reaches_the_spines_of_its_group_alone(shape:
 
 
 @given(tori)
-def test_neighbours_in_a_torus_differ_in_one_coordinate_by_one_step(shape: TorusShape) -> None:
+def test_neighbours_in_a_torus_differ_in_one_coordinate_by_one_step(shape: SubnetTorusShape) -> None:
     layout = torus(shape)
     place = {switch.name: switch.coordinates for switch in layout.switches}
     assert len(place) == prod(shape.sides)
@@ -162,7 +166,7 @@ def test_neighbours_in_a_torus_differ_in_one_coordinate_by_one_step(shape: Torus
 
 @given(tori)
 def test_a_switch_of_a_torus_has_two_neighbours_a_side_and_one_where_the_side_has_two(
-    shape: TorusShape,
+    shape: SubnetTorusShape,
 ) -> None:
     layout = torus(shape)
     wanted = sum(2 if side > 2 else 1 for side in shape.sides) * shape.links.number
@@ -171,7 +175,7 @@ def test_a_switch_of_a_torus_has_two_neighbours_a_side_and_one_where_the_side_ha
 
 
 @given(tori)
-def test_the_links_of_a_torus_have_the_same_order_at_every_switch(shape: TorusShape) -> None:
+def test_the_links_of_a_torus_have_the_same_order_at_every_switch(shape: SubnetTorusShape) -> None:
     layout = torus(shape)
     place = {switch.name: switch.coordinates for switch in layout.switches}
     for wire in layout.wires:

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
 from lossless.analysis.topology.rails import RailShape, rail_optimised
 from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkKind,
     LinkTier,
-    Plan,
     ThreeTierShape,
+    WiringPlan,
     leaf_spine,
     three_tier,
 )
@@ -36,7 +36,7 @@ def kind(tier: LinkTier, links: int, speed: int = 400) -> LinkKind:
     return LinkKind(tier, (links, speed * G), 3, AT, AT)
 
 
-def degrees(plan: Plan, *tiers: str) -> Counter[str]:
+def degrees(plan: WiringPlan, *tiers: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for bundle in plan.bundles:
         if not tiers or bundle.tier in tiers:
@@ -45,7 +45,7 @@ def degrees(plan: Plan, *tiers: str) -> Counter[str]:
     return found
 
 
-def neighbours(plan: Plan) -> dict[str, set[str]]:
+def neighbours(plan: WiringPlan) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for bundle in plan.bundles:
         found[bundle.a].add(bundle.b)
@@ -53,7 +53,7 @@ def neighbours(plan: Plan) -> dict[str, set[str]]:
     return found
 
 
-def reached(plan: Plan) -> set[str]:
+def reached(plan: WiringPlan) -> set[str]:
     near, found, waiting = neighbours(plan), set[str](), [plan.nodes[0].name]
     while waiting:
         name = waiting.pop()
@@ -172,7 +172,7 @@ def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, 
     assert len(plan.nodes) == prod(sides) * (1 + hosts)
 
 
-PLANS: dict[str, Callable[..., Plan]] = {
+PLANS: dict[str, Callable[..., WiringPlan]] = {
     "leaf_spine": lambda a, b, c: leaf_spine(clos(a, b, c)),
     "three_tier": lambda a, b, c: three_tier(pods(a, b, 1, c, 2, 2)),
     "rail_optimised": lambda a, b, c: rail_optimised(rails(a, b, c, 2)),
@@ -200,7 +200,7 @@ def test_planes_of_a_three_tier_meet_at_leaves(pod_count: int, leaves: int, abov
     assert reached(plan) == {node.name for node in plan.nodes}
 
 
-def plugged(plan: Plan) -> dict[tuple[str, ...], tuple[object, ...]]:
+def plugged(plan: WiringPlan) -> dict[tuple[str, ...], tuple[object, ...]]:
     """Return, for each link by its ends and number, how many ports of each speed come before it at both."""
     used: dict[str, Counter[int]] = defaultdict(Counter)
     found: dict[tuple[str, ...], tuple[object, ...]] = {}
@@ -217,7 +217,7 @@ def plugged(plan: Plan) -> dict[tuple[str, ...], tuple[object, ...]]:
     return found
 
 
-def assert_nothing_moves(small: Plan, large: Plan) -> None:
+def assert_nothing_moves(small: WiringPlan, large: WiringPlan) -> None:
     """Every device and link of the small one is in the large one, in the same places and at the same ports."""
     names = {node.name: (node.role, node.place) for node in large.nodes}
     assert {node.name: (node.role, node.place) for node in small.nodes}.items() <= names.items()

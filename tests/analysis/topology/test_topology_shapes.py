@@ -7,14 +7,20 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.topology.shapes import LeafSpineShape, Plan, ThreeTierShape, leaf_spine, three_tier
+from lossless.analysis.topology.shapes import (
+    LeafSpineShape,
+    ThreeTierShape,
+    WiringPlan,
+    leaf_spine,
+    three_tier,
+)
 from lossless.ground.basics.findings import Origin
 
 G = 10**9
 ORIGIN = Origin("fabric.yaml", ("topology", "leaf_spine"))
 
 
-def plan(leaves: int, spines: int, hosts_per_leaf: int, down: int = 1, up: int = 1) -> Plan:
+def plan(leaves: int, spines: int, hosts_per_leaf: int, down: int = 1, up: int = 1) -> WiringPlan:
     return leaf_spine(
         LeafSpineShape(
             leaves=leaves,
@@ -73,7 +79,7 @@ def test_links_add_up(leaves: int, spines: int, hosts: int, down: int, up: int) 
 
 def pods(
     number: int, leaves: int, spines: int, above: int, planes: int = 1, hosts: int = 1, up: int = 1
-) -> Plan:
+) -> WiringPlan:
     return three_tier(
         ThreeTierShape(
             pods=number,
@@ -93,7 +99,7 @@ def pods(
     )
 
 
-def pairs(found: Plan, tier: str) -> list[tuple[str, str]]:
+def pairs(found: WiringPlan, tier: str) -> list[tuple[str, str]]:
     return [(bundle.a, bundle.b) for bundle in found.bundles if bundle.tier == tier]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from lossless.analysis.topology.capacity import Carried, carried
+from lossless.analysis.topology.capacity import FabricCapacity, fabric_capacity
 from lossless.analysis.workloads.estimate import Estimate, estimate
 from lossless.analysis.workloads.workload import Workload
 from lossless.api import lint, lint_documents, load_fabrics, topology
@@ -70,7 +70,7 @@ READINGS = {
 
 @pytest.mark.parametrize("reading", READINGS.values(), ids=list(READINGS))
 def test_each_reading_of_the_reference_architecture_has_its_figures(reading: Reading) -> None:
-    found = carried(published(*reading.changes))
+    found = fabric_capacity(published(*reading.changes))
     (tier,) = found.tiers
     assert found.bisection is not None
     assert found.per_gpu is not None
@@ -83,7 +83,7 @@ def test_each_reading_of_the_reference_architecture_has_its_figures(reading: Rea
 
 
 def test_its_3_2_terabit_of_bisection_are_both_directions_added() -> None:
-    found = carried(published()).bisection
+    found = fabric_capacity(published()).bisection
     assert found is not None
     assert 2 * found.bps == 3.2 * T
 
@@ -106,7 +106,7 @@ def test_access_alone_fills_the_switch_and_four_ports_are_missing() -> None:
 
 
 def test_a_gpu_has_100_gigabit_a_quarter_of_a_node_with_a_400g_nic_for_each() -> None:
-    found = carried(published()).per_gpu
+    found = fabric_capacity(published()).per_gpu
     assert found is not None
     assert (found.gpus, 4 * found.host_bps) == (256, 400 * G)
     text = PUBLISHED.read_text() + "  bandwidth_per_gpu: 400G\n"
@@ -167,14 +167,14 @@ def test_1024_gpus_at_400g_inject_409_6_terabit_and_half_of_that_crosses_the_mid
     assert found.bisection.bps == 204.8 * T
 
 
-def whole(fabric: Fabric) -> Carried:
-    found = carried(fabric)
+def whole(fabric: Fabric) -> FabricCapacity:
+    found = fabric_capacity(fabric)
     assert [tier.down_bps / tier.up_bps for tier in found.tiers] == [1]
     return found
 
 
 def inside_bps(**joined: Any) -> int:
-    found = carried(wide(8, 64, "8 x 800G", **joined)).per_gpu
+    found = fabric_capacity(wide(8, 64, "8 x 800G", **joined)).per_gpu
     assert found is not None
     assert found.inside_bps is not None
     assert found.host_bps == 800 * G
@@ -192,7 +192,7 @@ def test_nvlink_is_printed_both_ways_and_ualink_in_bits() -> None:
 
 
 def test_a_rack_of_72_has_129_6_terabyte_a_second_1_8_is_what_one_gpu_has() -> None:
-    found = carried(wide(4, 72 * 8 // 4, "4 x 400G", nvlink={"generation": 5, "domain": 72})).per_gpu
+    found = fabric_capacity(wide(4, 72 * 8 // 4, "4 x 400G", nvlink={"generation": 5, "domain": 72})).per_gpu
     assert found is not None
     assert found.inside_bps is not None
     assert found.domain_gpus * 2 * found.inside_bps == 129.6 * 8 * T

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.topology.capacity import carried
+from lossless.analysis.topology.capacity import fabric_capacity
 from lossless.analysis.topology.failures import left_without_links, left_without_switches
 from lossless.api import load_fabrics
 from lossless.ground.basics.findings import Origin
@@ -149,7 +149,7 @@ class TestFailures:
         assert drawn(intent({"failures": gone}), "TOP009") == []
 
     def test_the_summary_says_what_is_out_of_service(self) -> None:
-        found = carried(intent_view({"failures": {"out_of_service": ["spine2"]}}).fabric)
+        found = fabric_capacity(intent_view({"failures": {"out_of_service": ["spine2"]}}).fabric)
         (tier,) = found.tiers
         assert (tier.without_links_bps, tier.without_switches_bps) == (800 * G, 0)
         said = capacity_text(found.to_data())
@@ -218,7 +218,7 @@ class TestCluster:
 class TestCarried:
     def test_the_published_design_has_eight_to_one_and_a_hundredth_of_what_its_gpus_expect(self) -> None:
         (fabric,) = load_fabrics([load(PUBLISHED)]).fabrics
-        found = carried(fabric)
+        found = fabric_capacity(fabric)
         (tier,) = found.tiers
         assert (tier.down_bps / tier.up_bps, tier.down_bps, tier.up_bps) == (8, 12_800 * G, 1600 * G)
         assert tier.without_links_bps == tier.without_switches_bps == 800 * G
@@ -234,7 +234,7 @@ class TestCarried:
 
     def test_as_many_fail_as_the_intent_asks_about_and_else_one(self) -> None:
         asked = {"failures": {"links": 3}}
-        (one,), (three,) = (carried(intent_view(patch).fabric).tiers for patch in ({}, asked))
+        (one,), (three,) = (fabric_capacity(intent_view(patch).fabric).tiers for patch in ({}, asked))
         assert (one.without_links_bps, three.without_links_bps) == (2400 * G, 800 * G)
         assert one.without_switches_bps == three.without_switches_bps == 1600 * G
 
@@ -256,7 +256,7 @@ class TestCarried:
             "cluster": {"gpus_per_host": 1},
             "topology": {"leaf_spine": None, "devices": devices, "links": wires},
         }
-        found = carried(intent_view(patch).fabric).per_gpu
+        found = fabric_capacity(intent_view(patch).fabric).per_gpu
         assert found is not None
         assert (found.host_bps, found.leaf_bps) == (200 * G, 200 * G)
 
@@ -264,10 +264,10 @@ class TestCarried:
         devices = {"leaf1": {"role": "leaf"}} | {f"host{n}": {"role": "host"} for n in (1, 2)}
         wires = [{"a": "leaf1", "b": f"host{n}", "links": "1 x 400G", "cable": "3m"} for n in (1, 2)]
         view = intent_view({"topology": {"leaf_spine": None, "devices": devices, "links": wires}})
-        assert capacity_text(carried(view.fabric).to_data()) == ""
+        assert capacity_text(fabric_capacity(view.fabric).to_data()) == ""
 
     def test_inside_a_domain_a_gpu_has_what_nvlink_gives_one_way(self) -> None:
         view = intent_view({"cluster": {"gpus_per_host": 4, "nvlink": {"generation": 5, "domain": 72}}})
-        found = carried(view.fabric).per_gpu
+        found = fabric_capacity(view.fabric).per_gpu
         assert found is not None
         assert (found.domain_gpus, found.inside_bps, found.host_bps) == (72, 7200 * G, 200 * G)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
     from typing import TypeVar
 
-    from lossless.analysis.topology.cabled import Comparison
+    from lossless.analysis.topology.cabling_comparison import CablingComparison
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.cabling import FoundCable, PlannedCable
     from lossless.model.fabric.model import Port, Switch
@@ -26,7 +26,7 @@ class Cabled(NamedTuple):
     """The fabric of an intent, and its cables against those that files tell of."""
 
     view: View
-    compared: Comparison
+    compared: CablingComparison
 
 
 def grouped(things: Iterable[_Thing], key: Callable[[_Thing], Hashable]) -> list[list[_Thing]]:

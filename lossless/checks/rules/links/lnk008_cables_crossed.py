@@ -44,7 +44,7 @@ from lossless.model.fabric.cabling import CableEnd
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.topology.cabled import Tangle
+    from lossless.analysis.topology.cabling_comparison import Miscabling
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.model.fabric.cabling import FoundCable, PlannedCable
 
@@ -69,7 +69,7 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
         )
 
 
-def _cause(tangle: Tangle, votes: Counter[Devices]) -> object:
+def _cause(tangle: Miscabling, votes: Counter[Devices]) -> object:
     """Return what tangles of one cause have in common: two devices in each other's place, or one pair of devices."""
     joined = _joined(tangle)
     if len(joined) == 1:
@@ -79,12 +79,12 @@ def _cause(tangle: Tangle, votes: Counter[Devices]) -> object:
     return _taken_for(tangle, votes) or tangle
 
 
-def _joined(tangle: Tangle) -> set[Devices]:
+def _joined(tangle: Miscabling) -> set[Devices]:
     """Return which devices are joined, or should be."""
     return {*map(devices_of, tangle.planned), *map(devices_of, tangle.found)}
 
 
-def _exchanged(tangle: Tangle) -> list[Devices]:
+def _exchanged(tangle: Miscabling) -> list[Devices]:
     """Return which two devices may have been taken for each other where two cables are in each other's place."""
     if not tangle.closed or len(tangle.planned) != 2:
         return []
@@ -96,12 +96,12 @@ def _exchanged(tangle: Tangle) -> list[Devices]:
     ]
 
 
-def _taken_for(tangle: Tangle, votes: Counter[Devices]) -> Devices | None:
+def _taken_for(tangle: Miscabling, votes: Counter[Devices]) -> Devices | None:
     """Return the two devices that most cables were plugged into for each other, None where nothing was."""
     return max(_exchanged(tangle), key=lambda pair: votes[pair], default=None)
 
 
-def _hit(tangles: Sequence[Tangle], changed: Devices | None) -> Hit:
+def _hit(tangles: Sequence[Miscabling], changed: Devices | None) -> Hit:
     planned = [cable for one in tangles for cable in one.planned]
     found = [cable for one in tangles for cable in one.found]
     wrong = [line for one in tangles for line in _wrong(one)]
@@ -117,11 +117,11 @@ def _hit(tangles: Sequence[Tangle], changed: Devices | None) -> Hit:
     )
 
 
-def _is_swap(tangles: Sequence[Tangle]) -> bool:
+def _is_swap(tangles: Sequence[Miscabling]) -> bool:
     return len(tangles) == 1 and tangles[0].closed and len(tangles[0].planned) == 2
 
 
-def _message(tangles: Sequence[Tangle], wrong: Sequence[str], changed: Devices | None) -> str:
+def _message(tangles: Sequence[Miscabling], wrong: Sequence[str], changed: Devices | None) -> str:
     cables = sum(len(one.planned) for one in tangles)
     joined = {devices for one in tangles for devices in _joined(one)}
     if cables == 1:
@@ -149,7 +149,7 @@ def _shown(wrong: Sequence[str]) -> list[str]:
     return [*wrong[:_SHOWN], *more]
 
 
-def _wrong(tangle: Tangle) -> list[str]:
+def _wrong(tangle: Miscabling) -> list[str]:
     """Return what is at each declared end instead of what should be."""
     at = {end: cable for cable in tangle.found for end in (cable.b, cable.a)}
     # A port that nobody named is any port of its device.

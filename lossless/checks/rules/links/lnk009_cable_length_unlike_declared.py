@@ -45,14 +45,14 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.topology.cabled import Pair
+    from lossless.analysis.topology.cabling_comparison import CablePair
     from lossless.checks.rules.links.cabling import Cabled
 
 
 class _Length(NamedTuple):
     """A cable, what is configured for it, and the row that its real length would have; None without rows."""
 
-    pair: Pair
+    pair: CablePair
     found_m: int
     configured_m: int
     row_m: int | None
@@ -67,7 +67,7 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
         yield _hit(lengths)
 
 
-def _unlike(cabled: Cabled, pair: Pair) -> _Length | None:
+def _unlike(cabled: Cabled, pair: CablePair) -> _Length | None:
     """Return a length for which something else would be configured; None where nothing would, or none is known."""
     found_m, at = pair.found.cable_m, port_of(cabled.view, pair.planned)
     if found_m is None or at is None or found_m == pair.planned.cable_m:

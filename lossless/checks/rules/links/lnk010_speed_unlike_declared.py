@@ -43,7 +43,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.analysis.topology.cabled import Pair
+    from lossless.analysis.topology.cabling_comparison import CablePair
     from lossless.checks.rules.links.cabling import Cabled
 
 
@@ -56,7 +56,7 @@ def check(cabled: Cabled) -> Iterator[Hit | Gap]:
         yield _hit(pairs)
 
 
-def _hit(pairs: Sequence[Pair]) -> Hit:
+def _hit(pairs: Sequence[CablePair]) -> Hit:
     planned, found = pairs[0]
     there, wanted = format_rate(found.speed_bps or 0), format_rate(planned.speed_bps)
     what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"

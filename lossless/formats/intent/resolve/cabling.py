@@ -10,7 +10,7 @@ from lossless.model.fabric.cabling import CableEnd, PlannedCable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.topology.shapes import Bundle
+    from lossless.analysis.topology.shapes import LinkBundle
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.formats.intent.resolve.link_ends import End
@@ -37,7 +37,7 @@ def _end(at: End) -> CableEnd:
     return CableEnd(at[0].partition(":")[0], at[1])
 
 
-def _cable(bundle: Bundle, a: CableEnd, b: CableEnd, named: bool) -> PlannedCable:
+def _cable(bundle: LinkBundle, a: CableEnd, b: CableEnd, named: bool) -> PlannedCable:
     return PlannedCable(
         a, b, bundle.speed_bps, bundle.cable_m, bundle.tier, bundle.origin, bundle.cable_origin, named
     )

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
-    from lossless.analysis.topology.moves import Wire
-    from lossless.analysis.topology.shapes import Bundle, Node, Plan, Role
+    from lossless.analysis.topology.recabling import DeclaredCable
+    from lossless.analysis.topology.shapes import LinkBundle, PlanNode, Role, WiringPlan
     from lossless.formats.intent.load import LoadedIntent
     from lossless.model.fabric.hosts import HostQos
 
@@ -49,10 +49,10 @@ class WiredFabric(NamedTuple):
     """A fabric, the wiring it was made of, and the devices that have given its links ports."""
 
     fabric: Fabric
-    plan: Plan
+    plan: WiringPlan
     devices: Mapping[str, DeviceUnits]
 
-    def wires(self) -> Iterator[Wire]:
+    def wires(self) -> Iterator[DeclaredCable]:
         """Yield every link as a cable between two devices."""
         return wires_of(self.plan, self.devices)
 
@@ -66,7 +66,7 @@ def resolve_wired(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[st
 class _FabricResolver:
     def __init__(self, loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.loaded = loaded
-        self.plan: Plan = plan(loaded)
+        self.plan: WiringPlan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
         check_devices(loaded, self.hardware.switches)
         self._nics = (self.hardware.nic, *self.hardware.other_nics.values())
@@ -116,7 +116,7 @@ class _FabricResolver:
         interval_ms = None if declared.interval is None else declared.interval // 10**6
         return Telemetry(True, interval_ms, declared.alerts, origin)
 
-    def _device(self, node: Node, bundles: list[Bundle]) -> DeviceUnits:
+    def _device(self, node: PlanNode, bundles: list[LinkBundle]) -> DeviceUnits:
         profile, hwsku, origin, stated = self.hardware.switches[node.name]
         lags: dict[tuple[str, str], str] = {}
         uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
@@ -137,7 +137,7 @@ class _FabricResolver:
             self._layouts[kind] = self._builder.build(kind)
         return self._layouts[kind]
 
-    def _uses(self, node: Node, bundle: Bundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
+    def _uses(self, node: PlanNode, bundle: LinkBundle, lags: dict[tuple[str, str], str]) -> list[PortUse]:
         """Return the ports that a bundle needs on a switch, whose LAGs are counted from 1."""
         far, lag = bundle.b if bundle.a == node.name else bundle.a, None
         if bundle.lag is not None:
@@ -156,7 +156,7 @@ class _FabricResolver:
         kept = bundle.a_kept if bundle.a == node.name else bundle.b_kept
         return [use._replace(kept=kept), *([use] * (bundle.links - 1))] if kept else [use] * bundle.links
 
-    def _switch(self, node: Node, unit: SwitchUnit) -> Switch:
+    def _switch(self, node: PlanNode, unit: SwitchUnit) -> Switch:
         name, kind, layout = unit
         return Switch(
             name=name,
@@ -173,7 +173,7 @@ class _FabricResolver:
             release=self.loaded.intent.sonic.release_of(node.name, node.role),
         )
 
-    def _host(self, node: Node, bundles: list[Bundle]) -> Host:
+    def _host(self, node: PlanNode, bundles: list[LinkBundle]) -> Host:
         rate_bps = max((bundle.speed_bps for bundle in bundles), default=0)
         cable_m = max((bundle.cable_m for bundle in bundles), default=0)
         own = self.hardware.other_nics.get(node.name)
@@ -197,9 +197,9 @@ class _FabricResolver:
                 marking=network.marking,
             )
 
-    def _capacities(self, bundles: dict[str, list[Bundle]]) -> Iterator[Capacity]:
+    def _capacities(self, bundles: dict[str, list[LinkBundle]]) -> Iterator[Capacity]:
         """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
-        alike: dict[tuple[object, ...], list[Node]] = {}
+        alike: dict[tuple[object, ...], list[PlanNode]] = {}
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
                 found = bundles.get(node.name, [])
@@ -224,12 +224,16 @@ class _FabricResolver:
                 found_here = self._capacity(nodes, down, up, bundles)
                 yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
 
-    def _far(self, node: Node, bundle: Bundle) -> Role:
+    def _far(self, node: PlanNode, bundle: LinkBundle) -> Role:
         """Return the role at the other end of a bundle."""
         return self._roles[_beyond(node, bundle)]
 
     def _capacity(
-        self, nodes: list[Node], down: list[Bundle], up: list[Bundle], bundles: dict[str, list[Bundle]]
+        self,
+        nodes: list[PlanNode],
+        down: list[LinkBundle],
+        up: list[LinkBundle],
+        bundles: dict[str, list[LinkBundle]],
     ) -> Capacity:
         topology = self.loaded.intent.topology
         shape, first = topology.shape, nodes[0]
@@ -247,7 +251,7 @@ class _FabricResolver:
         )._replace(in_service=self._in_service(nodes, bundles))
 
     def _in_service(
-        self, nodes: list[Node], bundles: dict[str, list[Bundle]]
+        self, nodes: list[PlanNode], bundles: dict[str, list[LinkBundle]]
     ) -> tuple[tuple[Uplinks, ...], ...]:
         """Return what is left of the uplinks of switches that are alike, each kind of loss once."""
         if not self._failures.out_of_service:
@@ -262,13 +266,13 @@ class _FabricResolver:
         return tuple(found)
 
 
-def _beyond(node: Node, bundle: Bundle) -> str:
+def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
     """Return the name at the other end of a bundle."""
     return bundle.b if bundle.a == node.name else bundle.a
 
 
-def _bundles_by_node(wiring: Plan) -> dict[str, list[Bundle]]:
-    found: dict[str, list[Bundle]] = {}
+def _bundles_by_node(wiring: WiringPlan) -> dict[str, list[LinkBundle]]:
+    found: dict[str, list[LinkBundle]] = {}
     for bundle in wiring.bundles:
         found.setdefault(bundle.a, []).append(bundle)
         found.setdefault(bundle.b, []).append(bundle)
@@ -281,11 +285,11 @@ def _with_uplinks(device: DeviceUnits) -> str:
     return next(found, device.units[0].name)
 
 
-def _sum(bundles: Sequence[Bundle]) -> int:
+def _sum(bundles: Sequence[LinkBundle]) -> int:
     return sum(bundle.links * bundle.speed_bps for bundle in bundles)
 
 
-def _spoken(node: Node, bundles: Sequence[Bundle], role: Role) -> str:
+def _spoken(node: PlanNode, bundles: Sequence[LinkBundle], role: Role) -> str:
     """Return ``16 hosts x 2 x 400G``, joined by plus where they differ; ``role`` is that of the far ends."""
     many = "leaves" if role == "leaf" else f"{role}s"
     parallel: dict[tuple[str, int], int] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from lossless.analysis.topology.shapes import Node
+    from lossless.analysis.topology.shapes import PlanNode
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.placement import CageSettings
     from lossless.formats.intent.wiring import SwitchChoice
@@ -41,7 +41,7 @@ class FabricHardware(NamedTuple):
 
 
 def find_hardware(
-    loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[Node]
+    loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]], nodes: Iterable[PlanNode]
 ) -> FabricHardware:
     """Return the hardware of a fabric.
 
@@ -76,7 +76,7 @@ class _Finder:
                 return None
         return self._nics[name]
 
-    def switch(self, node: Node) -> SwitchHardware | None:
+    def switch(self, node: PlanNode) -> SwitchHardware | None:
         path: tuple[str, ...] = ("hardware", self._loaded.intent.hardware.choice(node.role)[1])
         if node.hardware is not None:
             path = ("topology", "devices", node.hardware, "hardware")
@@ -84,7 +84,7 @@ class _Finder:
             self._found[path] = self._choose(node, path)
         return self._found[path]
 
-    def _choose(self, node: Node, path: tuple[str, ...]) -> SwitchHardware | None:
+    def _choose(self, node: PlanNode, path: tuple[str, ...]) -> SwitchHardware | None:
         intent = self._loaded.intent
         devices = intent.topology.devices or {}
         choice = (

@@ -5,27 +5,27 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.moves import Wire
+from lossless.analysis.topology.recabling import DeclaredCable
 from lossless.model.fabric.model import Beyond, Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.topology.shapes import Bundle, Plan
+    from lossless.analysis.topology.shapes import LinkBundle, WiringPlan
     from lossless.formats.intent.resolve.asics import DeviceUnits
 
     End = tuple[str, str | None]
     """A switch of the model or a host, and its port; None where that is stated elsewhere."""
 
 
-def links_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Link]:
+def links_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Link]:
     """Yield every link between devices that are declared here."""
     for bundle, (near, near_port), (far, far_port) in ends_of(wiring, devices):
         if near_port is not None and far_port is not None:
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
 
 
-def beyond_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyond]:
+def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyond]:
     """Yield every link from a port of a switch to a device that is configured elsewhere."""
     outside = {node.name: node.role for node in wiring.nodes if node.outside}
     if not outside:
@@ -36,13 +36,13 @@ def beyond_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyo
                 yield Beyond(unit, port, other, outside[other])
 
 
-def wires_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[Wire]:
+def wires_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[DeclaredCable]:
     """Yield every link as a cable between two devices, those to devices outside among them.
 
     The port of one of several ASICs has the name of the ASIC before its own.
     """
     for bundle, near, far in ends_of(wiring, devices):
-        yield Wire(
+        yield DeclaredCable(
             bundle.a,
             _port(bundle.a, near),
             bundle.b,
@@ -58,13 +58,13 @@ def _port(device: str, end: End) -> str | None:
     return port if unit == device or port is None else f"{unit.removeprefix(f'{device}:')}:{port}"
 
 
-def ends_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[Bundle, End, End]]:
+def ends_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[LinkBundle, End, End]]:
     """Yield every link with its ends; ports of a switch are used up in the order its layout was asked for them."""
     unused = {name: device.ports() for name, device in devices.items()}
     numbers = _HostPorts(wiring)
     outside = {node.name for node in wiring.nodes if node.outside}
 
-    def end(name: str, bundle: Bundle) -> End:
+    def end(name: str, bundle: LinkBundle) -> End:
         if name in unused:
             return next(unused[name])
         if outside & {bundle.a, bundle.b}:
@@ -79,7 +79,7 @@ def ends_of(wiring: Plan, devices: Mapping[str, DeviceUnits]) -> Iterator[tuple[
 class _HostPorts(dict[str, "Iterator[int]"]):
     """By host, the numbers of ports that no link names: 1, 2, ... without those of named ones."""
 
-    def __init__(self, wiring: Plan) -> None:
+    def __init__(self, wiring: WiringPlan) -> None:
         self._named: dict[str, set[str]] = {}
         for bundle in wiring.bundles:
             if bundle.b_port is not None and bundle.to_host:

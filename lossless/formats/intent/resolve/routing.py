@@ -13,14 +13,14 @@ from lossless.model.fabric.routing import Bridging, Named, Routing
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from lossless.analysis.topology.shapes import Plan
+    from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Origin
 
 _NS_PER_MS = 1_000_000
 
 
-def routing(loaded: LoadedIntent, plan: Plan) -> Routing | None:
+def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
     """Return how packets find their way, None where an intent does not say.
 
     Raises:
@@ -37,7 +37,7 @@ def routing(loaded: LoadedIntent, plan: Plan) -> Routing | None:
     return Routing(stated.policy, bounce, at)
 
 
-def failures(loaded: LoadedIntent, plan: Plan) -> Failures:
+def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
     """Return what the fabric must bear, and what is out of service.
 
     Raises:
@@ -66,7 +66,7 @@ def bridging(loaded: LoadedIntent) -> Bridging | None:
 class _Check:
     """The switches of a plan and what joins them, to hold names against."""
 
-    def __init__(self, loaded: LoadedIntent, plan: Plan) -> None:
+    def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
         self._rank = {"switch": 0, "leaf": 1, "spine": 2, "super-spine": 3}
         self._roles = {node.name: node.role for node in plan.nodes if node.role != "host"}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.groups import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
-from lossless.analysis.topology.keeping import ANY
+from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.analysis.topology.pinning import ANY
 from lossless.analysis.topology.rails import RailShape, rail_optimised
 from lossless.analysis.topology.shapes import (
-    Bundle,
     LeafSpineShape,
+    LinkBundle,
     LinkKind,
     LinkTier,
-    Plan,
     ThreeTierShape,
+    WiringPlan,
     leaf_spine,
     three_tier,
 )
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
 
 
-def shape_plan(loaded: LoadedIntent) -> Plan | None:
+def shape_plan(loaded: LoadedIntent) -> WiringPlan | None:
     """Return the plan of the shape that is declared, under its own names and ports; None where there is no shape.
 
     Raises:
@@ -58,7 +58,7 @@ class _Shapes:
         self._at = loaded.origin("topology", key)
         self._topology = loaded.intent.topology
 
-    def plan(self) -> Plan:
+    def plan(self) -> WiringPlan:
         shape = self._topology.shape
         match shape:
             case LeafSpineIntent():
@@ -179,14 +179,14 @@ class _Shapes:
 class _Overrides:
     """Names and ports that an intent gives instead of derived ones."""
 
-    def __init__(self, loaded: LoadedIntent, found: Plan) -> None:
+    def __init__(self, loaded: LoadedIntent, found: WiringPlan) -> None:
         self._loaded = loaded
         self._plan = found
         self._names = loaded.intent.topology.names
         self._ports = loaded.intent.topology.ports
         self._problems: list[Problem] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> WiringPlan:
         self._check_names()
         self._raise()
         renamed = self._renamed()
@@ -194,7 +194,7 @@ class _Overrides:
         self._raise()
         left = {ends: iter(ports) for ends, ports in self._ports.items()}
         plugged = (bundle for one in renamed.bundles for bundle in _plugged(one, left))
-        return Plan(renamed.nodes, tuple(plugged))
+        return WiringPlan(renamed.nodes, tuple(plugged))
 
     def _raise(self) -> None:
         if self._problems:
@@ -213,7 +213,7 @@ class _Overrides:
                 self._refuse(at, f"topology.names.{old}: another device is called {new} already")
             given.add(new)
 
-    def _renamed(self) -> Plan:
+    def _renamed(self) -> WiringPlan:
         names = self._names
         nodes = tuple(
             node._replace(name=names[node.name], origin=self._loaded.origin("topology", "names", node.name))
@@ -227,9 +227,9 @@ class _Overrides:
             else bundle
             for bundle in self._plan.bundles
         )
-        return Plan(nodes, bundles)
+        return WiringPlan(nodes, bundles)
 
-    def _check_ports(self, plan: Plan) -> None:
+    def _check_ports(self, plan: WiringPlan) -> None:
         known = Counter[str]()
         for bundle in plan.bundles:
             known.update(dict.fromkeys(_ends(bundle), bundle.links))
@@ -260,12 +260,12 @@ class _Overrides:
             self._problems.append(problem)
 
 
-def _ends(bundle: Bundle) -> tuple[str, str]:
+def _ends(bundle: LinkBundle) -> tuple[str, str]:
     """Return what an intent calls the two ends of the links between two devices."""
     return f"{bundle.a}:{bundle.b}", f"{bundle.b}:{bundle.a}"
 
 
-def _plugged(bundle: Bundle, left: Mapping[str, Iterator[str]]) -> Iterator[Bundle]:
+def _plugged(bundle: LinkBundle, left: Mapping[str, Iterator[str]]) -> Iterator[LinkBundle]:
     """Yield a bundle as it is, or a bundle a link where an end has ports of its own; ``left`` are those to be given.
 
     Several bundles may join the same two devices: a host that has several adapters on a rail has one of each.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, get_args
 
-from lossless.analysis.topology.shapes import Bundle, LinkTier, Node, Plan, Role
+from lossless.analysis.topology.shapes import LinkBundle, LinkTier, PlanNode, Role, WiringPlan
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.shapes import shape_plan
 from lossless.ground.basics.errors import InputError, Problem
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ROLES = get_args(Role)
 
 
-def plan(loaded: LoadedIntent) -> Plan:
+def plan(loaded: LoadedIntent) -> WiringPlan:
     """Return who is connected to whom.
 
     Raises:
@@ -37,11 +37,11 @@ def plan(loaded: LoadedIntent) -> Plan:
     return found
 
 
-def _plan(loaded: LoadedIntent) -> Plan:
+def _plan(loaded: LoadedIntent) -> WiringPlan:
     return shape_plan(loaded) or _explicit(loaded)
 
 
-def _tiers_without_links(loaded: LoadedIntent, found: Plan) -> Iterator[Problem]:
+def _tiers_without_links(loaded: LoadedIntent, found: WiringPlan) -> Iterator[Problem]:
     """Yield the tiers that PFC is wanted on and that no link is of."""
     there = {bundle.tier for bundle in found.bundles}
     stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
@@ -52,7 +52,7 @@ def _tiers_without_links(loaded: LoadedIntent, found: Plan) -> Iterator[Problem]
             yield loaded.problem(loaded.origin("pfc", "tiers", index), message)
 
 
-def _explicit(loaded: LoadedIntent) -> Plan:
+def _explicit(loaded: LoadedIntent) -> WiringPlan:
     topology = loaded.intent.topology
     devices = topology.devices or {}
     problems: list[Problem] = []
@@ -67,17 +67,19 @@ def _explicit(loaded: LoadedIntent) -> Plan:
         raise InputError(in_file_order(problems))
     nodes = (_node(loaded, name, device) for name, device in devices.items())
     # As a shape orders them, so that the order in the document is of no consequence.
-    return Plan(tuple(sorted(nodes, key=_rank)), tuple(bundles))
+    return WiringPlan(tuple(sorted(nodes, key=_rank)), tuple(bundles))
 
 
-def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> Node:
+def _node(loaded: LoadedIntent, name: str, device: DeviceChoice) -> PlanNode:
     origin = loaded.origin("topology", "devices", name)
-    return Node(name, device.role, name if device.hardware else None, origin, device.dual_tor, device.outside)
+    return PlanNode(
+        name, device.role, name if device.hardware else None, origin, device.dual_tor, device.outside
+    )
 
 
-def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[Bundle]) -> Iterator[Problem]:
+def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> Iterator[Problem]:
     """Yield the links that SONiC would refuse as members of their LAG (sonic-utilities config/main.py @691b1bb)."""
-    first: dict[tuple[object, ...], Bundle] = {}
+    first: dict[tuple[object, ...], LinkBundle] = {}
     for bundle in bundles:
         if bundle.lag is None:
             continue
@@ -90,7 +92,7 @@ def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[Bundle]) -> Iter
             yield loaded.problem(bundle.origin, message)
 
 
-def _rank(node: Node) -> tuple[object, ...]:
+def _rank(node: PlanNode) -> tuple[object, ...]:
     """Leaves, spines, hosts; ``leaf2`` before ``leaf10``."""
     # Every second part of the split is digits, so that numbers never meet text.
     parts = tuple(int(p) if i % 2 else p for i, p in enumerate(re.split(r"([0-9]+)", node.name)))
@@ -107,7 +109,7 @@ class _Ends:
         self._devices = loaded.intent.topology.devices or {}
         self._problems = problems
 
-    def bundle(self, seen: set[str]) -> Iterator[Bundle]:
+    def bundle(self, seen: set[str]) -> Iterator[LinkBundle]:
         """Yield the bundle unless an end is wrong; ``seen`` are the named ports of the links before."""
         ends = {side: _end(getattr(self._link, side)) for side in ("a", "b")}
         before = len(self._problems)
@@ -135,7 +137,7 @@ class _Ends:
         count, speed_bps = self._link.links
         tier = _tier({self._devices[name].role for name, _ in (near, far)})
         origin, cable = self._origin.at("links"), self._origin.at("cable")
-        yield Bundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable, self._lag())
+        yield LinkBundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable, self._lag())
 
     def _lag(self) -> str | None:
         """Return the name of the LAG; one without a name is told apart by its place in the list."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.topology.keeping import Kept, kept
-from lossless.analysis.topology.moves import Cabling, Moves, moves
+from lossless.analysis.topology.pinning import Pins, pins_for
+from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan, recabling_plan
 from lossless.formats.intent.resolve.fabric import resolve_wired
 from tests.formats.intent.resolve.test_resolve_shapes import SHAPES as OF_ROOMS
 from tests.strategies import loaded_of
@@ -49,7 +49,7 @@ IN_A_PART = {
 """What is added inside of pods and groups: all that comes after, in the next ones, is counted anew."""
 
 
-def cabling(shape: str, numbers: Data, **beside: Any) -> Cabling:
+def cabling(shape: str, numbers: Data, **beside: Any) -> DeclaredCabling:
     if shape == "torus":
         numbers = {"sides": [numbers["x"], numbers["y"]], **numbers}
         numbers = {key: value for key, value in numbers.items() if key not in "xy"}
@@ -57,7 +57,7 @@ def cabling(shape: str, numbers: Data, **beside: Any) -> Cabling:
     data["hardware"] = {"switch": "nvidia-sn5600", "nic": "connectx-7"}
     loaded = loaded_of({**data, "topology": {shape: {**SHAPES[shape][0], **numbers}, **beside}})
     wired = resolve_wired(loaded)
-    return Cabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
+    return DeclaredCabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
 def sizes(draw: Any, shape: str) -> dict[str, int]:
@@ -66,14 +66,14 @@ def sizes(draw: Any, shape: str) -> dict[str, int]:
     }
 
 
-def grown(draw: Any, shape: str, *names: str) -> Moves:
+def grown(draw: Any, shape: str, *names: str) -> RecablingPlan:
     """Return what becomes of a fabric that grows by some of its numbers, by one at least."""
     now = sizes(draw, shape)
     more = {name: now[name] + draw.draw(st.integers(1, 2), label=f"{name} more") for name in names}
-    return moves(cabling(shape, now), cabling(shape, now | more))
+    return recabling_plan(cabling(shape, now), cabling(shape, now | more))
 
 
-def roles_moved(found: Moves) -> set[str]:
+def roles_moved(found: RecablingPlan) -> set[str]:
     """Return the roles of the devices at which a cable gets another port."""
     role = {node.name: node.role for node in found.same.values()}
     return {
@@ -132,7 +132,7 @@ def test_a_host_more_at_a_torus_moves_no_cable(draw: Any) -> None:
 @given(draw=st.data())
 def test_a_longer_side_of_a_torus_opens_its_rings_and_moves_nothing_else(side: str, draw: Any) -> None:
     now = sizes(draw, "torus") | {"y": draw.draw(st.integers(3, 4))}
-    found = moves(cabling("torus", now), cabling("torus", now | {side: now[side] + 1}))
+    found = recabling_plan(cabling("torus", now), cabling("torus", now | {side: now[side] + 1}))
     assert not any((found.moved, found.removed, found.changed))
     assert {node.role for node, _ in found.renamed} <= {"host"}
     last = now[side] - 1
@@ -161,7 +161,7 @@ def test_what_is_added_in_pods_and_groups_leaves_the_first_of_them_its_names(
 @given(draw=st.data())
 def test_what_is_not_changed_stays(shape: str, draw: Any) -> None:
     stands = cabling(shape, sizes(draw, shape))
-    found = moves(stands, stands)
+    found = recabling_plan(stands, stands)
     assert (found.stays, found.kept) == (True, len(stands.wires))
     assert not any((found.added, found.added_wires))
 
@@ -171,7 +171,7 @@ def test_what_is_not_changed_stays(shape: str, draw: Any) -> None:
 @given(draw=st.data())
 def test_the_way_back_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) -> None:
     first, second = (cabling(shape, sizes(draw, shape)) for _ in range(2))
-    there, back = moves(first, second), moves(second, first)
+    there, back = recabling_plan(first, second), recabling_plan(second, first)
     assert {node.name for node in there.added} == {node.name for node in back.removed}
     assert {(node.name, name) for node, name in there.renamed} == {
         (name, node.name) for node, name in back.renamed
@@ -191,18 +191,18 @@ def test_the_way_back_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) 
 @given(draw=st.data())
 def test_with_the_names_and_ports_that_keep_it_all_that_stands_stays(shape: str, draw: Any) -> None:
     now, later = sizes(draw, shape), sizes(draw, shape)
-    own = Kept(draw.draw(st.sampled_from([{}, {"host1": "gpu-7"}])), {})
+    own = Pins(draw.draw(st.sampled_from([{}, {"host1": "gpu-7"}])), {})
     before, after = cabling(shape, now), cabling(shape, later, **own.to_data())
-    found = moves(before, after)
-    stated = kept(after, found, own)
+    found = recabling_plan(before, after)
+    stated = pins_for(after, found, own)
     after = cabling(shape, later, **stated.to_data())
-    again = moves(before, after)
+    again = recabling_plan(before, after)
     assert (again.moved, list(again.renamed)) == ((), [])
     assert (again.removed, again.removed_wires) == (found.removed, found.removed_wires)
     assert len(again.added) == len(found.added)
     # What is stated already is stated again, if as the port that any has become; where nothing moves nothing is.
-    anew = kept(after, again, stated)
+    anew = pins_for(after, again, stated)
     assert (anew.names, anew.ports.keys()) == (stated.names, stated.ports.keys())
     assert cabling(shape, later, **anew.to_data()).wires == after.wires
     if found.stays:
-        assert stated == Kept({}, {})
+        assert stated == Pins({}, {})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.analysis.topology.infiniband import HostSpot, Layout, SwitchSpot
+    from lossless.analysis.topology.infiniband import HostSpot, SubnetLayout, SwitchSpot
     from lossless.formats.intent.infiniband.load import LoadedSubnet
     from lossless.formats.intent.resolve.infiniband.ports import SubnetPorts
     from lossless.ground.basics.findings import Origin
@@ -43,7 +43,7 @@ def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[s
 class _SubnetResolver:
     def __init__(self, loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[str]]) -> None:
         self.loaded = loaded
-        self.layout: Layout = layout_of(loaded)
+        self.layout: SubnetLayout = layout_of(loaded)
         self.hardware = _Hardware(loaded, profile_dirs)
 
     def subnet(self) -> Subnet:

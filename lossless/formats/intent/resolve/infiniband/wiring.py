@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from pydantic_core import PydanticCustomError
 
 from lossless.analysis.topology.infiniband import (
-    DragonflyPlusShape,
-    FatTreeShape,
     HostSpot,
-    Layout,
-    Links,
+    SubnetDragonflyPlusShape,
+    SubnetFatTreeShape,
+    SubnetLayout,
+    SubnetLinks,
+    SubnetTorusShape,
+    SubnetWire,
     SwitchSpot,
-    TorusShape,
-    Wire,
     dragonfly_plus,
     fat_tree,
     torus,
@@ -39,7 +39,7 @@ GLOBAL_LINKS = "links between groups"
 SWITCH_LINKS = "links between switches"
 
 
-def layout_of(loaded: LoadedSubnet) -> Layout:
+def layout_of(loaded: LoadedSubnet) -> SubnetLayout:
     """Return the layout of an intent, hosts that are named after those of the shape.
 
     Raises:
@@ -58,10 +58,10 @@ def layout_of(loaded: LoadedSubnet) -> Layout:
         wires += _named_host(loaded, name, choice, known, problems)
     if problems:
         raise InputError(problems)
-    return Layout(made.switches, tuple(hosts), tuple(wires))
+    return SubnetLayout(made.switches, tuple(hosts), tuple(wires))
 
 
-def _of_shape(loaded: LoadedSubnet) -> Layout:
+def _of_shape(loaded: LoadedSubnet) -> SubnetLayout:
     shape = loaded.intent.topology.shape
     if isinstance(shape, FatTree):
         return _fat_tree(loaded, shape)
@@ -70,10 +70,10 @@ def _of_shape(loaded: LoadedSubnet) -> Layout:
     return _torus(loaded, shape) if isinstance(shape, SubnetTorus) else _listed(loaded)
 
 
-def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> Layout:
+def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> SubnetLayout:
     at = loaded.origin("topology", "fat_tree")
     return fat_tree(
-        FatTreeShape(
+        SubnetFatTreeShape(
             pods=shape.pods,
             leaves=shape.leaves,
             spines=shape.spines,
@@ -81,44 +81,44 @@ def _fat_tree(loaded: LoadedSubnet, shape: FatTree) -> Layout:
             planes=shape.planes,
             rails=shape.rails,
             hosts_per_leaf=shape.hosts_per_leaf,
-            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
-            uplinks=Links(*shape.uplinks, UPLINKS, at.at("uplinks")),
-            core_links=shape.core_links and Links(*shape.core_links, CORE_LINKS, at.at("core_links")),
+            host_links=SubnetLinks(*shape.host_links, HOSTS, at.at("host_links")),
+            uplinks=SubnetLinks(*shape.uplinks, UPLINKS, at.at("uplinks")),
+            core_links=shape.core_links and SubnetLinks(*shape.core_links, CORE_LINKS, at.at("core_links")),
             origin=at,
         )
     )
 
 
-def _dragonfly_plus(loaded: LoadedSubnet, shape: SubnetDragonflyPlus) -> Layout:
+def _dragonfly_plus(loaded: LoadedSubnet, shape: SubnetDragonflyPlus) -> SubnetLayout:
     at = loaded.origin("topology", "dragonfly_plus")
     return dragonfly_plus(
-        DragonflyPlusShape(
+        SubnetDragonflyPlusShape(
             groups=shape.groups,
             leaves=shape.leaves,
             spines=shape.spines,
             hosts_per_leaf=shape.hosts_per_leaf,
-            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
-            uplinks=Links(*shape.uplinks, UPLINKS, at.at("uplinks")),
-            global_links=Links(*shape.global_links, GLOBAL_LINKS, at.at("global_links")),
+            host_links=SubnetLinks(*shape.host_links, HOSTS, at.at("host_links")),
+            uplinks=SubnetLinks(*shape.uplinks, UPLINKS, at.at("uplinks")),
+            global_links=SubnetLinks(*shape.global_links, GLOBAL_LINKS, at.at("global_links")),
             origin=at,
         )
     )
 
 
-def _torus(loaded: LoadedSubnet, shape: SubnetTorus) -> Layout:
+def _torus(loaded: LoadedSubnet, shape: SubnetTorus) -> SubnetLayout:
     at = loaded.origin("topology", "torus")
     return torus(
-        TorusShape(
+        SubnetTorusShape(
             sides=shape.sides,
-            links=Links(*shape.links, SWITCH_LINKS, at.at("links")),
+            links=SubnetLinks(*shape.links, SWITCH_LINKS, at.at("links")),
             hosts_per_switch=shape.hosts_per_switch,
-            host_links=Links(*shape.host_links, HOSTS, at.at("host_links")),
+            host_links=SubnetLinks(*shape.host_links, HOSTS, at.at("host_links")),
             origin=at,
         )
     )
 
 
-def _listed(loaded: LoadedSubnet) -> Layout:
+def _listed(loaded: LoadedSubnet) -> SubnetLayout:
     declared = loaded.intent.topology.switches or {}
     switches = tuple(
         SwitchSpot(name, choice.role, loaded.origin("topology", "switches", name))
@@ -126,7 +126,7 @@ def _listed(loaded: LoadedSubnet) -> Layout:
     )
     problems: list[Problem] = []
     taken: set[tuple[str, int]] = set()
-    wires: list[Wire] = []
+    wires: list[SubnetWire] = []
     for index, link in enumerate(loaded.intent.topology.links):
         at = loaded.origin("topology", "links", index)
         try:
@@ -135,12 +135,12 @@ def _listed(loaded: LoadedSubnet) -> Layout:
             problems.append(loaded.problem(at, error.message()))
     if problems:
         raise InputError(problems)
-    return Layout(switches, (), tuple(wires))
+    return SubnetLayout(switches, (), tuple(wires))
 
 
 def _bundle(
     link: SwitchLink, at: Origin, known: Mapping[str, object], taken: set[tuple[str, int]]
-) -> Iterator[Wire]:
+) -> Iterator[SubnetWire]:
     """Return the links of a bundle between two switches that are listed; raises PydanticCustomError."""
     ends = [split_end(link.a), split_end(link.b)]
     for name, port in ends:
@@ -155,13 +155,13 @@ def _bundle(
     (a, a_port), (b, b_port) = ends
     if a == b:
         raise refused(f"both ends are {a}: a switch is not linked to itself")
-    wire = Wire(a, b, link.links[1], SWITCH_LINKS, at, a_port=a_port, b_port=b_port)
+    wire = SubnetWire(a, b, link.links[1], SWITCH_LINKS, at, a_port=a_port, b_port=b_port)
     return (wire for _ in range(link.links[0]))
 
 
 def _named_host(
     loaded: LoadedSubnet, name: str, choice: HostChoice, known: dict[str, None], problems: list[Problem]
-) -> Iterator[Wire]:
+) -> Iterator[SubnetWire]:
     """Yield the links of a host that is named, which go to its switches in turn."""
     count, rate = choice.links
     path = ("topology", "hosts", name)
@@ -172,4 +172,4 @@ def _named_host(
     )
     origin = loaded.origin(*path, "links")
     for rail in range(0 if missing else count):
-        yield Wire(choice.at[rail % len(choice.at)], name, rate, HOSTS, origin, rail=rail)
+        yield SubnetWire(choice.at[rail % len(choice.at)], name, rate, HOSTS, origin, rail=rail)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.opensm import levels
-from lossless.analysis.opensm.check import judge, seat_of, write_files
+from lossless.analysis.opensm import service_levels
+from lossless.analysis.opensm.check import check_with_opensm, seat_of, write_files
 from lossless.analysis.opensm.dumps import places_in, routes_in
-from lossless.analysis.opensm.levels import asked_lanes
-from lossless.analysis.opensm.netfile import simulation_of
+from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live
+from lossless.analysis.opensm.service_levels import asked_lanes
 from lossless.analysis.routing.infiniband.torus import torus_levels
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from tests.analysis.opensm.test_routes import files_for, graph_of
@@ -28,7 +28,7 @@ def test_levels_that_opensm_answers_for_torus_2qos_are_the_datelines_that_a_path
     subnet = with_derived_guids(torus((5, 3), 2, "torus-2QoS", qos="TRUE"))
     graph, files = graph_of(subnet), files_for(subnet)
     configuration = write_files(tmp_path, files, files["opensm.conf"])
-    with live(tools, simulation_of(subnet), configuration, tmp_path, seat_of(subnet)) as up:
+    with live(tools, ibsim_fabric(subnet), configuration, tmp_path, seat_of(subnet)) as up:
         routes = routes_in(up.text("opensm-lfts.dump"), graph, subnet)
         places = places_in(up.text("opensm-torus.dump"), graph)
         asked = asked_lanes(up, graph, routes, subnet, seat_of(subnet), 15)
@@ -48,9 +48,9 @@ def test_levels_that_opensm_answers_for_torus_2qos_are_the_datelines_that_a_path
 def test_too_many_paths_to_ask_for_leave_the_verdict_open(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(levels, "MOST_PATHS", 10)
+    monkeypatch.setattr(service_levels, "MOST_PATHS", 10)
     subnet = torus((5, 5), 1, "dfsssp", qos="TRUE")
-    found = judge(tools, subnet, files_for(subnet))
+    found = check_with_opensm(tools, subnet, files_for(subnet))
     assert found.credits.state == "unproven"
     assert "which VL each path uses is not known" in found.credits.why
 
@@ -61,7 +61,7 @@ def test_lanes_that_are_folded_onto_each_other_close_the_circle_although_opensm_
     engine: str, code: str, state: str, tools: Tools
 ) -> None:
     subnet = torus((5, 5), 1, engine, qos="TRUE", max_op_vls=code)
-    found = judge(tools, subnet, files_for(subnet))
+    found = check_with_opensm(tools, subnet, files_for(subnet))
     assert found.credits.state == state
     said = [complaint for complaint in found.complaints if not complaint.startswith("credit loop")]
     assert said == []

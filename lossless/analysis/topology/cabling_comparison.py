@@ -1,8 +1,8 @@
 """Cables as declared against cables as found: which are there, which are not, and which are in each other's place.
 
 A declared cable and one that was found are the same where they have the same ends. Of what is left, those that have
-an end in common hang together: two cables that were swapped are four, each of which has an end of the next. What
-hangs together is one cause and is told once. A port of a host that the intent does not name is any port of it.
+an end in common are connected: two cables that were swapped are four, each of which has an end of the next. What is
+connected is one cause and is reported once. A port of a host that the intent does not name is any port of it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cabling import CableEnd, FoundCable, PlannedCable, Told
 
 
-class Pair(NamedTuple):
+class CablePair(NamedTuple):
     """A declared cable that was found where it should be."""
 
     planned: PlannedCable
     found: FoundCable
 
 
-class Tangle(NamedTuple):
+class Miscabling(NamedTuple):
     """Declared cables and found ones that are in each other's place.
 
     ``closed``: they have the same ends, so that only who is joined to whom is wrong.
@@ -35,52 +35,52 @@ class Tangle(NamedTuple):
     closed: bool
 
 
-class Renamed(NamedTuple):
+class DeviceRename(NamedTuple):
     """A device that files call ``called`` where the shape of an intent has made up the name ``derived``."""
 
     derived: str
     called: str
 
 
-class Comparison(NamedTuple):
-    """What comes of comparing. ``missing`` would have been told of, ``unseen`` are declared and out of reach.
+class CablingComparison(NamedTuple):
+    """The result. ``missing`` would have been in the files, ``unseen`` are declared and out of their reach.
 
     ``strange`` were found at declared devices and nothing is declared at either end.
     """
 
-    pairs: tuple[Pair, ...]
-    tangles: tuple[Tangle, ...]
+    pairs: tuple[CablePair, ...]
+    tangles: tuple[Miscabling, ...]
     missing: tuple[PlannedCable, ...]
     strange: tuple[FoundCable, ...]
     unseen: tuple[PlannedCable, ...]
-    renamed: tuple[Renamed, ...]
+    renamed: tuple[DeviceRename, ...]
     told: Told
 
 
-def compare(planned: Sequence[PlannedCable], told: Told) -> Comparison:
-    """Compare declared cables with those that files tell of."""
+def cabling_comparison(planned: Sequence[PlannedCable], told: Told) -> CablingComparison:
+    """Compare declared cables with those in the files."""
     renamed = tuple(_renamed(planned, told.cables))
-    called = {one.called: one.derived for one in renamed}
-    cables = [_called(cable, called) for cable in told.cables]
+    derived_of = {rename.called: rename.derived for rename in renamed}
+    cables = [_called(cable, derived_of) for cable in told.cables]
     told = told._replace(
-        listed=frozenset(called.get(name, name) for name in told.listed),
-        heard=frozenset(called.get(name, name) for name in told.heard),
+        listed=frozenset(derived_of.get(name, name) for name in told.listed),
+        heard=frozenset(derived_of.get(name, name) for name in told.heard),
     )
     pairs, rest, left = _paired(planned, cables)
-    tangled = [_tangle(rest, left, members) for members in _Knots(rest, left).members()]
-    alone = [one.planned[0] for one in tangled if not one.found]
-    return Comparison(
+    groups = [_miscabling(rest, left, members) for members in _ConnectedCables(rest, left).members()]
+    alone = [group.planned[0] for group in groups if not group.found]
+    return CablingComparison(
         pairs=tuple(pairs),
-        tangles=tuple(one for one in tangled if one.found and one.planned),
+        tangles=tuple(group for group in groups if group.found and group.planned),
         missing=tuple(cable for cable in alone if told.reaches(cable)),
-        strange=tuple(one.found[0] for one in tangled if not one.planned),
+        strange=tuple(group.found[0] for group in groups if not group.planned),
         unseen=tuple(cable for cable in alone if not told.reaches(cable)),
         renamed=renamed,
         told=told,
     )
 
 
-def _renamed(planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> Iterator[Renamed]:
+def _renamed(planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> Iterator[DeviceRename]:
     """Yield devices that files call otherwise: each stands wherever one of a made-up name should, and nowhere else."""
     declared = {end.device for cable in planned for end in (cable.a, cable.b)}
     at = {cable.a: cable for cable in planned}
@@ -99,7 +99,7 @@ def _renamed(planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> I
     for called, names in stands_for.items():
         derived = next(iter(names))
         if len(names) == 1 and derived is not None and taken[derived] == 1:
-            yield Renamed(derived, called)
+            yield DeviceRename(derived, called)
 
 
 def _called(cable: FoundCable, called: dict[str, str]) -> FoundCable:
@@ -109,41 +109,41 @@ def _called(cable: FoundCable, called: dict[str, str]) -> FoundCable:
 
 def _paired(
     planned: Sequence[PlannedCable], cables: Sequence[FoundCable]
-) -> tuple[list[Pair], list[PlannedCable], list[FoundCable]]:
+) -> tuple[list[CablePair], list[PlannedCable], list[FoundCable]]:
     """Return the cables that are where they should be, and what is left of both."""
     at = _by_end(planned)
     pairs: dict[PlannedCable, FoundCable] = {}
     left = []
     for cable in cables:
-        should = next((one for end in (cable.a, cable.b) if (one := at.get(end)) is not None), None)
+        should = next((known for end in (cable.a, cable.b) if (known := at.get(end)) is not None), None)
         if should is not None and should not in pairs and _same(should, cable):
             pairs[should] = cable
         else:
             left.append(cable)
-    rest = [one for one in planned if one not in pairs]
-    return [Pair(*both) for both in pairs.items()], rest, left
+    rest = [cable for cable in planned if cable not in pairs]
+    return [CablePair(*both) for both in pairs.items()], rest, left
 
 
 def _by_end(planned: Iterable[PlannedCable]) -> dict[CableEnd, PlannedCable]:
     return {end: cable for cable in planned for end in (cable.b, cable.a) if end.port is not None}
 
 
-def _same(planned: PlannedCable, found: FoundCable) -> bool:
+def _same(planned: PlannedCable, cable: FoundCable) -> bool:
     return any(
         _fits(planned.a, near) and _fits(planned.b, far)
-        for near, far in ((found.a, found.b), (found.b, found.a))
+        for near, far in ((cable.a, cable.b), (cable.b, cable.a))
     )
 
 
-def _fits(planned: CableEnd, found: CableEnd) -> bool:
+def _fits(planned: CableEnd, end: CableEnd) -> bool:
     """Return whether an end may be the declared one: where a port is not known, it may."""
-    return planned.device == found.device and (
-        planned.port is None or found.port is None or planned.port == found.port
+    return planned.device == end.device and (
+        planned.port is None or end.port is None or planned.port == end.port
     )
 
 
-class _Knots:
-    """What hangs together: declared cables by their numbers, and found ones by theirs behind those."""
+class _ConnectedCables:
+    """Which cables are connected: declared cables by their numbers, and found ones by theirs behind those."""
 
     def __init__(self, planned: Sequence[PlannedCable], found: Sequence[FoundCable]) -> None:
         self._planned, self._found = planned, found
@@ -160,7 +160,7 @@ class _Knots:
             self._join_at(wanted[device], there[device])
 
     def members(self) -> Iterator[list[int]]:
-        """Yield the numbers of what hangs together."""
+        """Yield the numbers of the cables that are connected."""
         groups: dict[int, list[int]] = {}
         for number in range(len(self._root)):
             groups.setdefault(self._top(number), []).append(number)
@@ -173,39 +173,42 @@ class _Knots:
         """
         for swapped in (True, False):
             for cable in list(there):
-                fit = next((one for one in wanted if not swapped or self._is_swap(one, cable)), None)
+                fit = next(
+                    (candidate for candidate in wanted if not swapped or self._is_swap(candidate, cable)),
+                    None,
+                )
                 if fit is not None:
                     wanted.remove(fit)
                     there.remove(cable)
                     self._join(fit, len(self._planned) + cable)
 
     def _wanted(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        nameless: dict[str, list[int]] = {}
         for number, cable in enumerate(self._planned):
             if cable.b.port is None:
-                found.setdefault(cable.b.device, []).append(number)
-        return found
+                nameless.setdefault(cable.b.device, []).append(number)
+        return nameless
 
     def _there(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        undeclared: dict[str, list[int]] = {}
         for number, cable in enumerate(self._found):
             for end in (cable.a, cable.b):
                 if end.device in self._nameless and end not in self._at:
-                    found.setdefault(end.device, []).append(number)
-        return found
+                    undeclared.setdefault(end.device, []).append(number)
+        return undeclared
 
     def _is_swap(self, planned: int, cable: int) -> bool:
         """Return whether a cable is in the place of one that is in its own."""
-        wanted, found = self._planned[planned], self._found[cable]
-        near = found.a if found.b.device == wanted.b.device else found.b
+        wanted, cable_found = self._planned[planned], self._found[cable]
+        near = cable_found.a if cable_found.b.device == wanted.b.device else cable_found.b
         instead, other = self._at.get(near), self._found_at.get(wanted.a)
         if instead is None or other is None:
             return False
         ends = {end.device for end in (self._found[other].a, self._found[other].b)}
         return self._planned[instead].b.device in ends
 
-    def _join(self, one: int, other: int) -> None:
-        self._root[self._top(one)] = self._top(other)
+    def _join(self, member: int, other: int) -> None:
+        self._root[self._top(member)] = self._top(other)
 
     def _top(self, number: int) -> int:
         while self._root[number] != number:
@@ -214,11 +217,13 @@ class _Knots:
         return number
 
 
-def _tangle(rest: Sequence[PlannedCable], left: Sequence[FoundCable], members: Sequence[int]) -> Tangle:
+def _miscabling(
+    rest: Sequence[PlannedCable], left: Sequence[FoundCable], members: Sequence[int]
+) -> Miscabling:
     planned = tuple(rest[number] for number in members if number < len(rest))
     found = tuple(left[number - len(rest)] for number in members if number >= len(rest))
     closed = len(planned) == len(found) and _devices(planned) == _devices(found)
-    return Tangle(planned, found, closed)
+    return Miscabling(planned, found, closed)
 
 
 def _devices(cables: Iterable[PlannedCable | FoundCable]) -> list[str]:

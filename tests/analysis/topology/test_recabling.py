@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from lossless.analysis.topology.moves import Cabling, Moves, Wire, moves
-from lossless.analysis.topology.shapes import Node, Role
+from lossless.analysis.topology.recabling import DeclaredCable, DeclaredCabling, RecablingPlan, recabling_plan
+from lossless.analysis.topology.shapes import PlanNode, Role
 from lossless.ground.basics.findings import Origin
 
 AT = Origin("fabric.yaml", ("topology",))
 G = 10**9
 
 
-def node(name: str, role: Role = "leaf", *place: int) -> Node:
-    return Node(name, role, None, AT, place=place)
+def node(name: str, role: Role = "leaf", *place: int) -> PlanNode:
+    return PlanNode(name, role, None, AT, place=place)
 
 
-def wire(a: str, b: str, speed: int = 400, cable_m: int = 3) -> Wire:
+def wire(a: str, b: str, speed: int = 400, cable_m: int = 3) -> DeclaredCable:
     (a, a_port), (b, b_port) = (end.split(":") for end in (a, b))
-    return Wire(a, a_port, b, b_port, speed * G, cable_m, "uplinks")
+    return DeclaredCable(a, a_port, b, b_port, speed * G, cable_m, "uplinks")
 
 
-def between(old: list[Wire], new: list[Wire]) -> Moves:
+def between(old: list[DeclaredCable], new: list[DeclaredCable]) -> RecablingPlan:
     """Return what becomes of the cables between a leaf and a spine."""
     nodes = (node("leaf1"), node("spine1", "spine"))
-    return moves(Cabling(None, nodes, tuple(old)), Cabling(None, nodes, tuple(new)))
+    return recabling_plan(DeclaredCabling(None, nodes, tuple(old)), DeclaredCabling(None, nodes, tuple(new)))
 
 
-def ports(found: Moves) -> list[tuple[object, object]]:
+def ports(found: RecablingPlan) -> list[tuple[object, object]]:
     return [(old.ports, new.ports) for old, new in found.moved]
 
 
@@ -58,25 +58,29 @@ def test_another_speed_or_length_at_the_same_ports_is_a_change() -> None:
 
 
 def test_a_new_device_that_takes_the_name_of_one_that_stands_is_not_that_one() -> None:
-    old = Cabling(("x",), (node("leaf1", "leaf", 0), node("host1", "host", 0)), (wire("leaf1:1", "host1:1"),))
-    new = Cabling(
+    old = DeclaredCabling(
+        ("x",), (node("leaf1", "leaf", 0), node("host1", "host", 0)), (wire("leaf1:1", "host1:1"),)
+    )
+    new = DeclaredCabling(
         ("x",),
         (node("leaf1", "leaf", 0), node("host2", "host", 0), node("host1", "host", 1)),
         (wire("leaf1:1", "host2:1"), wire("leaf1:2", "host1:1")),
     )
-    found = moves(old, new)
+    found = recabling_plan(old, new)
     assert [(was.name, name) for was, name in found.renamed] == [("host1", "host2")]
     assert [one.name for one in found.added] == ["host1"]
     assert (found.kept, [w.b for w in found.added_wires]) == (1, ["host1"])
 
 
 def test_places_of_another_frame_mean_nothing_and_names_count() -> None:
-    old = Cabling(("x", 1), (node("spine1", "spine", 0, 0), node("spine2", "spine", 0, 1)), ())
-    new = Cabling(("x", 2), (node("spine1", "spine", 0, 0), node("spine2", "spine", 1, 0)), ())
-    assert moves(old, new).stays
-    assert moves(Cabling(None, old.nodes, ()), new).stays
+    old = DeclaredCabling(("x", 1), (node("spine1", "spine", 0, 0), node("spine2", "spine", 0, 1)), ())
+    new = DeclaredCabling(("x", 2), (node("spine1", "spine", 0, 0), node("spine2", "spine", 1, 0)), ())
+    assert recabling_plan(old, new).stays
+    assert recabling_plan(DeclaredCabling(None, old.nodes, ()), new).stays
 
 
 def test_a_leaf_is_not_the_spine_that_was_called_so() -> None:
-    found = moves(Cabling(None, (node("a"),), ()), Cabling(None, (node("a", "spine"),), ()))
+    found = recabling_plan(
+        DeclaredCabling(None, (node("a"),), ()), DeclaredCabling(None, (node("a", "spine"),), ())
+    )
     assert ([n.role for n in found.removed], [n.role for n in found.added]) == (["leaf"], ["spine"])

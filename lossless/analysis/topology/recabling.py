@@ -1,4 +1,4 @@
-"""What becomes of a fabric that stands when it is declared anew: what is called otherwise, and which cables move.
+"""What becomes of the current fabric when it is declared anew: which devices are renamed, and which cables move.
 
 A device of a shape is the one at the same place of it, whatever its name; where places cannot be compared it is the one
 of the same name. Of the cables between the same two devices those at the same two ports stay, then each is the one that
@@ -14,14 +14,14 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from lossless.analysis.topology.shapes import LinkTier, Node
+    from lossless.analysis.topology.shapes import LinkTier, PlanNode
     from lossless.ground.basics.findings import Json
 
     Ends = tuple[str, str]
     """Two devices by their names, in the order of these."""
 
 
-class Wire(NamedTuple):
+class DeclaredCable(NamedTuple):
     """One cable between two devices; a port is None where it is that of a device which is configured elsewhere."""
 
     a: str
@@ -37,43 +37,43 @@ class Wire(NamedTuple):
         """The ports of both ends."""
         return self.a_port, self.b_port
 
-    def turned(self) -> Wire:
+    def turned(self) -> DeclaredCable:
         """Return it with its ends changed round."""
         return self._replace(a=self.b, a_port=self.b_port, b=self.a, b_port=self.a_port)
 
 
-class Cabling(NamedTuple):
+class DeclaredCabling(NamedTuple):
     """Devices and cables of a fabric; ``frame`` is what their places mean, None where they are listed and have none.
 
-    Two shapes of one kind whose switches are parted alike have one frame: the same place is the same device.
+    Two shapes of one kind whose switches are grouped in the same way have one frame: the same place is the same device.
     """
 
     frame: tuple[str | int, ...] | None
-    nodes: tuple[Node, ...]
-    wires: tuple[Wire, ...]
+    nodes: tuple[PlanNode, ...]
+    wires: tuple[DeclaredCable, ...]
 
 
-class Moves(NamedTuple):
-    """What a fabric is to be, against what stands.
+class RecablingPlan(NamedTuple):
+    """What a fabric is to be, against the current one.
 
-    ``same`` are the devices that stand, by what they are to be called; ``pairs`` the cables that stand, each as it
-    stands and as it is to be, under the names that stand. What is added goes by the names to be.
+    ``same`` are the current devices that stay, by their new names; ``pairs`` the current cables that stay, each as it
+    is and as it is to be, under the current names. What is added goes by the new names.
     """
 
-    same: dict[str, Node]
-    added: tuple[Node, ...]
-    removed: tuple[Node, ...]
-    pairs: tuple[tuple[Wire, Wire], ...]
-    added_wires: tuple[Wire, ...]
-    removed_wires: tuple[Wire, ...]
+    same: dict[str, PlanNode]
+    added: tuple[PlanNode, ...]
+    removed: tuple[PlanNode, ...]
+    pairs: tuple[tuple[DeclaredCable, DeclaredCable], ...]
+    added_wires: tuple[DeclaredCable, ...]
+    removed_wires: tuple[DeclaredCable, ...]
 
     @property
-    def moved(self) -> tuple[tuple[Wire, Wire], ...]:
-        """Cables that stand and get another port."""
+    def moved(self) -> tuple[tuple[DeclaredCable, DeclaredCable], ...]:
+        """Cables that stay and get another port."""
         return tuple(pair for pair in self.pairs if pair[0].ports != pair[1].ports)
 
     @property
-    def changed(self) -> tuple[tuple[Wire, Wire], ...]:
+    def changed(self) -> tuple[tuple[DeclaredCable, DeclaredCable], ...]:
         """Cables that stay at their ports and get another speed or length."""
         return tuple(pair for pair in self.pairs if pair[0].ports == pair[1].ports and pair[0] != pair[1])
 
@@ -83,13 +83,13 @@ class Moves(NamedTuple):
         return sum(old == new for old, new in self.pairs)
 
     @property
-    def renamed(self) -> Iterator[tuple[Node, str]]:
-        """Devices that stand, and what they are to be called instead."""
+    def renamed(self) -> Iterator[tuple[PlanNode, str]]:
+        """Devices that stay, and their new names."""
         return ((node, name) for name, node in self.same.items() if node.name != name)
 
     @property
     def stays(self) -> bool:
-        """Whether all that stands stays as it is; what is added is no matter."""
+        """Whether everything current stays as it is, whatever is added."""
         gone = self.removed or self.moved or self.changed or self.removed_wires
         return not gone and next(self.renamed, None) is None
 
@@ -115,23 +115,23 @@ class Moves(NamedTuple):
         }
 
 
-def moves(before: Cabling, after: Cabling) -> Moves:
-    """Return what becomes of a fabric that stands."""
+def recabling_plan(before: DeclaredCabling, after: DeclaredCabling) -> RecablingPlan:
+    """Return what becomes of the current fabric."""
     same = _same_devices(before, after)
     facing: dict[Ends, str] = {}
     standing = _by_ends(before.wires, str, facing)
-    # A device that is added may be called as one that stands was.
+    # An added device may have the name of a current one.
     to_be = _by_ends(after.wires, lambda name: same[name].name if name in same else f"+{name}", facing)
-    pairs: list[tuple[Wire, Wire]] = []
-    gone: list[Wire] = []
-    more: list[Wire] = []
+    pairs: list[tuple[DeclaredCable, DeclaredCable]] = []
+    gone: list[DeclaredCable] = []
+    more: list[DeclaredCable] = []
     for ends in {**standing, **to_be}:
-        found, left, new = _paired(standing.get(ends, []), to_be.get(ends, []))
-        pairs += ((old, _under(old, wire)) for old, wire in found)
+        same_ends, left, new = _paired(standing.get(ends, []), to_be.get(ends, []))
+        pairs += ((old, _under(old, wire)) for old, wire in same_ends)
         gone += left
         more += new
     stood = {node.name for node in same.values()}
-    return Moves(
+    return RecablingPlan(
         same,
         tuple(node for node in after.nodes if node.name not in same),
         tuple(node for node in before.nodes if node.name not in stood),
@@ -141,8 +141,8 @@ def moves(before: Cabling, after: Cabling) -> Moves:
     )
 
 
-def _same_devices(before: Cabling, after: Cabling) -> dict[str, Node]:
-    """Return the devices that stand, by what they are to be called."""
+def _same_devices(before: DeclaredCabling, after: DeclaredCabling) -> dict[str, PlanNode]:
+    """Return the current devices that stay, by their new names."""
     by_place = before.frame is not None and before.frame == after.frame
     stand = {(node.role, node.place if by_place else node.name): node for node in before.nodes}
     to_be = {(node.role, node.place if by_place else node.name): node for node in after.nodes}
@@ -150,50 +150,52 @@ def _same_devices(before: Cabling, after: Cabling) -> dict[str, Node]:
 
 
 def _by_ends(
-    wires: Iterable[Wire], called: Callable[[str], str], facing: dict[Ends, str]
-) -> dict[Ends, list[Wire]]:
+    wires: Iterable[DeclaredCable], called: Callable[[str], str], facing: dict[Ends, str]
+) -> dict[Ends, list[DeclaredCable]]:
     """Return wires by the two devices; all of two devices face as the first one that is seen of them."""
-    found: dict[Ends, list[Wire]] = {}
+    by_ends: dict[Ends, list[DeclaredCable]] = {}
     for wire in wires:
         a, b = called(wire.a), called(wire.b)
         ends = (a, b) if a < b else (b, a)
-        found.setdefault(ends, []).append(wire if facing.setdefault(ends, a) == a else wire.turned())
-    return found
+        by_ends.setdefault(ends, []).append(wire if facing.setdefault(ends, a) == a else wire.turned())
+    return by_ends
 
 
-def _paired(old: list[Wire], new: list[Wire]) -> tuple[list[tuple[Wire, Wire]], list[Wire], list[Wire]]:
+def _paired(
+    old: list[DeclaredCable], new: list[DeclaredCable]
+) -> tuple[list[tuple[DeclaredCable, DeclaredCable]], list[DeclaredCable], list[DeclaredCable]]:
     """Return which wire becomes which, and those of both sides that are left over."""
-    pairs: list[tuple[Wire, Wire]] = []
-    one_end: list[Callable[[Wire], object]] = [lambda wire: wire.a_port, lambda wire: wire.b_port]
+    pairs: list[tuple[DeclaredCable, DeclaredCable]] = []
+    one_end: list[Callable[[DeclaredCable], object]] = [lambda wire: wire.a_port, lambda wire: wire.b_port]
     # The end that more of them share first: where all have moved at one side, the other tells which is which.
     one_end.sort(key=lambda port: -len(set(map(port, old)) & set(map(port, new))))
-    in_turn: list[Callable[[Wire], object]] = [lambda wire: wire.ports, *one_end, lambda _: None]
-    for alike in in_turn:
-        waiting: dict[object, list[Wire]] = {}
+    in_turn: list[Callable[[DeclaredCable], object]] = [lambda wire: wire.ports, *one_end, lambda _: None]
+    for key_of in in_turn:
+        waiting: dict[object, list[DeclaredCable]] = {}
         for wire in new:
-            waiting.setdefault(alike(wire), []).append(wire)
+            waiting.setdefault(key_of(wire), []).append(wire)
         left = []
         for wire in old:
-            if found := waiting.get(alike(wire)):
-                pairs.append((wire, found.pop(0)))
+            if candidates := waiting.get(key_of(wire)):
+                pairs.append((wire, candidates.pop(0)))
             else:
                 left.append(wire)
         old, new = left, [wire for wires in waiting.values() for wire in wires]
     return pairs, old, new
 
 
-def _under(old: Wire, new: Wire) -> Wire:
-    """Return a wire under the names that stand."""
+def _under(old: DeclaredCable, new: DeclaredCable) -> DeclaredCable:
+    """Return a cable under the current names."""
     return new._replace(a=old.a, b=old.b, tier=old.tier)
 
 
-def _node_data(node: Node) -> dict[str, Json]:
+def _node_data(node: PlanNode) -> dict[str, Json]:
     return {"name": node.name, "role": node.role}
 
 
-def _wire_data(wire: Wire) -> dict[str, Json]:
+def _wire_data(wire: DeclaredCable) -> dict[str, Json]:
     return wire._asdict()
 
 
-def _pair_data(old: Wire, new: Wire) -> dict[str, Json]:
+def _pair_data(old: DeclaredCable, new: DeclaredCable) -> dict[str, Json]:
     return {"was": _wire_data(old), "is": _wire_data(new)}

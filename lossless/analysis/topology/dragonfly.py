@@ -12,14 +12,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.pairs import global_pairs, part
-from lossless.analysis.topology.shapes import Plan, nodes_of, within
+from lossless.analysis.topology.adjacency import global_pairs, part
+from lossless.analysis.topology.shapes import WiringPlan, nodes_of, within
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.topology.shapes import Bundle, LinkKind
+    from lossless.analysis.topology.shapes import LinkBundle, LinkKind
     from lossless.ground.basics.findings import Origin
 
 
@@ -48,7 +48,7 @@ class DragonflyPlusShape(NamedTuple):
     origin: Origin
 
 
-def dragonfly(shape: DragonflyShape, room: DragonflyShape | None = None) -> Plan:
+def dragonfly(shape: DragonflyShape, room: DragonflyShape | None = None) -> WiringPlan:
     """Return the plan of a dragonfly: ``switch1``.. and ``host1``.. through all groups.
 
     ``room`` is the shape that it may grow to, of as many switches in a group: names and ports are those of it.
@@ -59,16 +59,16 @@ def dragonfly(shape: DragonflyShape, room: DragonflyShape | None = None) -> Plan
     return within(_dragonfly(room), {"switch": switches, "host": (*switches, shape.hosts_per_switch)})
 
 
-def _dragonfly(shape: DragonflyShape) -> Plan:
+def _dragonfly(shape: DragonflyShape) -> WiringPlan:
     switches, at = (shape.groups, shape.switches), shape.origin
     nodes = (
         *nodes_of("switch", switches, at.at("switches")),
         *nodes_of("host", (*switches, shape.hosts_per_switch), at.at("hosts_per_switch")),
     )
-    return Plan(nodes, (*_local(shape), *_global("switch", shape.switches, shape)))
+    return WiringPlan(nodes, (*_local(shape), *_global("switch", shape.switches, shape)))
 
 
-def _local(shape: DragonflyShape) -> Iterator[Bundle]:
+def _local(shape: DragonflyShape) -> Iterator[LinkBundle]:
     """Yield the links of hosts, and those between every two switches of a group."""
     for switch in range(shape.groups * shape.switches):
         for host in part(switch, shape.hosts_per_switch):
@@ -78,7 +78,7 @@ def _local(shape: DragonflyShape) -> Iterator[Bundle]:
             yield shape.local_links.between(f"switch{first + 1}", f"switch{second + 1}")
 
 
-def dragonfly_plus(shape: DragonflyPlusShape, room: DragonflyPlusShape | None = None) -> Plan:
+def dragonfly_plus(shape: DragonflyPlusShape, room: DragonflyPlusShape | None = None) -> WiringPlan:
     """Return the plan of a dragonfly+: ``leaf1``.., ``spine1``.. and ``host1``.. through all groups.
 
     ``room`` is the shape that it may grow to, of as many spines in a group: names and ports are those of it.
@@ -90,17 +90,17 @@ def dragonfly_plus(shape: DragonflyPlusShape, room: DragonflyPlusShape | None = 
     return within(_dragonfly_plus(room), sizes)
 
 
-def _dragonfly_plus(shape: DragonflyPlusShape) -> Plan:
+def _dragonfly_plus(shape: DragonflyPlusShape) -> WiringPlan:
     leaves, at = (shape.groups, shape.leaves), shape.origin
     nodes = (
         *nodes_of("leaf", leaves, at.at("leaves")),
         *nodes_of("spine", (shape.groups, shape.spines), at.at("spines")),
         *nodes_of("host", (*leaves, shape.hosts_per_leaf), at.at("hosts_per_leaf")),
     )
-    return Plan(nodes, (*_up(shape), *_global("spine", shape.spines, shape)))
+    return WiringPlan(nodes, (*_up(shape), *_global("spine", shape.spines, shape)))
 
 
-def _up(shape: DragonflyPlusShape) -> Iterator[Bundle]:
+def _up(shape: DragonflyPlusShape) -> Iterator[LinkBundle]:
     """Yield the links of hosts, and those of every leaf to every spine of its group."""
     for leaf in range(shape.groups * shape.leaves):
         for host in part(leaf, shape.hosts_per_leaf):
@@ -109,7 +109,7 @@ def _up(shape: DragonflyPlusShape) -> Iterator[Bundle]:
             yield shape.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
 
 
-def _global(name: str, per_group: int, shape: DragonflyShape | DragonflyPlusShape) -> Iterator[Bundle]:
+def _global(name: str, per_group: int, shape: DragonflyShape | DragonflyPlusShape) -> Iterator[LinkBundle]:
     """Yield the links between groups: parallel ones between the same two switches are one bundle."""
     kind = shape.global_links
     count, speed_bps = kind.links

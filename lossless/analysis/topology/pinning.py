@@ -1,4 +1,4 @@
-"""Names and ports to state, so that a fabric that is declared anew leaves all that stands where it is."""
+"""Names and ports to pin, so that a fabric that is declared anew leaves every device and cable where it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.topology.moves import Cabling, Moves, Wire
+    from lossless.analysis.topology.recabling import DeclaredCable, DeclaredCabling, RecablingPlan
     from lossless.ground.basics.findings import Json
 
     _Ends = tuple[str, str | None, str, str | None]
@@ -20,7 +20,7 @@ ANY = "any"
 """The port of a link that may have any: the next one that is free."""
 
 
-class Kept(NamedTuple):
+class Pins(NamedTuple):
     """Names by those that the shape derives, and ports by ``DEVICE:NEIGHBOR``, as an intent states them."""
 
     names: Mapping[str, str]
@@ -31,31 +31,31 @@ class Kept(NamedTuple):
         return {"names": dict(self.names), "ports": {ends: list(ports) for ends, ports in self.ports.items()}}
 
 
-def kept(after: Cabling, found: Moves, stated: Kept) -> Kept:
-    """Return what to state instead of what is ``stated`` now; ``found`` is what becomes of the fabric with that.
+def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> Pins:
+    """Return what to pin instead of what is ``stated`` now; ``recabling`` is what becomes of the fabric with that.
 
-    At a device of which a port changes all cables that stand are stated: one that is not may have its port taken.
+    At a device of which a port changes all current cables are pinned: one that is not may have its port taken.
     """
-    called = _called(after, found)
+    called = _called(after, recabling)
     derived = {new: old for old, new in stated.names.items()}
     names = {derived.get(name, name): called[name] for name in called}
-    ports = _ports(after, found, called, stated.ports)
-    return Kept({old: new for old, new in names.items() if old != new}, ports)
+    ports = _ports(after, recabling, called, stated.ports)
+    return Pins({old: new for old, new in names.items() if old != new}, ports)
 
 
-def _called(after: Cabling, found: Moves) -> dict[str, str]:
+def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
     """Return the name of each device: as it stands, and what is added as it would be, or else as none is called."""
-    stood = {node.name for node in found.same.values()}
-    fresh = _Fresh(stood, {node.name for node in found.added} - stood)
+    stood = {node.name for node in recabling.same.values()}
+    fresh = _Fresh(stood, {node.name for node in recabling.added} - stood)
     names: dict[str, str] = {}
     for node in after.nodes:
-        old = found.same.get(node.name)
+        old = recabling.same.get(node.name)
         names[node.name] = old.name if old else fresh(node.name) if node.name in stood else node.name
     return names
 
 
 class _Fresh:
-    """Gives names that none has: those of a kind are counted on after the highest number that stands."""
+    """Gives names that are free: those of a kind are counted on after the highest number in use."""
 
     def __init__(self, stood: set[str], besides: set[str]) -> None:
         self._highest: dict[str, int] = {}
@@ -77,10 +77,13 @@ def _split(name: str) -> tuple[str, int]:
 
 
 def _ports(
-    after: Cabling, found: Moves, called: Mapping[str, str], stated: Mapping[str, Sequence[str]]
+    after: DeclaredCabling,
+    recabling: RecablingPlan,
+    called: Mapping[str, str],
+    stated: Mapping[str, Sequence[str]],
 ) -> dict[str, tuple[str, ...]]:
-    touched = {*_ends_that_move(found), *(called[ends.partition(":")[0]] for ends in stated)}
-    stood = {(new.a, new.a_port, new.b, new.b_port): old for old, new in found.pairs}
+    touched = {*_ends_that_move(recabling), *(called[ends.partition(":")[0]] for ends in stated)}
+    stood = {(new.a, new.a_port, new.b, new.b_port): old for old, new in recabling.pairs}
     ports: dict[str, list[str]] = {}
     for wire in after.wires:
         for end in (wire, wire.turned()):
@@ -91,15 +94,15 @@ def _ports(
     return {ends: tuple(given) for ends, given in ports.items() if set(given) != {ANY}}
 
 
-def _ends_that_move(found: Moves) -> Iterator[str]:
-    for old, new in found.moved:
+def _ends_that_move(recabling: RecablingPlan) -> Iterator[str]:
+    for old, new in recabling.moved:
         if old.a_port != new.a_port:
             yield old.a
         if old.b_port != new.b_port:
             yield old.b
 
 
-def _stood(stood: Mapping[_Ends, Wire], wire: Wire) -> str | None:
+def _stood(stood: Mapping[_Ends, DeclaredCable], wire: DeclaredCable) -> str | None:
     """Return the port at which the near end of a cable stands."""
     there = stood.get((wire.a, wire.a_port, wire.b, wire.b_port))
     if there is not None:

@@ -25,7 +25,7 @@ KNOWN_SPEEDS = frozenset({"SDR", "DDR", "QDR", "FDR", "FDR10", "EDR", "HDR", "ND
 _FASTEST = "NDR"
 
 
-class Simulation(NamedTuple):
+class IbsimFabric(NamedTuple):
     """What is simulated: the topology as text, and its size.
 
     ``nodes`` has the name by which ibsim knows each switch and HCA. ``replaced`` are speeds that ibsim does not know,
@@ -46,7 +46,7 @@ class _End(NamedTuple):
     width: str
 
 
-def simulation_of(subnet: Subnet) -> Simulation:
+def ibsim_fabric(subnet: Subnet) -> IbsimFabric:
     """Return the topology of a subnet for ibsim.
 
     Raises:
@@ -67,17 +67,17 @@ def simulation_of(subnet: Subnet) -> Simulation:
     lines = [line for node in switches for line in _switch(node, nodes, ends[node.name])]
     lines += [line for node in hcas for line in _hca(node, nodes, ends[node.name])]
     ports = sum(switch.ports + 1 for switch in switches) + 2 * len(hcas)
-    return Simulation("\n".join(lines), named, nodes, ports, tuple(sorted(replaced)))
+    return IbsimFabric("\n".join(lines), named, nodes, ports, tuple(sorted(replaced)))
 
 
 def _ends(links: Sequence[Link]) -> defaultdict[str, list[_End]]:
-    found: defaultdict[str, list[_End]] = defaultdict(list)
+    ends_of: defaultdict[str, list[_End]] = defaultdict(list)
     for link in links:
         speed = link.rate.generation if link.rate.generation in KNOWN_SPEEDS else _FASTEST
         width = f"{link.rate.lanes}x{speed}"
-        found[link.a].append(_End(link.a_port or 0, link.b, link.b_port or 0, width))
-        found[link.b].append(_End(link.b_port or 0, link.a, link.a_port or 0, width))
-    return found
+        ends_of[link.a].append(_End(link.a_port or 0, link.b, link.b_port or 0, width))
+        ends_of[link.b].append(_End(link.b_port or 0, link.a, link.a_port or 0, width))
+    return ends_of
 
 
 def _switch(switch: Switch, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
