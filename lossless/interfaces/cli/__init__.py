@@ -20,13 +20,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
     walking over modules that live as long as the process, which costs as much as starting Python.
     """
-    from lossless.interfaces.cli.app import run
-
-    if argv is not None:
-        return run(argv)
     import gc
 
-    gc.set_threshold(_GARBAGE_THRESHOLD)
-    code = run(None)
-    gc.freeze()
+    if argv is None:
+        # Before anything else is imported: that alone would set off a dozen collections.
+        gc.set_threshold(_GARBAGE_THRESHOLD)
+    from lossless.interfaces.cli.app import run
+
+    code = run(argv)
+    if argv is None:
+        gc.freeze()
     return code
