@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
     Pair = tuple[str, str]
 
-TIERS = {"leaf": 1, "spine": 2, "super-spine": 3}
-"""How high a switch stands, by its role; hosts are attached to any of them."""
 UNKNOWN_TIER = 0
+"""The tier of switches without one, and of those that stand nobody knows where; hosts are attached to any."""
 
 
 class Wires(NamedTuple):
@@ -61,11 +61,11 @@ def wires_of(fabric: Fabric) -> Wires:
     tiers: list[int] = []
     for switch in fabric.switches:
         if names.setdefault(switch.device, len(names)) == len(tiers):
-            tiers.append(TIERS.get(switch.role or "", UNKNOWN_TIER))
+            tiers.append(int(known_tier(switch.tier) or UNKNOWN_TIER))
     inside = len(names)
     for outside_link in fabric.beyond:
-        if outside_link.role != "host" and names.setdefault(outside_link.far, len(names)) == len(tiers):
-            tiers.append(TIERS.get(outside_link.role, UNKNOWN_TIER))
+        if not outside_link.to_host and names.setdefault(outside_link.far, len(names)) == len(tiers):
+            tiers.append(int(outside_link.tier or UNKNOWN_TIER))
     number = {**names, **{switch.name: names[switch.device] for switch in fabric.switches}}
     attached = [here >= inside for here in names.values()]
     links = [dict[int, int]() for _ in names]
@@ -89,7 +89,7 @@ def _ends(fabric: Fabric) -> Iterator[tuple[Pair, Pair, bool]]:
     for link in fabric.links:
         yield (link.a, link.a_port), (link.b, link.b_port), link.to_host
     for outside_link in fabric.beyond:
-        yield (outside_link.switch, outside_link.port), (outside_link.far, ""), outside_link.role == "host"
+        yield (outside_link.switch, outside_link.port), (outside_link.far, ""), outside_link.to_host
 
 
 def _device(name: str) -> str:

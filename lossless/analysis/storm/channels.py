@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.model import Fabric, Link
-
-RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
-"""Tiers, hosts below all of them."""
 
 
 class StormChannel(NamedTuple):
@@ -30,7 +28,8 @@ class StormChannel(NamedTuple):
 class ChannelGraph(NamedTuple):
     """The channels of a fabric, those into and out of every node, and the tier of each node.
 
-    Hosts have rank 0, switches of a fabric without tiers all 1. The two directions of a link are beside each other.
+    Hosts have rank 0, switches the number of their tier, in a fabric without tiers all that of a leaf. The two
+    directions of a link are beside each other.
     """
 
     channels: tuple[StormChannel, ...]
@@ -75,9 +74,9 @@ def channel_graph(fabric: Fabric) -> ChannelGraph:
             f"{several} has several ASICs, each with a buffer of its own, and its profile does not say what joins "
             "them: which of them fills, and when, cannot be known"
         )
-    ranks = {switch.name: RANKS.get(switch.role or "") for switch in fabric.switches}
-    tiered = None not in ranks.values()
-    rank = {name: known or 1 for name, known in ranks.items()} if tiered else dict.fromkeys(ranks, 1)
+    tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
+    tiered = None not in tiers.values()
+    rank = {name: int(tier or Tier.LEAF) if tiered else int(Tier.LEAF) for name, tier in tiers.items()}
     rank.update({host.name: 0 for host in fabric.hosts})
     channels = [
         direction

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.bisection import Bisection, bisection
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class TierCapacity(NamedTuple):
     """One kind of leaf or spine: bandwidth below and above it, one way, whole and at worst after failures."""
 
-    role: str
+    tier: Tier
     switches: tuple[str, ...]
     down_bps: int
     up_bps: int
@@ -55,7 +56,7 @@ class FabricCapacity(NamedTuple):
         """Return it as plain data, ratios computed."""
         return {
             "failed": {"links": self.links, "switches": self.switches, "out_of_service": list(self.gone)},
-            "tiers": [_tier_data(tier) for tier in self.tiers],
+            "tiers": [_tier_data(line) for line in self.tiers],
             "bisection": None if self.bisection is None else _halves_data(self.bisection),
             "per_gpu": None if self.per_gpu is None else dict(self.per_gpu._asdict()),
         }
@@ -72,7 +73,7 @@ def fabric_capacity(fabric: Fabric) -> FabricCapacity:
 
 def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
     return TierCapacity(
-        capacity.role,
+        capacity.tier,
         capacity.leaves,
         capacity.down_bps,
         capacity.up_bps,
@@ -106,7 +107,7 @@ def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | N
     share = {
         name: min(1.0, c.up_bps / c.down_bps)
         for c in fabric.capacities
-        if c.role == "leaf"
+        if c.tier is Tier.LEAF
         for name in c.leaves
     }
     if not share:
@@ -118,17 +119,17 @@ def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | N
     return int(min(sent.values()) / each)
 
 
-def _tier_data(tier: TierCapacity) -> dict[str, Json]:
-    left = {"links": tier.without_links_bps, "switches": tier.without_switches_bps}
+def _tier_data(line: TierCapacity) -> dict[str, Json]:
+    left = {"links": line.without_links_bps, "switches": line.without_switches_bps}
     return {
-        "role": tier.role,
-        "switches": list(tier.switches),
-        "down_bps": tier.down_bps,
-        "up_bps": tier.up_bps,
-        "ratio": round(ratio(tier.down_bps, tier.up_bps), 3),
+        "role": line.tier.word,
+        "switches": list(line.switches),
+        "down_bps": line.down_bps,
+        "up_bps": line.up_bps,
+        "ratio": round(ratio(line.down_bps, line.up_bps), 3),
         # A ratio over nothing has no number in JSON.
         "after": {
-            what: {"up_bps": bps, "ratio": round(ratio(tier.down_bps, bps), 3) if bps else None}
+            what: {"up_bps": bps, "ratio": round(ratio(line.down_bps, bps), 3) if bps else None}
             for what, bps in left.items()
         },
     }

@@ -8,7 +8,7 @@ from lossless.analysis.topology.shapes import LinkTier
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.ground.basics.findings import Json
@@ -66,10 +66,13 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
     for host in fabric.hosts:
         hosts[host.qos.nic_name] = hosts.get(host.qos.nic_name, 0) + 1
     outside = tuple(node.name for node in plan.nodes if node.outside)
-    return FabricSummary(fabric.name, _switches(fabric.switches), tuple(hosts.items()), outside, _links(plan))
+    role_of = {node.name: node.role for node in plan.nodes}
+    return FabricSummary(
+        fabric.name, _switches(fabric.switches, role_of), tuple(hosts.items()), outside, _links(plan)
+    )
 
 
-def _switches(switches: Iterable[Switch]) -> tuple[SwitchGroup, ...]:
+def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[SwitchGroup, ...]:
     # Switches that are alike share their ports, so each layout is counted once.
     counted: dict[tuple[int, int], tuple[PortCounts, PortCounts, PortCounts]] = {}
     names_of: dict[SwitchGroup, list[str]] = {}
@@ -78,7 +81,7 @@ def _switches(switches: Iterable[Switch]) -> tuple[SwitchGroup, ...]:
         if key not in counted:
             counted[key] = _ports(switch)
         product = switch.profile.name if switch.profile else ""
-        kind = SwitchGroup(switch.role or "", product, str(switch.hwsku_name), (), *counted[key])
+        kind = SwitchGroup(role_of[switch.device], product, str(switch.hwsku_name), (), *counted[key])
         names_of.setdefault(kind, []).append(switch.name)
     return tuple(kind._replace(names=tuple(names)) for kind, names in names_of.items())
 

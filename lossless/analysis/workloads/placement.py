@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.bisection import bisection
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.model.fabric.model import Fabric, Link
-
-_RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
 
 MOST_GPUS = 1 << 20
 """GPUs that are placed one by one: 65,536 hosts with sixteen each."""
@@ -146,18 +145,21 @@ def nic_ports(fabric: Fabric, where: GpuPlacement) -> list[tuple[str, ...]]:
 def _tiers(
     fabric: Fabric, lanes: Sequence[Sequence[str]], hosts: Iterable[str], per_host: int
 ) -> tuple[FabricCut, ...]:
-    ranks = {switch.name: _RANKS.get(switch.role or "", 0) for switch in fabric.switches}
+    tiers = {switch.name: int(known_tier(switch.tier) or 0) for switch in fabric.switches}
     between = [link for link in fabric.links if not link.to_host]
-    cuts = [_below(between, ranks, lanes, rank, name) for rank, name in ((1, "leaf"), (2, "pod"))]
+    cuts = [
+        _below(between, tiers, lanes, Tier.LEAF, "leaf"),
+        _below(between, tiers, lanes, Tier.SPINE, "pod"),
+    ]
     halves = _halves(fabric, hosts, per_host, len(lanes[0]))
-    return (*(tier for tier in cuts if tier is not None), *halves)
+    return (*(cut for cut in cuts if cut is not None), *halves)
 
 
 def _below(
-    between: Sequence[Link], ranks: Mapping[str, int], lanes: Sequence[Sequence[str]], rank: int, name: str
+    between: Sequence[Link], tiers: Mapping[str, int], lanes: Sequence[Sequence[str]], tier: Tier, name: str
 ) -> FabricCut | None:
-    """Return what is joined by switches up to a rank, and what leads up from there; None where all is joined."""
-    joined = {switch: switch for switch in ranks}
+    """Return what is joined by switches up to a tier, and what leads up from there; None where all is joined."""
+    joined = {switch: switch for switch in tiers}
 
     def root(switch: str) -> str:
         while joined[switch] != switch:
@@ -165,12 +167,12 @@ def _below(
         return switch
 
     for link in between:
-        if max(ranks[link.a], ranks[link.b]) <= rank:
+        if max(tiers[link.a], tiers[link.b]) <= tier:
             joined[root(link.a)] = root(link.b)
     out: Counter[str] = Counter()
     for link in between:
-        low, high = sorted((link.a, link.b), key=ranks.__getitem__)
-        if 0 < ranks[low] <= rank < ranks[high]:
+        low, high = sorted((link.a, link.b), key=tiers.__getitem__)
+        if 0 < tiers[low] <= tier < tiers[high]:
             out[root(low)] += link.speed_bps
     leaves = dict.fromkeys(leaf for lane in lanes for leaf in lane)
     numbers = {group: number for number, group in enumerate(dict.fromkeys(map(root, leaves)))}

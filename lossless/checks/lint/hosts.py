@@ -180,7 +180,9 @@ def _summaries(
             for qos, one in attached
         )
         origin = of_host[0].qos.origin
-        yield Summary(name, None, None, origin.file, ends, (), intended=name in declaring, origin=origin)
+        yield Summary(
+            name, None, None, None, origin.file, ends, (), intended=name in declaring, origin=origin
+        )
 
 
 def _alias(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import raw_rows
 from lossless.checks.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
 from lossless.checks.rules.settings import settings_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.watchdog.rows import dead_ms
+from lossless.formats.sonic.device_types import neighbor_types
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.across import LinkEnd, Priorities, Summary
@@ -45,30 +45,25 @@ def summary_of(device: Device) -> Summary:
     lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
     return Summary(
         name=switch.name,
-        role=_role(device),
+        device_type=_type(device),
+        tier=switch.tier,
         hwsku=switch.hwsku_name if isinstance(switch.hwsku_name, str) else None,
         file=device.tables.file,
         ends=tuple(_end(device, port, wire.get(id(port.qos), _SILENT), lossless) for port in switch.ports),
         settings=settings_of(device),
         intended=device.intended is not None,
         origin=device.tables.origin("DEVICE_METADATA"),
-        beyond=_beyond(device),
+        beyond=tuple(neighbor_types(device.tables).items()),
         asn=whole_number(device.metadata.get("bgp_asn", "")),
         bounce=tunnel,
         moved=tunnel is not None and not kept_priorities(device),
     )
 
 
-def _beyond(device: Device) -> tuple[tuple[str, str], ...]:
-    """Return the types of neighbors, by name, as they are written."""
-    rows = raw_rows(device, "DEVICE_NEIGHBOR_METADATA")
-    return tuple((name, kind) for name, row in rows if isinstance(kind := row.get("type"), str))
-
-
-def _role(device: Device) -> str | None:
+def _type(device: Device) -> str | None:
     """Return the type of a device, with its subtype: a DualToR has maps of its own by design."""
-    role, subtype = device.switch.role, device.metadata.get("subtype")
-    return f"{role} {subtype}" if role and subtype else role
+    device_type, subtype = device.switch.device_type, device.metadata.get("subtype")
+    return f"{device_type} {subtype}" if device_type and subtype else device_type
 
 
 def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:

@@ -12,26 +12,15 @@ from typing import TYPE_CHECKING
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.trace.ends import Attachment
     from lossless.model.fabric.model import Port
+    from lossless.model.fabric.tier import Tier
     from lossless.model.fabric.view import View
-
-_RANKS = {
-    "leaf": 1,
-    "spine": 2,
-    "super-spine": 3,
-    "ToRRouter": 1,
-    "BackEndToRRouter": 1,
-    "LeafRouter": 2,
-    "BackEndLeafRouter": 2,
-    "SpineRouter": 3,
-}
-"""How high a role stands. The words of DEVICE_METADATA ``type``: sonic-buildimage
-src/sonic-yang-models/yang-models/sonic-device_metadata.yang @086b03b."""
 
 PortPair = tuple[str, str]
 """The ports of a link: here, and at the other end."""
@@ -79,8 +68,8 @@ def find_route(
     if not pairs:
         raise LosslessError("a packet needs two ends: both name the same port")
     links = _Links(view)
-    for ranks, up_down in ((links.ranks, True), ({}, False)):
-        found = [route for pair in pairs if (route := _route(links, ranks, *pair, via)) is not None]
+    for tiers, up_down in ((links.tiers, True), ({}, False)):
+        found = [route for pair in pairs if (route := _route(links, tiers, *pair, via)) is not None]
         if found:
             return min(found, key=lambda route: len(route.steps))._replace(up_down=up_down)
     raise LosslessError(_no_path(*pairs[0], via))
@@ -90,9 +79,8 @@ class _Links:
     """The links between switches that are not known to be down, or said to be out of service."""
 
     def __init__(self, view: View) -> None:
-        self.ranks = {
-            switch.name: _RANKS[switch.role] for switch in view.fabric.switches if switch.role in _RANKS
-        }
+        tiers = ((switch.name, known_tier(switch.tier)) for switch in view.fabric.switches)
+        self.tiers = {name: tier for name, tier in tiers if tier is not None}
         self.between: dict[str, dict[str, list[PortPair]]] = {}
         stated = view.fabric.failures
         for link in view.fabric.links:
@@ -115,29 +103,29 @@ def _carries(port: Port | None) -> bool:
 
 
 def _route(
-    links: _Links, ranks: Mapping[str, int], source: Attachment, target: Attachment, via: str | None
+    links: _Links, tiers: Mapping[str, Tier], source: Attachment, target: Attachment, via: str | None
 ) -> Route | None:
-    levels = _levels(links, ranks, source.switch, target.switch, via)
+    levels = _levels(links, tiers, source.switch, target.switch, via)
     if levels is None:
         return None
-    switches = _lowest(links, ranks, levels, via)
+    switches = _lowest(links, tiers, levels, via)
     steps = _steps(links, switches, source.port, target.port)
-    direct = levels if via is None else _levels(links, ranks, source.switch, target.switch, None)
+    direct = levels if via is None else _levels(links, tiers, source.switch, target.switch, None)
     detour = direct is not None and len(levels) > len(direct)
     # A path chosen among the shortest is counted among all of them.
     whole, meets = (levels, via) if detour or direct is None else (direct, None)
-    others = tuple(dict.fromkeys(_all_steps(links, ranks, whole, meets, source.port, target.port)))
-    return Route(source, target, steps, _count(links, ranks, whole, meets), others, True, detour)
+    others = tuple(dict.fromkeys(_all_steps(links, tiers, whole, meets, source.port, target.port)))
+    return Route(source, target, steps, _count(links, tiers, whole, meets), others, True, detour)
 
 
 def _levels(
-    links: _Links, ranks: Mapping[str, int], source: str, target: str, via: str | None
+    links: _Links, tiers: Mapping[str, Tier], source: str, target: str, via: str | None
 ) -> list[list[State]] | None:
     """Return, level by level, the states of every shortest path; None where there is no path."""
     start = State(source, down=False, met=via in (None, source))
     levels, seen = [[start]], {start}
     while not any(state.switch == target and state.met for state in levels[-1]):
-        reached = {after for state in levels[-1] for after in _after(links, ranks, state, via)} - seen
+        reached = {after for state in levels[-1] for after in _after(links, tiers, state, via)} - seen
         if not reached:
             return None
         seen |= reached
@@ -145,15 +133,15 @@ def _levels(
     levels[-1] = [state for state in levels[-1] if state.switch == target and state.met]
     for i in range(len(levels) - 2, -1, -1):
         ahead = set(levels[i + 1])
-        levels[i] = [s for s in levels[i] if ahead.intersection(_after(links, ranks, s, via))]
+        levels[i] = [s for s in levels[i] if ahead.intersection(_after(links, tiers, s, via))]
     return levels
 
 
-def _after(links: _Links, ranks: Mapping[str, int], state: State, via: str | None) -> Iterator[State]:
+def _after(links: _Links, tiers: Mapping[str, Tier], state: State, via: str | None) -> Iterator[State]:
     """Yield where a packet can be next: never up again once it went down or across."""
-    here = ranks.get(state.switch)
+    here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
-        there = ranks.get(far)
+        there = tiers.get(far)
         known = here is not None and there is not None
         up = known and there > here  # type: ignore[operator]
         if up and state.down:
@@ -162,12 +150,12 @@ def _after(links: _Links, ranks: Mapping[str, int], state: State, via: str | Non
 
 
 def _lowest(
-    links: _Links, ranks: Mapping[str, int], levels: Sequence[Sequence[State]], via: str | None
+    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[State]], via: str | None
 ) -> list[str]:
     state = levels[0][0]
     switches = [state.switch]
     for level in levels[1:]:
-        ahead = set(level).intersection(_after(links, ranks, state, via))
+        ahead = set(level).intersection(_after(links, tiers, state, via))
         state = min(ahead, key=lambda after: (natural_key(after.switch), after))
         switches.append(state.switch)
     return switches
@@ -183,14 +171,14 @@ def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tup
 
 
 def _count(
-    links: _Links, ranks: Mapping[str, int], levels: Sequence[Sequence[State]], via: str | None
+    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[State]], via: str | None
 ) -> int:
     """Return how many paths there are, parallel links counted each."""
     ways = {levels[0][0]: 1}
     for level in levels[1:]:
         ahead = dict.fromkeys(level, 0)
         for state, number in ways.items():
-            for after in set(_after(links, ranks, state, via)).intersection(ahead):
+            for after in set(_after(links, tiers, state, via)).intersection(ahead):
                 ahead[after] += number * len(links.between[state.switch][after.switch])
         ways = ahead
     return sum(ways.values())
@@ -198,7 +186,7 @@ def _count(
 
 def _all_steps(
     links: _Links,
-    ranks: Mapping[str, int],
+    tiers: Mapping[str, Tier],
     levels: Sequence[Sequence[State]],
     via: str | None,
     first: str,
@@ -209,7 +197,7 @@ def _all_steps(
     for distance, (here, ahead) in enumerate(pairwise(levels)):
         reached: dict[State, set[str]] = {}
         for state in here:
-            for after in set(_after(links, ranks, state, via)).intersection(ahead):
+            for after in set(_after(links, tiers, state, via)).intersection(ahead):
                 for egress, ingress in links.ports(state.switch, after.switch):
                     reached.setdefault(after, set()).add(ingress)
                     here_in = entries.get(state, ())

@@ -1,4 +1,4 @@
-"""What devices do with buffers to the buffer policy of an intent, role by role."""
+"""What devices do with buffers to the buffer policy of an intent, tier by tier."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.importing.model import ImportDevice
     from lossless.model.fabric.model import Port
+    from lossless.model.fabric.tier import Tier
     from lossless.model.hardware.model import Cage
 
 LOSSY_INGRESS = "ingress_lossy_pool"
@@ -24,12 +25,12 @@ _NEVER = -8
 
 
 def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
-    """Return the buffer policy that most devices of each role have."""
+    """Return the buffer policy that most devices of each tier have."""
     notes: list[str] = []
     words = {
-        "model": _by_role(devices, _model, "traditional", notes),
-        "pools": _by_role(devices, _form, "", notes),
-        "unused_ports": _by_role(devices, _unused, "keep", notes),
+        "model": _by_tier(devices, _model, "traditional", notes),
+        "pools": _by_tier(devices, _form, "", notes),
+        "unused_ports": _by_tier(devices, _unused, "keep", notes),
     }
     told = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
     ratio, _ = most(one.oversubscription for one in told)
@@ -38,17 +39,19 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
     return DraftBuffers({k: v for k, v in words.items() if v}, ratio or None, mtu_bytes, small, tuple(notes))
 
 
-def _by_role(
+def _by_tier(
     devices: Sequence[ImportDevice], word_of: Callable[[ImportDevice], str], usual: str, notes: list[str]
-) -> dict[str, str]:
-    """Return what most devices of each role have, without roles that have what is usual."""
-    found: dict[str, str] = {}
-    for role in sorted({device.role for device in devices}):
-        word, vote = most(word_of(device) for device in devices if device.role == role)
+) -> dict[Tier, str]:
+    """Return what most devices of each tier have, without tiers that have what is usual."""
+    found: dict[Tier, str] = {}
+    for tier in sorted({device.tier for device in devices}):
+        word, vote = most(word_of(device) for device in devices if device.tier is tier)
         if word and word != usual:
-            found[role] = word
+            found[tier] = word
         if not vote.unanimous:
-            notes.append(f"buffers: {vote.ayes} of {vote.votes} of role {role} have it so, the others differ")
+            notes.append(
+                f"buffers: {vote.ayes} of {vote.votes} of role {tier.word} have it so, the others differ"
+            )
     return found
 
 

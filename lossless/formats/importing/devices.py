@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.model import ImportDevice
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.roles import ROLES
 from lossless.formats.sonic.to_model.devices import natural_key, read_fabric
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
+from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -67,7 +67,7 @@ def _device(document: Document, find: FindHardware, problems: list[Problem]) -> 
         return None
     return ImportDevice(
         name=name,
-        role=ROLES.get(switch.role or "", ""),
+        tier=known_tier(switch.tier) or Tier.LEAF,
         document=document,
         tables=tables,
         switch=switch,
@@ -139,7 +139,7 @@ def second_priorities(port: Port) -> tuple[int, ...]:
 def is_dual_tor(device: ImportDevice) -> bool:
     """Return whether a leaf tunnels to a peer: it has the maps for that, and ports with second priorities."""
     maps = device.tables.data.get("TC_TO_DSCP_MAP")
-    return device.role == "leaf" and bool(maps) and any(map(second_priorities, device.used.values()))
+    return device.tier is Tier.LEAF and bool(maps) and any(map(second_priorities, device.used.values()))
 
 
 def _is_used(port: Port, tables: Tables) -> bool:

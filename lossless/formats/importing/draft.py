@@ -11,10 +11,11 @@ from lossless.formats.importing.devices import is_dual_tor
 from lossless.formats.importing.links import neighbor_claims, wire
 from lossless.formats.importing.majority import most, said
 from lossless.formats.importing.model import Draft
-from lossless.formats.importing.outside_switches import roles, switches_outside
+from lossless.formats.importing.outside_switches import switches_outside, tiers_of
 from lossless.formats.importing.pfc_tiers import find_tiers
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,11 +39,11 @@ def draft_of(
         InputError: no port of any device carries classes, so that there is nothing to declare.
     """
     wiring = wire(devices, (*claims, *neighbor_claims(devices)))
-    placed = _with_roles(devices, wiring.links)
+    placed = _with_tiers(devices, wiring.links)
     beyond = switches_outside(placed, wiring)
-    role_of = roles(placed, beyond)
-    dual_tors = _dual_tors(placed, role_of, wiring.links)
-    tiers = find_tiers(placed, role_of, wiring.links)
+    tier_of = tiers_of(placed, beyond)
+    dual_tors = _dual_tors(placed, tier_of, wiring.links)
+    tiers = find_tiers(placed, tier_of, wiring.links)
     classes, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
     if not classes:
         raise InputError([_nothing(device) for device in devices])
@@ -64,7 +65,7 @@ def draft_of(
         mtu_bytes=mtu_bytes,
         buffers=buffers,
         dual_tors=dual_tors,
-        oversubscription=_oversubscription(role_of, placed, wiring.links),
+        oversubscription=_oversubscription(tier_of, placed, wiring.links),
         notes={
             "classes": class_notes,
             "pfc": watchdog_notes,
@@ -89,11 +90,11 @@ def _asymmetric(devices: Sequence[ImportDevice]) -> bool:
 
 
 def _dual_tors(
-    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
+    devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> frozenset[str]:
     """Return the leaves that tunnel to a peer through spines that are declared as well."""
     tors = {device.name for device in devices if is_dual_tor(device)}
-    spines = {name for name, role in role_of.items() if role == "spine"}
+    spines = {name for name, tier in tier_of.items() if tier is Tier.SPINE}
     ends = ((link.a.device, link.b.device) for link in links)
     return frozenset(name for pair in ends for name in pair if name in tors and spines.intersection(pair))
 
@@ -118,7 +119,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
 
 
 def _nic(
-    nics: Sequence[NicProfile], wiring: ImportWiring, beyond: Mapping[str, str]
+    nics: Sequence[NicProfile], wiring: ImportWiring, beyond: Mapping[str, Tier]
 ) -> tuple[str, tuple[str, ...]]:
     """Return an adapter that has the speeds of the links that lead to hosts."""
     hosts = wiring.outside.keys() - beyond.keys()
@@ -129,37 +130,34 @@ def _nic(
     return chosen, ("no switch knows the adapters of its hosts: state yours",)
 
 
-def _with_roles(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) -> tuple[ImportDevice, ...]:
-    """Return the devices with a role each: those whose type says none are spines where all they meet are leaves."""
-    known = {device.name: device.role for device in devices if device.role}
+def _with_tiers(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) -> tuple[ImportDevice, ...]:
+    """Return the devices with the tiers that an intent needs: what is linked to leaves alone and is none is a spine.
+
+    Links tell more than the file of a device, which may have no DEVICE_NEIGHBOR. Else a switch of unknown tier remains
+    a leaf.
+    """
+    leaves = {device.name for device in devices if device.switch.tier is Tier.LEAF}
     met: dict[str, set[str]] = {}
     for link in links:
         met.setdefault(link.a.device, set()).add(link.b.device)
         met.setdefault(link.b.device, set()).add(link.a.device)
-
-    def role_of(device: ImportDevice) -> str:
-        others = met.get(device.name, set())
-        return "spine" if others and all(known.get(other) == "leaf" for other in others) else "leaf"
-
-    return tuple(device if device.role else device._replace(role=role_of(device)) for device in devices)
+    spines = {name for name, others in met.items() if others <= leaves and name not in leaves}
+    return tuple(d._replace(tier=Tier.SPINE) if d.name in spines else d for d in devices)
 
 
 def _oversubscription(
-    role_of: Mapping[str, str], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
+    tier_of: Mapping[str, Tier], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
 ) -> float | None:
     """Return what switches have more below than above, at its highest, in hundredths; None for 1:1 and less."""
-    worst = max((_ratio(device.name, role_of, links) for device in devices), default=1.0)
+    worst = max((_ratio(device.name, tier_of, links) for device in devices), default=1.0)
     return math.ceil(worst * 100) / 100 if worst > 1 else None
 
 
-_RANKS = {"leaf": 1, "spine": 2, "super-spine": 3}
-
-
-def _ratio(name: str, role_of: Mapping[str, str], links: Sequence[ImportLink]) -> float:
-    up, down, own = 0, 0, _RANKS[role_of[name]]
+def _ratio(name: str, tier_of: Mapping[str, Tier], links: Sequence[ImportLink]) -> float:
+    up, down, own = 0, 0, tier_of[name]
     for link in links:
         if name in (link.a.device, link.b.device):
-            far = _RANKS.get(role_of.get(link.b.device if link.a.device == name else link.a.device, ""), 0)
+            far = tier_of.get(link.b.device if link.a.device == name else link.a.device, 0)
             up += link.speed_bps if far > own else 0
             down += link.speed_bps if far < own else 0
     return down / up if up and down else 1.0

@@ -10,6 +10,7 @@ from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.majority import most
 from lossless.ground.basics.units import format_rate, parse_rate
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,8 +113,8 @@ def _pfc(draft: Draft) -> Iterator[str]:
 
 
 def _buffers(draft: Draft) -> Iterator[str]:
-    buffers, roles = draft.buffers, {device.role for device in draft.devices}
-    fields = [f"{key}: {_by_role(words, roles)}" for key, words in buffers.words.items()]
+    buffers, tiers = draft.buffers, {device.tier for device in draft.devices}
+    fields = [f"{key}: {_by_tier(words, tiers)}" for key, words in buffers.words.items()]
     ratio = buffers.oversubscription
     fields += [] if ratio is None else [f"headroom_oversubscription: {ratio:.10g}"]
     if "dynamic" in buffers.words.get("model", {}).values():
@@ -126,11 +127,11 @@ def _buffers(draft: Draft) -> Iterator[str]:
         yield ""
 
 
-def _by_role(words: dict[str, str], roles: set[str]) -> str:
-    """Return one word where all roles have it, else a mapping."""
-    if len({*words.values()}) == 1 and words.keys() == roles:
+def _by_tier(words: dict[Tier, str], tiers: set[Tier]) -> str:
+    """Return one word where all tiers have it, else a mapping."""
+    if len({*words.values()}) == 1 and words.keys() == tiers:
         return next(iter(words.values()))
-    return f"{{{', '.join(f'{role}: {word}' for role, word in words.items())}}}"
+    return f"{{{', '.join(f'{tier.word}: {word}' for tier, word in words.items())}}}"
 
 
 _WHY_MARKS = "the lossless queues mark; what senders make of it, no switch knows"
@@ -139,22 +140,22 @@ _WHY_NOT = "no lossless queue marks"
 
 def _hardware(draft: Draft) -> Iterator[str]:
     yield "hardware:"
-    for role, device in _usual_hardware(draft).items():
-        yield f"  {role}: {_switch(device)}"
+    for tier, device in _usual_hardware(draft).items():
+        yield f"  {tier.word}: {_switch(device)}"
     yield from _comments(draft.notes["nic"], "  ")
     yield f"  nic: {_text(draft.nic)}"
 
 
-def _usual_hardware(draft: Draft) -> dict[str, ImportDevice]:
-    """Return, by role, a device with the hardware that most of that role have; there must be one for leaves."""
+def _usual_hardware(draft: Draft) -> dict[Tier, ImportDevice]:
+    """Return, by tier, a device with the hardware that most of that tier have; there must be one for leaves."""
     found = {}
-    for role in ("leaf", "spine", "super-spine"):
-        alike = {_hardware_of(device): device for device in draft.devices if device.role == role}
-        usual, _ = most(_hardware_of(device) for device in draft.devices if device.role == role)
+    for tier in Tier:
+        alike = {_hardware_of(device): device for device in draft.devices if device.tier is tier}
+        usual, _ = most(_hardware_of(device) for device in draft.devices if device.tier is tier)
         if usual is not None:
-            found[role] = alike[usual]
+            found[tier] = alike[usual]
     # An intent always has leaves; where none was given, what stands for them is never asked for.
-    return found if "leaf" in found else {"leaf": next(iter(found.values())), **found}
+    return found if Tier.LEAF in found else {Tier.LEAF: next(iter(found.values())), **found}
 
 
 def _hardware_of(device: ImportDevice) -> tuple[str, str]:
@@ -178,15 +179,15 @@ def _topology(draft: Draft) -> Iterator[str]:
     usual = _usual_hardware(draft)
     for device in draft.devices:
         split = breakouts(device)
-        own = split or _hardware_of(device) != _hardware_of(usual[device.role])
+        own = split or _hardware_of(device) != _hardware_of(usual[device.tier])
         hardware = f", hardware: {_switch(device, split)}" if own else ""
         tor = ", dual_tor: true" if device.name in draft.dual_tors else ""
-        yield f"    {_text(device.name)}: {{role: {device.role}{tor}{hardware}}}"
+        yield f"    {_text(device.name)}: {{role: {device.tier.word}{tor}{hardware}}}"
     last = ""
     for name, known in draft.outside.items():
         yield from _comments([known] if known != last else [], "    ")
-        role = draft.switches_outside.get(name)
-        what = f"role: {role}, outside: true" if role else "role: host"
+        tier = draft.switches_outside.get(name)
+        what = f"role: {tier.word}, outside: true" if tier else "role: host"
         yield f"    {_text(name)}: {{{what}}}"
         last = known
     yield "  links:" if draft.links else "  links: []"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import Claim, ImportLink, ImportWiring
-from lossless.formats.importing.outside_switches import neighbor_kind
+from lossless.formats.sonic.device_types import neighbor_type
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.model.fabric.cabling import CableEnd
 
@@ -180,7 +180,7 @@ def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
 
 def _kind(device: ImportDevice, neighbor: str) -> str:
     """Return what a device holds a neighbour for, as the beginning of a remark; empty where it does not say."""
-    kind = neighbor_kind(device, neighbor)
+    kind = neighbor_type(device.tables, neighbor)
     return f"a {kind} " if kind else ""
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.tier import Tier
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
 Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
@@ -19,11 +20,12 @@ Source = Literal["cabling", "LLDP", "DEVICE_NEIGHBOR"]
 class ImportDevice(NamedTuple):
     """One deployed switch: what its file says, and the hardware that it is.
 
-    ``used`` are the ports that are configured to carry classes, by name, in the order of their names.
+    ``tier`` is the one that the intent will state. ``used`` are the ports that are configured to carry classes, by
+    name, in the order of their names.
     """
 
     name: str
-    role: str
+    tier: Tier
     document: Document
     tables: Tables
     switch: Switch
@@ -94,12 +96,12 @@ class DraftWatchdog(NamedTuple):
 
 
 class DraftBuffers(NamedTuple):
-    """The buffer policy: words by role, and what the dynamic model is told.
+    """The buffer policy: words by tier, and what the dynamic model is told.
 
     ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
     """
 
-    words: dict[str, dict[str, str]]
+    words: dict[str, dict[Tier, str]]
     oversubscription: float | None
     lossless_mtu: int | None
     small_packets: int | None
@@ -110,9 +112,9 @@ class Draft(NamedTuple):
     """Everything an intent is written from.
 
     ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
-    roles of those that are switches. ``dual_tors`` are leaves
-    that share their hosts in pairs. ``tiers`` are those with PFC where not all have it.
-    ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``, ``topology``, ``mtu``.
+    tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
+    PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
+    ``topology``, ``mtu``.
     """
 
     name: str
@@ -123,7 +125,7 @@ class Draft(NamedTuple):
     asymmetric: bool
     links: tuple[ImportLink, ...]
     outside: dict[str, str]
-    switches_outside: dict[str, str]
+    switches_outside: dict[str, Tier]
     nic: str
     mtu_bytes: int
     buffers: DraftBuffers

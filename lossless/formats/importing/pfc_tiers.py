@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.majority import most
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,10 +26,10 @@ class PfcTiers(NamedTuple):
 
 
 def find_tiers(
-    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
+    devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> PfcTiers:
-    """Return the tiers on most of whose ports PFC is on; ``role_of`` names the role of every switch."""
-    ports = _ports_by_tier(devices, role_of, links)
+    """Return the tiers on most of whose ports PFC is on; ``tier_of`` has the tier of every switch."""
+    ports = _ports_by_tier(devices, tier_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):
         return PfcTiers(None, frozenset())
@@ -42,21 +43,21 @@ def _pause(ports: dict[CableEnd, Port]) -> bool:
 
 
 def _ports_by_tier(
-    devices: Sequence[ImportDevice], role_of: Mapping[str, str], links: Sequence[ImportLink]
+    devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> dict[str, dict[CableEnd, Port]]:
     by_name = {device.name: device for device in devices}
     found: dict[str, dict[CableEnd, Port]] = {}
     for link in links:
-        tier = _tier(link, role_of)
+        tier = _tier(link, tier_of)
         for end in (link.a, link.b):
             if end.device in by_name and end.port in (used := by_name[end.device].used):
                 found.setdefault(tier, {})[end] = used[end.port]
     return found
 
 
-def _tier(link: ImportLink, role_of: Mapping[str, str]) -> str:
+def _tier(link: ImportLink, tier_of: Mapping[str, Tier]) -> str:
     """Return the tier of a link by its lower end; what is no switch is declared as a host."""
-    ends = {role_of.get(link.a.device), role_of.get(link.b.device)}
+    ends = {tier_of.get(link.a.device), tier_of.get(link.b.device)}
     if None in ends:
         return "hosts"
-    return "uplinks" if "leaf" in ends else "spine_uplinks"
+    return "uplinks" if Tier.LEAF in ends else "spine_uplinks"

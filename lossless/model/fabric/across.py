@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.findings import Origin, Path
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,7 +117,7 @@ class LinkEnd(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What one device says of something that all devices of its role should say alike.
+    """What one device says of something that all devices of its type should say alike.
 
     ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
     its meaning, comparable across devices, ``text`` what is shown of it.
@@ -132,13 +133,15 @@ class Setting(NamedTuple):
 class Summary(NamedTuple):
     """One deployed device. ``name`` is its hostname, or its file where it has none.
 
-    ``intended``: an intent that is judged with it says what it should be. ``beyond`` are the types of its neighbors, by
-    name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to send back to its peer what it
-    cannot deliver, and ``moved`` says whether all of that gets a second priority.
+    ``device_type`` is its type in DEVICE_METADATA with its subtype, as the operator calls switches of one kind;
+    ``tier`` is where it stands. ``intended``: an intent that is judged with it says what it should be. ``beyond`` are
+    the types of its neighbors, by name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to
+    send back to its peer what it cannot deliver, and ``moved`` says whether all of that gets a second priority.
     """
 
     name: str
-    role: str | None
+    device_type: str | None
+    tier: Maybe[Tier]
     hwsku: str | None
     file: str
     ends: tuple[LinkEnd, ...]
@@ -187,13 +190,13 @@ class Across:
         return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
 
     @cached_property
-    def roles(self) -> dict[str, tuple[Summary, ...]]:
-        """Devices by role, those with a role and a name of their own, and no intent to be compared with instead."""
-        found: dict[str, list[Summary]] = {}
+    def by_type(self) -> dict[str, tuple[Summary, ...]]:
+        """Devices by type, those with a type and a name of their own, and no intent to be compared with instead."""
+        by_type: dict[str, list[Summary]] = {}
         for summary in self.by_name.values():
-            if summary.role and not summary.intended:
-                found.setdefault(summary.role, []).append(summary)
-        return {role: tuple(members) for role, members in sorted(found.items())}
+            if summary.device_type and not summary.intended:
+                by_type.setdefault(summary.device_type, []).append(summary)
+        return {device_type: tuple(members) for device_type, members in sorted(by_type.items())}
 
     @cached_property
     def ends(self) -> dict[tuple[str, str], LinkEnd]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch, SwitchQos
 
 NOT_CARRIED: dict[str, str] = {
-    "Switch.role": "DEVICE_METADATA has a type of its own, which other features decide",
+    "Switch.tier": "the tier of a device follows from its neighbors and its type, which its own provisioning writes",
+    "Switch.device_type": "DEVICE_METADATA belongs to the device",
     "Switch.classes": "class names and the rest class exist only in an intent",
     "Switch.demand": "ports an intent asks for beyond those the switch has",
     "Cable.real_m": "CABLE_LENGTH holds the configured length, the next longer row of the HWSKU",

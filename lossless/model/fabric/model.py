@@ -12,6 +12,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from lossless.model.fabric.cluster import Cluster, Failures
@@ -169,13 +170,17 @@ class SwitchQos(NamedTuple):
 class Switch(NamedTuple):
     """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
 
+    ``tier`` is None where the fabric has none for it (a torus, a dragonfly, the role ``switch`` of an intent), UNKNOWN
+    where the file of a deployed switch does not tell it. ``device_type`` is the operator's own word, the type of a
+    deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and is never asked for the tier.
+
     ``unused`` are the ports that no link of an intent uses: they stay down and have no QoS of their own.
     ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
     ``SwitchQos.database_version``.
     """
 
     name: str
-    role: str | None
+    tier: Maybe[Tier]
     hwsku_name: Maybe[str]
     profile: SwitchProfile | None
     hwsku: Hwsku | None
@@ -186,6 +191,7 @@ class Switch(NamedTuple):
     origin: Origin
     release: str | None = None
     unused: tuple[PortSpec, ...] = ()
+    device_type: str | None = None
 
     @property
     def device(self) -> str:
@@ -226,12 +232,13 @@ class Link(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """One link from a port of a switch to a device that is configured elsewhere, and what that device is."""
+    """One link from a port of a switch to a device that is configured elsewhere: a host, or a switch and its tier."""
 
     switch: str
     port: str
     far: str
-    role: str
+    to_host: bool
+    tier: Tier | None
 
 
 class Network(NamedTuple):
@@ -277,7 +284,7 @@ class Capacity(NamedTuple):
     accepted: float
     origin: Origin
     leaves: tuple[str, ...]
-    role: str = "leaf"
+    tier: Tier = Tier.LEAF
     uplinks: tuple[Uplinks, ...] = ()
     in_service: tuple[tuple[Uplinks, ...], ...] = ()
 

@@ -9,6 +9,7 @@ from lossless.analysis.simulation.engine.network import Cable, Flow, Hold, Netwo
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_of
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.nodes import Wire
@@ -70,9 +71,12 @@ def _job(found: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
 
 
 def _role(found: Scenario, node: int) -> str:
-    """Return what a node is: the role of a switch, where it has one, or a host."""
+    """Return what a node is: a switch by the word for its tier, where it is known, or a host."""
     switch = found.plant.switch_of.get(node)
-    return "host" if switch is None else switch.role or "switch"
+    if switch is None:
+        return "host"
+    tier = known_tier(switch.tier)
+    return tier.word if tier else "switch"
 
 
 def _storage(found: Scenario, rng: random.Random) -> tuple[Transfer, ...]:

@@ -60,6 +60,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import spell
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
     """Yield one hit where super-spines pause and the intent does not say which links do."""
     if not view.fabric.declared or view.fabric.pfc_tiers is not None:
         return
-    top = [found for found in view.lossless_sets if found.switch.role == "super-spine"]
+    top = [found for found in view.lossless_sets if found.switch.tier is Tier.SUPER_SPINE]
     if top:
         yield _hit(top)
 

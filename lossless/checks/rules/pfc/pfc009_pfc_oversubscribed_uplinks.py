@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered, spell
 from lossless.ground.basics.units import format_capacity
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +68,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
 
 def _hits(view: View) -> Iterator[Hit]:
     for capacity in view.fabric.capacities:
-        leaf = capacity.role == "leaf"
+        leaf = capacity.tier is Tier.LEAF
         unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()
         if unmarked:
             yield _hit(capacity, unmarked)

@@ -69,7 +69,7 @@ def difference(odd: Odd) -> Hit:
 
 def odd_ones(devices: Across, kind: str) -> Iterator[Odd]:
     """Yield switches that differ from the others of their role in settings of one kind."""
-    for role, members in devices.roles.items():
+    for role, members in devices.by_type.items():
         yield from _odd(f"the role {role}", _said(members, kind), same_model=True)
 
 
@@ -78,7 +78,7 @@ def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Odd]:
 
     What a chip needs may differ from model to model, so only the first is likely a mistake.
     """
-    for role, members in devices.roles.items():
+    for role, members in devices.by_type.items():
         models: dict[str, list[Summary]] = {}
         for member in members:
             models.setdefault(member.hwsku or "", []).append(member)

@@ -1,8 +1,9 @@
 """A deployed fabric as packets find their way in it: who is joined to whom, and how high each stands.
 
-``DEVICE_NEIGHBOR`` says who is at the other end of each port, the type in ``DEVICE_METADATA`` or
-``DEVICE_NEIGHBOR_METADATA`` how high a switch stands. How packets are routed no configuration of a switch says: they go
-up and then down, as in an intent that says nothing, and dual ToRs send back to their peers what they cannot deliver.
+``DEVICE_NEIGHBOR`` says who is at the other end of each port; the tier of a switch follows from its neighbors and its
+type, that of a switch without a file from its type in ``DEVICE_NEIGHBOR_METADATA``. How packets are routed no
+configuration of a switch says: they go up and then down, as in an intent that says nothing, and dual ToRs send back to
+their peers what they cannot deliver.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.channels import TIERS, UNKNOWN_TIER, Wires
+from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
-from lossless.formats.sonic.roles import ROLES
+from lossless.formats.sonic.device_types import TIER_OF_TYPE, is_host_type
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from lossless.analysis.routing.channels import Pair
-    from lossless.model.fabric.across import Across, LinkEnd, Summary
+    from lossless.model.fabric.across import Across, Summary
 
 UNJOINED = (
     "nothing says who is joined to whom: no DEVICE_NEIGHBOR of these switches names another of them by the name and a "
@@ -27,13 +29,29 @@ UNJOINED = (
 )
 
 
-def roleless(names: Sequence[str]) -> str:
-    """Return why nothing is judged where it is not known how high switches stand."""
+def unknown_tiers(found: Deployed) -> Iterator[str]:
+    """Yield why nothing is judged where it is not known how high switches stand."""
+    types = {name: found.devices[name].device_type or "" for name in found.tierless}
+    contradicting = [
+        name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
+    ]
+    silent = [name for name in types if name not in contradicting]
+    if silent:
+        stand = "stands" if len(silent) == 1 else "stand"
+        yield (
+            f"nothing says how high {_some(silent)} {stand} in the fabric: state DEVICE_METADATA|localhost|type, one "
+            f"of {', '.join(TIER_OF_TYPE)}; or judge an intent with them"
+        )
+    if contradicting:
+        yield (
+            f"the types of devices contradict each other on the tier of {_some(contradicting)}: correct "
+            "DEVICE_METADATA|localhost|type or those in DEVICE_NEIGHBOR_METADATA; or judge an intent with them"
+        )
+
+
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
-    return (
-        f"nothing says how high {', '.join(names[:_MANY])}{more} stand{'s' if len(names) == 1 else ''} in the fabric: "
-        f"state DEVICE_METADATA|localhost|type, one of {', '.join(ROLES)}; or judge an intent with them"
-    )
+    return f"{', '.join(names[:_MANY])}{more}"
 
 
 def unlike_above(found: Deployed) -> list[str]:
@@ -65,7 +83,7 @@ def nowhere(near: str, far: str) -> str:
 
 
 class Deployed(NamedTuple):
-    """The switches of several files and what joins them. ``roleless`` are those with links and no known tier.
+    """The switches of several files and what joins them. ``tierless`` are those with links and no known tier.
 
     ``devices`` are those that a file was given for, by name; ``joined``: at least two of them have to do with each
     other.
@@ -74,7 +92,7 @@ class Deployed(NamedTuple):
     devices: dict[str, Summary]
     wires: Wires
     question: RoutingQuestion
-    roleless: tuple[str, ...]
+    tierless: tuple[str, ...]
     joined: bool
 
 
@@ -103,24 +121,24 @@ def deployed(devices: Across) -> Deployed | None:
     pausing = [name for name, one in own.items() if any(end.pfc for end in one.ends)]
     if len(pausing) < 2:
         return None
-    roles = _roles(own)
-    links = list(_links(devices, own, roles))
-    wires = _wires(own, roles, links)
+    tiers = _tiers(own)
+    links = list(_links(devices, own, tiers.keys() - own.keys()))
+    wires = _wires(own, tiers, links)
     in_use = {end[0] for link in links for end in (link.near, link.far)}
-    roleless = [name for name in wires.names if name in in_use and roles.get(name) not in TIERS]
+    tierless = [name for name in wires.names if name in in_use and tiers[name] is None]
     bounces = frozenset(name for name, one in own.items() if one.bounce and not one.moved)
     moved = frozenset(name for name, one in own.items() if one.bounce and one.moved)
-    return Deployed(own, wires, RoutingQuestion("up-down", bounces, moved), tuple(roleless), bool(links))
+    return Deployed(own, wires, RoutingQuestion("up-down", bounces, moved), tuple(tierless), bool(links))
 
 
-def _roles(own: dict[str, Summary]) -> dict[str, str]:
-    """Return the role of every device that is a switch: by its own word, else by that of its neighbors."""
-    said = {name: ROLES.get(kind, "") for one in own.values() for name, kind in one.beyond}
-    beyond = {name: role for name, role in said.items() if role and name not in own}
-    return beyond | {name: ROLES.get((one.role or "").partition(" ")[0], "") for name, one in own.items()}
+def _tiers(own: dict[str, Summary]) -> dict[str, Tier | None]:
+    """Return the tier of every switch, None where it is not known; of one without a file its neighbors say the type."""
+    types = {name: device_type for summary in own.values() for name, device_type in summary.beyond}
+    beyond = {name: TIER_OF_TYPE[kind] for name, kind in types.items() if kind in TIER_OF_TYPE}
+    return {**beyond, **{name: known_tier(summary.tier) for name, summary in own.items()}}
 
 
-def _links(devices: Across, own: dict[str, Summary], roles: dict[str, str]) -> Iterator[_Link]:
+def _links(devices: Across, own: dict[str, Summary], outside: Set[str]) -> Iterator[_Link]:
     """Yield links in service between switches; of one without a file its neighbor tells."""
     for pair in devices.pairs:
         near, far = pair.near, pair.far
@@ -129,12 +147,12 @@ def _links(devices: Across, own: dict[str, Summary], roles: dict[str, str]) -> I
             yield _Link(*ends, bool(near.pfc), bool(far.pfc))
     for one in own.values():
         for end in one.ends:
-            if end.in_service and end.neighbor and end.neighbor[0] in roles.keys() - own.keys():
+            if end.in_service and end.neighbor and end.neighbor[0] in outside:
                 yield _Link((one.name, end.port), end.neighbor, bool(end.pfc), bool(end.pfc))
 
 
-def _wires(own: dict[str, Summary], roles: dict[str, str], links: list[_Link]) -> Wires:
-    number = {name: place for place, name in enumerate(sorted(roles))}
+def _wires(own: dict[str, Summary], tiers: dict[str, Tier | None], links: list[_Link]) -> Wires:
+    number = {name: place for place, name in enumerate(sorted(tiers))}
     joined = [dict[int, int]() for _ in number]
     ports: dict[Pair, Pair] = {}
     pausing, all_pairs = set[tuple[int, int]](), set[tuple[int, int]]()
@@ -147,11 +165,11 @@ def _wires(own: dict[str, Summary], roles: dict[str, str], links: list[_Link]) -
         all_pairs |= {(near, far), (far, near)}
         pausing |= {(near, far)} if link.far_pauses else set()
         pausing |= {(far, near)} if link.near_pauses else set()
-    tiers = [TIERS.get(roles[name], UNKNOWN_TIER) for name in number]
-    attached = [_has_hosts(own.get(name), roles[name], roles) for name in number]
+    heights = [int(tiers[name] or UNKNOWN_TIER) for name in number]
+    attached = [tiers[name] is Tier.LEAF or _has_hosts(own.get(name), tiers.keys()) for name in number]
     asked = partial(_of_pairs, ports)
     return Wires(
-        tuple(number), tiers, attached, joined, [0] * len(number), asked, frozenset(all_pairs - pausing)
+        tuple(number), heights, attached, joined, [0] * len(number), asked, frozenset(all_pairs - pausing)
     )
 
 
@@ -159,14 +177,9 @@ def _of_pairs(ports: dict[Pair, Pair], pairs: Iterable[Pair]) -> dict[Pair, Pair
     return {pair: ports[pair] for pair in pairs}
 
 
-def _has_hosts(one: Summary | None, role: str, roles: dict[str, str]) -> bool:
-    """Return whether hosts may hang on a switch: on a leaf always, elsewhere where a neighbor is no switch."""
-    if one is None or role == "leaf":
-        return role == "leaf"
-    kinds = dict(one.beyond)
-    return any(_is_host(end, roles, kinds) for end in one.ends)
-
-
-def _is_host(end: LinkEnd, roles: dict[str, str], kinds: dict[str, str]) -> bool:
-    name = end.neighbor[0] if end.neighbor else ""
-    return bool(name) and end.in_service and name not in roles and kinds.get(name, "").lower() == "server"
+def _has_hosts(summary: Summary | None, switches: Set[str]) -> bool:
+    """Return whether a link in service leads from a switch to a host."""
+    if summary is None:
+        return False
+    hosts = {name for name, device_type in summary.beyond if is_host_type(device_type)} - switches
+    return any(end.in_service and end.neighbor and end.neighbor[0] in hosts for end in summary.ends)

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.pfc.masks import gathered
 from lossless.ground.basics.units import format_capacity
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,12 +62,12 @@ def check(view: View) -> Iterator[Hit | Gap]:
 
 def _hit(capacity: Capacity) -> Hit:
     ratio = capacity.down_bps / capacity.up_bps
-    below = "hosts" if capacity.role == "leaf" else "links to leaves"
+    below = "hosts" if capacity.tier is Tier.LEAF else "links to leaves"
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
     return Hit(
         origin=capacity.origin.key(),
         message=(
-            f"{capacity.role} uplinks carry {format_capacity(capacity.up_bps)} for "
+            f"{capacity.tier.word} uplinks carry {format_capacity(capacity.up_bps)} for "
             f"{format_capacity(capacity.down_bps)} of {below}, {ratio:g}:1{declared}"
         ),
         note=capacity.note,

@@ -80,7 +80,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
 def across(devices: Across) -> Iterator[Hit | Gap]:
     """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
     found = deployed(devices)
-    if found is None or not found.joined or found.roleless:
+    if found is None or not found.joined or found.tierless:
         return
     names = unlike_above(found)
     if names:

@@ -67,7 +67,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.routing.dependencies import routing_verdict
 from lossless.analysis.routing.failures import DRAWN
 from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, roleless
+from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, unknown_tiers
 from lossless.checks.rules.topology.waiting import (
     UNSTATED,
     after,
@@ -115,8 +115,8 @@ def across(devices: Across) -> Iterator[Hit | Gap]:
         return
     if not found.joined:
         yield Gap(UNJOINED)
-    elif found.roleless:
-        yield Gap(roleless(found.roleless))
+    elif found.tierless:
+        yield from map(Gap, unknown_tiers(found))
     else:
         verdict = routing_verdict(found.wires, found.question)
         if verdict.cycle:

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.units import format_capacity
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, s
     """Yield the b/s that failures leave at least, beside what is out of service, how many they are, and what fails."""
     yield left_without_links(capacity, failures.links), failures.links, "uplinks"
     if failures.switches:
-        above = "spines" if capacity.role == "leaf" else "super-spines"
+        above = "spines" if capacity.tier is Tier.LEAF else "super-spines"
         yield left_without_switches(capacity, failures.switches), failures.switches, above
 
 
@@ -83,7 +84,7 @@ def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, lef
     is_left = f"{found:.4g}:1" if left_bps else "nothing is left above it"
     return Hit(
         origin=failures.origin.at("oversubscription"),
-        message=f"a {capacity.role}{lost} has {format_capacity(left_bps)} of uplinks for "
+        message=f"a {capacity.tier.word}{lost} has {format_capacity(left_bps)} of uplinks for "
         f"{format_capacity(capacity.down_bps)} below it, {is_left}; {accepted:g}:1 is accepted",
         note=f"whole: {capacity.note}"
         + (f"; out of service: {', '.join(failures.gone)}" if failures.gone else ""),

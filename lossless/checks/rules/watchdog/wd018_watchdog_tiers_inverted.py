@@ -3,9 +3,9 @@
 Severity: info
 
 ## What it does
-Compares the detection time of two linked switches of different tiers (`DEVICE_METADATA` `type`), the longest on the
-ports of the lower one that lead to hosts with that of the upper one on the link between them. It informs where the
-upper one is the shorter. Equal times are as SONiC sets them.
+Compares the detection time of two linked switches of different tiers (by their neighbors, else by the `type` in
+`DEVICE_METADATA`), the longest on the ports of the lower one that lead to hosts with that of the upper one on the link
+between them. It informs where the upper one is the shorter. Equal times are as SONiC sets them.
 
 ## Why it breaks a lossless fabric
 A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the spine loses
@@ -51,15 +51,14 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit
 from lossless.ground.basics.findings import Related
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across, CabledPair, LinkEnd
-
-_TIERS = {"ToRRouter": 0, "BackEndToRRouter": 0, "LeafRouter": 1, "BackEndLeafRouter": 1, "SpineRouter": 2}
-"""What is below what, by the types of SONiC's T0, T1 and T2."""
+    from lossless.model.fabric.tier import Tier
 
 
 def across(devices: Across) -> Iterator[Hit | Gap]:
@@ -94,9 +93,8 @@ def _ordered(devices: Across, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | Non
     return (lower, upper) if lower.in_service and upper.in_service else None
 
 
-def _tier(devices: Across, end: LinkEnd) -> int | None:
-    role = devices.by_name[end.switch].role
-    return _TIERS.get(role.partition(" ")[0]) if role else None
+def _tier(devices: Across, end: LinkEnd) -> Tier | None:
+    return known_tier(devices.by_name[end.switch].tier)
 
 
 def _hit(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Hit:

@@ -20,6 +20,7 @@ from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate
 from lossless.model.fabric.model import Capacity, Fabric, Host, Network, Switch, Telemetry, Uplinks
+from lossless.model.fabric.tier import Tier, tier_of_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.shapes import LinkBundle, PlanNode, Role, WiringPlan
     from lossless.formats.intent.load import LoadedIntent
     from lossless.model.fabric.hosts import HostQos
-
-_RANKS: dict[Role, int] = {"host": 0, "leaf": 1, "spine": 2, "super-spine": 3}
-"""A ``switch`` has none: links to it, as those for management or to another site, lead neither up nor down."""
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -160,7 +158,7 @@ class _FabricResolver:
         name, kind, layout = unit
         return Switch(
             name=name,
-            role=node.role,
+            tier=tier_of_role(node.role),
             hwsku_name=kind.hwsku.name,
             profile=kind.profile,
             hwsku=kind.hwsku,
@@ -216,17 +214,31 @@ class _FabricResolver:
                 )
                 alike.setdefault((node.role, wiring), []).append(node)
         for nodes in alike.values():
-            found, own = bundles.get(nodes[0].name, []), _RANKS[nodes[0].role]
-            down = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) < own]
+            own = bundles.get(nodes[0].name, [])
             # A link between two leaves carries no traffic up.
-            up = [b for b in found if _RANKS.get(self._far(nodes[0], b), own) > own]
+            down, up = self._below(nodes[0], own), self._above(nodes[0], own)
             if down and up:
-                found_here = self._capacity(nodes, down, up, bundles)
-                yield found_here._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
+                capacity = self._capacity(nodes, down, up, bundles)
+                yield capacity._replace(leaf=_with_uplinks(self.devices[nodes[0].name]))
 
     def _far(self, node: PlanNode, bundle: LinkBundle) -> Role:
         """Return the role at the other end of a bundle."""
         return self._roles[_beyond(node, bundle)]
+
+    def _above(self, node: Node, bundles: Sequence[Bundle]) -> list[Bundle]:
+        """Return the bundles of a switch that lead up; to a switch without a tier they lead neither up nor down."""
+        own = tier_of_role(node.role) or 0
+        return [b for b in bundles if (tier_of_role(self._far(node, b)) or 0) > own]
+
+    def _below(self, node: Node, bundles: Sequence[Bundle]) -> list[Bundle]:
+        """Return the bundles of a switch that lead down, to hosts or to the tier below."""
+        own = tier_of_role(node.role) or 0
+        far = [self._far(node, bundle) for bundle in bundles]
+        return [
+            b
+            for b, role in zip(bundles, far, strict=True)
+            if role == "host" or 0 < (tier_of_role(role) or 0) < own
+        ]
 
     def _capacity(
         self,
@@ -247,7 +259,15 @@ class _FabricResolver:
         names = tuple(node.name for node in nodes)
         uplinks = tuple(Uplinks(_beyond(first, b), b.links, b.speed_bps) for b in up)
         return Capacity(
-            names[0], down_bps, up_bps, note, accepted, up[0].origin, names, first.role, uplinks
+            names[0],
+            down_bps,
+            up_bps,
+            note,
+            accepted,
+            up[0].origin,
+            names,
+            tier_of_role(first.role) or Tier.LEAF,
+            uplinks,
         )._replace(in_service=self._in_service(nodes, bundles))
 
     def _in_service(
@@ -258,8 +278,7 @@ class _FabricResolver:
             return ()
         found: dict[tuple[Uplinks, ...], None] = {}
         for node in nodes:
-            own = _RANKS[node.role]
-            up = [b for b in bundles.get(node.name, []) if _RANKS.get(self._far(node, b), own) > own]
+            up = self._above(node, bundles.get(node.name, []))
             if self._failures.works(node.name, node.name):
                 left = (b for b in up if self._failures.works(b.a, b.b))
                 found[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.recabling import DeclaredCable
 from lossless.model.fabric.model import Beyond, Link
+from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,13 +28,13 @@ def links_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator
 
 def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyond]:
     """Yield every link from a port of a switch to a device that is configured elsewhere."""
-    outside = {node.name: node.role for node in wiring.nodes if node.outside}
-    if not outside:
+    role_of = {node.name: node.role for node in wiring.nodes if node.outside}
+    if not role_of:
         return
     for bundle, near, far in ends_of(wiring, devices):
         for (unit, port), other in ((near, bundle.b), (far, bundle.a)):
-            if other in outside and port is not None:
-                yield Beyond(unit, port, other, outside[other])
+            if (role := role_of.get(other)) and port is not None:
+                yield Beyond(unit, port, other, role == "host", tier_of_role(role))
 
 
 def wires_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[DeclaredCable]:

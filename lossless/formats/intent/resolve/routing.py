@@ -9,6 +9,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.routing import Bridging, Named, Routing
+from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -68,14 +69,13 @@ class _Check:
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
-        self._rank = {"switch": 0, "leaf": 1, "spine": 2, "super-spine": 3}
-        self._roles = {node.name: node.role for node in plan.nodes if node.role != "host"}
+        self._tiers = {node.name: tier_of_role(node.role) for node in plan.nodes if node.role != "host"}
         self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
 
     def bounces(self, bounce: Collection[Named]) -> Iterator[Problem]:
         """Yield switches that are not there, and those with nothing above them."""
         for (name,), origin in bounce:
-            if name not in self._roles:
+            if name not in self._tiers:
                 yield self._problem(origin, self._no_switch(name))
             elif not self._has_above(name):
                 yield self._problem(origin, f"{name} has no links up, so nothing comes to it from above")
@@ -83,7 +83,7 @@ class _Check:
     def out_of_service(self, gone: Collection[Named]) -> Iterator[Problem]:
         """Yield switches that are not there, and ends that no link joins."""
         for names, origin in gone:
-            unknown = [(number, name) for number, name in enumerate(names) if name not in self._roles]
+            unknown = [(number, name) for number, name in enumerate(names) if name not in self._tiers]
             for number, name in unknown:
                 where = origin.at(number) if len(names) == 2 else origin
                 yield self._problem(where, self._no_switch(name))
@@ -91,13 +91,13 @@ class _Check:
                 yield self._problem(origin, f"no link joins {names[0]} and {names[1]}")
 
     def _has_above(self, name: str) -> bool:
-        own = self._rank[self._roles[name]]
-        others = (self._roles.get(other) for pair in self._pairs if name in pair for other in pair - {name})
-        return any(self._rank[role] > own > 0 for role in others if role is not None)
+        own = self._tiers[name]
+        others = (self._tiers.get(other) for pair in self._pairs if name in pair for other in pair - {name})
+        return own is not None and any(tier > own for tier in others if tier is not None)
 
     def _no_switch(self, name: str) -> str:
-        close = nearest(name, list(self._roles))
-        known = ", ".join(list(self._roles)[:5]) + (" and more" if len(self._roles) > 5 else "")
+        close = nearest(name, list(self._tiers))
+        known = ", ".join(list(self._tiers)[:5]) + (" and more" if len(self._tiers) > 5 else "")
         return f"no switch {name!r}; " + (f"did you mean {close}?" if close else f"there are {known}")
 
     def _problem(self, origin: Origin, message: str) -> Problem:

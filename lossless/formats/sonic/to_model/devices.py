@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lossless.formats.sonic.device_types import device_tier
 from lossless.formats.sonic.dynamic import dynamic_buffers
 from lossless.formats.sonic.read.tables import Row, whole_number
 from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
@@ -97,10 +98,10 @@ class _Reader:
 
     def switch(self) -> Switch:
         """Return the device as a switch of the model."""
-        ports = self._ports()
+        ports, device_type = self._ports(), self.meta.get("type")
         return Switch(
             name=self.tables.device or self.meta.get("hostname", self.tables.shown),
-            role=self.meta.get("type"),
+            tier=device_tier(self.tables, device_type),
             hwsku_name=self.hwsku_name if self.hwsku_name else UNKNOWN,
             profile=self.profile,
             hwsku=self.hwsku,
@@ -109,6 +110,7 @@ class _Reader:
             demand=(),
             qos=self._switch_qos(),
             origin=self.tables.origin("DEVICE_METADATA"),
+            device_type=device_type,
         )
 
     def _cables(self) -> dict[str, Cable]:

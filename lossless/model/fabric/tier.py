@@ -1,0 +1,68 @@
+"""The tier of a switch: one notion, whether an intent states it or a deployed switch is read."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.ground.basics.known import Maybe, Unknown
+
+
+class Tier(IntEnum):
+    """The tiers of a Clos fabric, the lowest first."""
+
+    LEAF = 1
+    SPINE = 2
+    SUPER_SPINE = 3
+
+    @property
+    def word(self) -> str:
+        """The tier as an intent, reports and JSON write it: ``super-spine``."""
+        return _WORDS[self]
+
+
+_WORDS = {Tier.LEAF: "leaf", Tier.SPINE: "spine", Tier.SUPER_SPINE: "super-spine"}
+_TIER_OF_ROLE = {word: tier for tier, word in _WORDS.items()}
+
+
+def tier_of_role(role: str) -> Tier | None:
+    """Return the tier of a role in an intent; None for ``switch``, which has no tier, and ``host``."""
+    return _TIER_OF_ROLE.get(role)
+
+
+def known_tier(tier: Maybe[Tier]) -> Tier | None:
+    """Return a tier where it is known, for what treats a switch without a tier and one of unknown tier alike."""
+    return tier if isinstance(tier, Tier) else None
+
+
+def deployed_tier(by_type: Tier | None, has_hosts: bool, neighbors: Sequence[Tier]) -> Tier | Unknown:
+    """Return the tier of a deployed switch: by what is attached to it first, by its type second.
+
+    ``by_type`` is the tier that its type stands for, None for a type without one; ``neighbors`` are the tiers of the
+    switches it is linked to, one for each switch whose type has one.
+
+    1. With hosts it is a leaf, also where its type stands for a spine: many operators call their leaves LeafRouter,
+       as ``sonic-cfggen --preset`` ``t1`` and ``empty`` call any switch. But it is UNKNOWN where its type stands for a
+       super-spine, or where it is linked to a leaf and its type does not say that this is a peer.
+    2. Above several leaves, and nothing else, it is a spine, also where its type stands for a super-spine: operators
+       who call their leaves LeafRouter call their spines SpineRouter. Where its type stands for the tier of all its
+       neighbors, it is UNKNOWN: a tier is not linked to itself alone. One neighbor is no evidence, it may be a peer
+       (MCLAG, dual ToR).
+    3. In all other cases its type says it; without one it is UNKNOWN.
+
+    Source of the preset: sonic-buildimage src/sonic-config-engine/config_samples.py @086b03b.
+    """
+    if has_hosts:
+        conflict = by_type is Tier.SUPER_SPINE or (by_type is not Tier.LEAF and Tier.LEAF in neighbors)
+        return UNKNOWN if conflict else Tier.LEAF
+    if len(neighbors) > 1 and len(set(neighbors)) == 1:
+        if by_type is neighbors[0]:
+            return UNKNOWN
+        if neighbors[0] is Tier.LEAF:
+            return Tier.SPINE
+    return UNKNOWN if by_type is None else by_type
