@@ -29,6 +29,7 @@ from lossless.analysis.routing.failures import FailureBudget, after_failures
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -159,7 +160,7 @@ def _checks(found: Fabric) -> Mapping[str, Callable[[], RoutingVerdict]]:
 
 
 def _two_leaves(found: Fabric) -> frozenset[str]:
-    leaves = [switch.name for switch in found.switches if switch.role == "leaf"]
+    leaves = [switch.name for switch in found.switches if switch.tier is Tier.LEAF]
     return frozenset(Random(len(leaves)).sample(leaves, 2))
 
 
@@ -180,7 +181,7 @@ def _worn(found: Fabric, each: int = 2) -> Fabric:
     for place, link in enumerate(found.links):
         if not link.to_host:
             up.setdefault(link.a, []).append(place)
-    leaves = [switch.name for switch in found.switches if switch.role == "leaf"]
+    leaves = [switch.name for switch in found.switches if switch.tier is Tier.LEAF]
     gone = {random.choice(up[leaf]) for leaf in leaves for _ in range(each)}
     return found._replace(links=tuple(link for place, link in enumerate(found.links) if place not in gone))
 

@@ -18,6 +18,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
+from lossless.model.fabric.tier import tier_of_role
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from tests.shapes import (
     bundle,
@@ -351,7 +352,7 @@ def cages(draw: Draw, data: Data) -> Data:
     except InputError:
         return data
     role = draw(st.sampled_from(sorted(data["hardware"].keys() - {"nic"})))
-    switches = [switch for switch in fabric.switches if switch.role == role]
+    switches = [switch for switch in fabric.switches if switch.tier == tier_of_role(role)]
     choice = data["hardware"][role]
     choice = {"profile": choice} if isinstance(choice, str) else choice
     profile = load_switch(choice["profile"])

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.basics.known import Maybe
 from lossless.ground.documents import load
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,13 +77,13 @@ def _metadata(switch: Switch, number: int) -> dict[str, str]:
         "hwsku": str(switch.hwsku_name),
         "mac": f"00:00:5e:00:53:{number % 256:02x}",
         "platform": switch.profile.platform if switch.profile else "",
-        "type": _TYPES[switch.role or "leaf"],
+        "type": _TYPES.get(switch.tier, "ToRRouter"),
         **({"subtype": "DualToR"} if switch.qos.tunnel else {}),
         **({"asic_name": switch.asic, "sub_role": "FrontEnd"} if switch.asic else {}),
     }
 
 
-_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "super-spine": "SpineRouter", "switch": "ToRRouter"}
+_TYPES: dict[Maybe[Tier], str] = {Tier.SPINE: "LeafRouter", Tier.SUPER_SPINE: "SpineRouter"}
 _TUNNEL = {
     "tunnel_type": "IPINIP",
     "dst_ip": "10.1.0.32",

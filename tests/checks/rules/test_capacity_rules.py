@@ -15,6 +15,7 @@ from lossless.api import load_fabrics
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load
 from lossless.model.fabric.model import Capacity, Uplinks
+from lossless.model.fabric.tier import Tier
 from lossless.output.report.capacity_text import capacity_text
 from tests.checks.rules.linted import drawn, intent, intent_view, only
 from tests.checks.rules.snippets import merge
@@ -64,7 +65,7 @@ class TestFailures:
         assert drawn(intent(merge(asked, {"failures": {"out_of_service": []}})), "TOP009") == []
 
     def test_the_fastest_links_are_lost_first(self) -> None:
-        found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), "leaf", (
+        found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), Tier.LEAF, (
             Uplinks("spine1", 2, 400 * G), Uplinks("spine2", 1, 800 * G), Uplinks("spine1", 1, 200 * G)))  # fmt: skip
         assert [left_without_links(found, lost) // G for lost in range(6)] == [1800, 1000, 600, 200, 0, 0]
         assert [left_without_switches(found, lost) // G for lost in range(4)] == [1800, 800, 0, 0]
@@ -86,7 +87,7 @@ class TestFailures:
             1.0,
             Origin("f"),
             ("leaf1",),
-            "leaf",
+            Tier.LEAF,
             tuple(Uplinks(a, n, g * G) for a, n, g in uplinks),
         )
         assert left_without_links(found, lost + 1) <= left_without_links(found, lost)
@@ -106,7 +107,7 @@ class TestFailures:
     ) -> None:
         """Every set of so many links, and of so many switches, is tried by hand."""
         bundles = tuple(Uplinks(a, n, g * G) for a, n, g in uplinks)
-        found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), "leaf", bundles)
+        found = Capacity("leaf1", 0, 0, "", 1.0, Origin("f"), ("leaf1",), Tier.LEAF, bundles)
         links = [(a, g * G) for a, n, g in uplinks for _ in range(n)]
         above = sorted({a for a, _ in links})
         assert left_without_links(found, lost) == min(

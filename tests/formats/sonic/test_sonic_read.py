@@ -12,6 +12,7 @@ from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, 
 from lossless.formats.sonic.to_model.devices import natural_key, pg_profile_name, read_fabric
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.qos import UNREADABLE, PortQos
+from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.view import bare
 from tests.formats.sonic.devices import Config, base, patched, port_of, read
 
@@ -25,7 +26,8 @@ def qos_of(data: Config, port: str = "Ethernet0") -> PortQos:
 def test_the_leaf_base_in_full() -> None:
     switch, notes = read(base())
     assert notes == []
-    assert (switch.name, switch.role, switch.hwsku_name) == ("leaf1", "ToRRouter", "ACS-SN5600")
+    assert (switch.name, switch.tier, switch.hwsku_name) == ("leaf1", Tier.LEAF, "ACS-SN5600")
+    assert switch.device_type == "ToRRouter"
     assert switch.profile is not None
     assert switch.profile.name == "nvidia-sn5600"
     assert [(p.name, p.speed_bps, p.lanes, p.mtu_bytes, p.cable.configured_m) for p in switch.ports] == [

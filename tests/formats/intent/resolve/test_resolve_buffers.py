@@ -9,6 +9,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Switch
 from lossless.model.fabric.qos import DynamicBuffers, Pool
+from lossless.model.fabric.tier import Tier
 from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 
 SN5600 = "nvidia-sn5600"
@@ -76,8 +77,8 @@ class TestTheDynamicModel:
         assert groups[0].buffer is not None
 
     def test_it_may_be_that_of_one_role(self) -> None:
-        models = {switch.role: switch.qos.buffer_model for switch in switches("{model: {leaf: dynamic}}")}
-        assert models == {"leaf": "dynamic", "spine": "traditional"}
+        models = {switch.tier: switch.qos.buffer_model for switch in switches("{model: {leaf: dynamic}}")}
+        assert models == {Tier.LEAF: "dynamic", Tier.SPINE: "traditional"}
 
     def test_a_chip_without_a_formula_has_no_dynamic_model(self) -> None:
         arista = spoilt(SHAPE, ("spine: nvidia-sn5600", "spine: arista-7060x6-64pe-b"))

@@ -10,6 +10,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
+from lossless.model.fabric.tier import Tier
 from tests.formats.intent.intent_texts import NAMED, SHAPE, TOPOLOGY, spoilt
 
 G = 10**9
@@ -41,11 +42,11 @@ def with_pfc(text: str, stated: str) -> str:
     return spoilt(text, ("  watchdog:", f"  {stated}\n  watchdog:"))
 
 
-def masks(found: Fabric, role: str) -> dict[tuple[str | None, int], set[tuple[int, ...]]]:
-    """Return the PFC masks of a role's ports, by what is at the other end and the real cable."""
+def masks(found: Fabric, tier: Tier) -> dict[tuple[str | None, int], set[tuple[int, ...]]]:
+    """Return the PFC masks of a tier's ports, by what is at the other end and the real cable."""
     by_kind: dict[tuple[str | None, int], set[tuple[int, ...]]] = {}
     for switch in found.switches:
-        for port in switch.ports if switch.role == role else ():
+        for port in switch.ports if switch.tier is tier else ():
             assert port.qos is not None
             assert isinstance(port.cable.real_m, int)
             by_kind.setdefault((port.tier, port.cable.real_m), set()).add(port.qos.pfc.priorities)
@@ -65,9 +66,9 @@ CASES = {
 @pytest.mark.parametrize("tiers", CASES)
 def test_only_links_of_the_stated_tiers_pause_at_both_ends(tiers: str) -> None:
     found, (hosts, up, top) = fabric(with_pfc(THREE, f"tiers: [{tiers}]")), CASES[tiers]
-    assert masks(found, "leaf") == {("host", 3): hosts, ("switch", 30): up}
-    assert masks(found, "spine") == {("switch", 30): up, ("switch", 200): top}
-    assert masks(found, "super-spine") == {("switch", 200): top}
+    assert masks(found, Tier.LEAF) == {("host", 3): hosts, ("switch", 30): up}
+    assert masks(found, Tier.SPINE) == {("switch", 30): up, ("switch", 200): top}
+    assert masks(found, Tier.SUPER_SPINE) == {("switch", 200): top}
     assert {host.qos.pfc_priorities for host in found.hosts} == hosts
 
 
@@ -105,7 +106,7 @@ def test_headroom_is_not_kept_for_ports_without_pfc() -> None:
 
 def test_a_switch_none_of_whose_ports_pause_has_no_watchdog() -> None:
     found = fabric(with_pfc(THREE, "tiers: [hosts, uplinks]"))
-    top = next(switch for switch in found.switches if switch.role == "super-spine")
+    top = next(switch for switch in found.switches if switch.tier is Tier.SUPER_SPINE)
     assert "PFC_WD" not in tables(top)
     assert all("pfc_enable" not in row for row in tables(top)["PORT_QOS_MAP"].values())
 
@@ -157,8 +158,8 @@ def test_members_of_a_lag_have_the_headroom_of_their_own_cables() -> None:
 
 def test_capacity_of_spines_is_counted_in_a_fabric_of_pods() -> None:
     leaf, spine = fabric(THREE).capacities
-    assert (leaf.role, leaf.leaves) == ("leaf", ("leaf1", "leaf2", "leaf3", "leaf4"))
-    assert (spine.role, spine.leaves) == ("spine", ("spine1", "spine2", "spine3", "spine4"))
+    assert (leaf.tier, leaf.leaves) == (Tier.LEAF, ("leaf1", "leaf2", "leaf3", "leaf4"))
+    assert (spine.tier, spine.leaves) == (Tier.SPINE, ("spine1", "spine2", "spine3", "spine4"))
     assert spine.note == (
         "2 leaves x 2 x 800G = 3.2 Tb/s down, 2 super-spines x 2 x 800G = 3.2 Tb/s up, each counted one way"
     )
