@@ -225,12 +225,12 @@ class _FabricResolver:
         """Return the role at the other end of a bundle."""
         return self._roles[_beyond(node, bundle)]
 
-    def _above(self, node: Node, bundles: Sequence[Bundle]) -> list[Bundle]:
+    def _above(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
         """Return the bundles of a switch that lead up; to a switch without a tier they lead neither up nor down."""
         own = tier_of_role(node.role) or 0
         return [b for b in bundles if (tier_of_role(self._far(node, b)) or 0) > own]
 
-    def _below(self, node: Node, bundles: Sequence[Bundle]) -> list[Bundle]:
+    def _below(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
         """Return the bundles of a switch that lead down, to hosts or to the tier below."""
         own = tier_of_role(node.role) or 0
         far = [self._far(node, bundle) for bundle in bundles]
