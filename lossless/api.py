@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.judging import JudgedByOpensm, judge_by_opensm
     from lossless.interfaces.api.linting import Report, lint, lint_documents, lint_text
     from lossless.interfaces.api.loading import Fabrics, Options, load_fabrics
-    from lossless.interfaces.api.mapping import Topology, keeping, moves, topology
+    from lossless.interfaces.api.mapping import Topology, moves, pins, topology
     from lossless.interfaces.api.profiles import Hardware, hardware
     from lossless.interfaces.api.rendering import RenderResult, render
     from lossless.interfaces.api.rules import Rule, rule, rules
     from lossless.interfaces.api.schema import configuration_schema, intent_schema
     from lossless.interfaces.api.simulating import Ask, Limits, Question, Simulated, simulate
-    from lossless.interfaces.api.storm import spread
+    from lossless.interfaces.api.storm import storm
     from lossless.interfaces.api.sweeping import Grid, parse_grid, sweep
     from lossless.interfaces.api.tracing import trace
     from lossless.interfaces.api.watching import Watch
@@ -74,7 +74,6 @@ __all__ = [
     "intent_schema",
     "judge_by_opensm",
     "judge_workload",
-    "keeping",
     "lint",
     "lint_documents",
     "lint_since",
@@ -82,11 +81,12 @@ __all__ = [
     "load_fabrics",
     "moves",
     "parse_grid",
+    "pins",
     "render",
     "rule",
     "rules",
     "simulate",
-    "spread",
+    "storm",
     "sweep",
     "topology",
     "trace",
@@ -132,7 +132,6 @@ _HOMES = {
     "intent_schema": "schema",
     "judge_by_opensm": "judging",
     "judge_workload": "workloads",
-    "keeping": "mapping",
     "lint": "linting",
     "lint_documents": "linting",
     "lint_since": "changing",
@@ -140,11 +139,12 @@ _HOMES = {
     "load_fabrics": "loading",
     "moves": "mapping",
     "parse_grid": "sweeping",
+    "pins": "mapping",
     "render": "rendering",
     "rule": "rules",
     "rules": "rules",
     "simulate": "simulating",
-    "spread": "storm",
+    "storm": "storm",
     "sweep": "sweeping",
     "topology": "mapping",
     "trace": "tracing",

@@ -286,7 +286,7 @@ def test_the_readme_counts_what_is_found_and_how_soon_all_stand_still() -> None:
     readme, published = (ROOT / "README.md").read_text(), ROOT / "examples" / "roce-256-as-published"
     errors = [finding for finding in lint([published]).findings if finding.severity == "error"]
     assert ("it draws seven\nerrors" in readme, len(errors)) == (True, 7)
-    spread = (GUIDES / "spread.md").read_text()
+    storm = (GUIDES / "storm.md").read_text()
     still = r"^31 of 31 other hosts stand still, 256 of 256 GPUs with its own; the last after (\d+) us$"
-    (last_us,) = re.findall(still, spread, re.MULTILINE)
+    (last_us,) = re.findall(still, storm, re.MULTILINE)
     assert ("stops everybody within a millisecond" in readme, 500 < int(last_us) < 1000) == (True, True)

@@ -1,4 +1,4 @@
-"""The guides to topology, workload and spread: what commands print in them, and their pictures.
+"""The guides to topology, workload and storm: what commands print in them, and their pictures.
 
 python tools/planning_guides.py           write them anew
 python tools/planning_guides.py --check   say what is stale
@@ -26,7 +26,7 @@ GUIDES = ROOT / "docs" / "guides"
 PICTURES: Mapping[str, Mapping[str, str]] = {
     "topology.md": {"roce-256.svg": "topology-roce-256.svg", "pods.svg": "topology-three-tier.svg"},
     "workload.md": {},
-    "spread.md": {"dead.svg": "spread-roce-256.svg"},
+    "storm.md": {"dead.svg": "storm-roce-256.svg"},
 }
 """By guide: what its commands draw, and what that is called beside it."""
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -31,13 +31,13 @@ def cabled_topology(
     roles: Sequence[tuple[str, str]] = (),
     speeds: Mapping[str, int] | None = None,
     cables: Mapping[str, int] | None = None,
-    without: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> Cabling:
     """Return the devices and links that cabling files, outputs of LLDP and exports of NetBox amount to.
 
     ``roles`` are patterns of names (or ``role:NAME`` of an export), each with the role that it means, the first that
     fits counts. ``speeds`` in b/s and ``cables`` in metres are those of links that no file gives one, by tier.
-    Devices that fit ``without`` are left out.
+    Devices that fit ``exclude`` are left out.
 
     Raises:
         InputError: a file cannot be read or is of no kind that is known; contradictions, and what is missing, located.
@@ -45,7 +45,7 @@ def cabled_topology(
     from lossless.formats.importing.cabling.topology import CablingOptions, read_wiring, topology_yaml
 
     texts = _texts(files)
-    wired = read_wiring(texts, CablingOptions(tuple(roles), speeds or {}, cables or {}, tuple(without)))
+    wired = read_wiring(texts, CablingOptions(tuple(roles), speeds or {}, cables or {}, tuple(exclude)))
     return Cabling(topology_yaml(wired), len(wired.roles), len(wired.links))
 
 
@@ -53,25 +53,25 @@ def cabled_as_declared(
     intent: str | PathLike[str],
     files: Sequence[str | PathLike[str]],
     *,
-    without: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
     """Return where cables, as files tell of them, are other than an intent declares.
 
-    Files are those of :func:`cabled_topology`. What no file reaches is not judged. Devices that fit ``without`` are
+    Files are those of :func:`cabled_topology`. What no file reaches is not judged. Devices that fit ``exclude`` are
     left out of the files.
 
     Raises:
         InputError: the intent or a file cannot be read; contradictions, and names nobody can place, located.
     """
-    return compare_cabling(one_intent(intent), _texts(files), without=without, options=options)
+    return compare_cabling(one_intent(intent), _texts(files), exclude=exclude, options=options)
 
 
 def compare_cabling(
     document: Document,
     texts: Mapping[str, str],
     *,
-    without: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> Report:
     """Return where cables are other than an intent declares; as :func:`cabled_as_declared`, of what is already read."""
@@ -90,7 +90,7 @@ def compare_cabling(
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
-    told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), without)
+    told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), exclude)
     cabled = Cabled(View(wired.fabric), cabling_comparison(planned, told))
     verdicts = together([run(cabled, rules_for("cabling"), "intent")])
     shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}

@@ -103,7 +103,7 @@ def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
     def text_of(file: str) -> str:
         return decode(texts[file], file)
 
-    candidates = [Candidate(file, expected=file in named and not options.each) for file in sorted(texts)]
+    candidates = [Candidate(file, expected=file in named and not options.per_file) for file in sorted(texts)]
     found = [read(candidate, load, text_of) for candidate in candidates]
     documents = [document for one in found for document in one.documents]
     facts = [host for one in found for host in one.facts]
@@ -161,7 +161,7 @@ def _margins(then: _Then, paths: Sequence[str | PathLike[str]], options: Options
     from lossless.formats.inputs.collect import collect
 
     before = dict(_runs(then.documents, options))
-    after = dict(_runs(collect(paths, lenient=options.each)[0], options))
+    after = dict(_runs(collect(paths, lenient=options.per_file)[0], options))
     parts = dict.fromkeys((*after, *before))
     return tuple(Margin(part, before.get(key), after.get(key)) for key in parts for part in [key[0]])
 

@@ -60,7 +60,7 @@ def fix(
     from lossless.formats.inputs.collect import gather
     from lossless.ground.documents.rewrite import rewrite
 
-    every, errors, facts = gather(paths, lenient=options.each)
+    every, errors, facts = gather(paths, lenient=options.per_file)
     # A file of several devices, or in another form, is judged with the rest and left as it is.
     documents = [document for document in every if document.part is None]
     apart = [document for document in every if document.part is not None]

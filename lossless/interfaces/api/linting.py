@@ -84,15 +84,17 @@ def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: Jud
     from lossless.checks.lint.repository import judge_files
     from lossless.formats.inputs.collect import search
 
-    candidates, errors = search(paths, lenient=options.each)
+    candidates, errors = search(paths, lenient=options.per_file)
     governing = _governing(options, [candidate.file for candidate in candidates])
     judged = (judge or judge_files)(candidates, _declaring(options), _settings(options, governing))
     if options.simulate:
         from lossless.formats.inputs.collect import collect
 
-        judged = _with_runs(judged, collect(paths, lenient=options.each)[0], options, governing)
+        judged = _with_runs(judged, collect(paths, lenient=options.per_file)[0], options, governing)
     # What compares files did not run where each is judged by itself: no folder was judged whole.
-    folders = () if options.each else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
+    folders = (
+        () if options.per_file else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
+    )
     return Run(judged, tuple(errors), governing, folders)
 
 
@@ -183,7 +185,7 @@ def _governing(options: Options, files: Sequence[str]) -> Governing | None:
 
 
 def _settings(options: Options, governing: Governing | None) -> Settings:
-    settings = settings_of(options)._replace(apart=options.each, tell=options.tell)
+    settings = settings_of(options)._replace(apart=options.per_file, tell=options.tell)
     return settings if governing is None else settings._replace(chosen=governing.chosen)
 
 

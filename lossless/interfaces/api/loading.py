@@ -29,8 +29,8 @@ class Options(NamedTuple):
     ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
     as 2026-12-31, ends suppressions that have a date; without it none ends.
 
-    ``each``: every file is judged by itself, and one that is named need not be ours. ``tell`` is told how many files
-    are done, of how many, while there is more to do.
+    ``per_file``: every file is judged by itself, and one that is named need not be ours. ``tell`` is told how many
+    files are done, of how many, while there is more to do.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -42,7 +42,7 @@ class Options(NamedTuple):
     configuration: str | None = None
     baseline: str | None = None
     today: str = ""
-    each: bool = False
+    per_file: bool = False
     tell: Callable[[int, int], None] | None = None
 
 

@@ -65,9 +65,7 @@ def moves(
     return recabling_plan(_cabling(_loaded(against), options), _cabling(_loaded(path), options))
 
 
-def keeping(
-    path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
-) -> Pins:
+def pins(path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Pins:
     """Return the names and ports to state in an intent, so that all stays where it is in one that stands.
 
     Raises:

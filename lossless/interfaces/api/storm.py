@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.distance import ShapeGroups
 
 
-def spread(
+def storm(
     path: str | PathLike[str],
     end: str,
     traffic: Traffic = "all-to-all",
-    drains_bps: int = 0,
+    drain_bps: int = 0,
     traffic_class: str | None = None,
     *,
     options: Options = DEFAULT_OPTIONS,
 ) -> BlastRadius:
-    """Say how far the pauses of a host (``host1``, ``host1:port2``) reach that takes in ``drains_bps`` a port.
+    """Say how far the pauses of a host (``host1``, ``host1:port2``) reach that takes in ``drain_bps`` a port.
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
@@ -33,7 +33,7 @@ def spread(
 
     fabric = one_fabric(path, options)
     groups = _groups(path) if fabric.managed is None else None
-    return blast_radius(View(fabric), StormSource(end, traffic, drains_bps, traffic_class), groups)
+    return blast_radius(View(fabric), StormSource(end, traffic, drain_bps, traffic_class), groups)
 
 
 _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")

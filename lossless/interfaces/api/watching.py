@@ -47,7 +47,7 @@ class Watch:
         from lossless.checks.lint.again import mark_of
         from lossless.formats.inputs.collect import search
 
-        candidates, _ = search(self._paths, lenient=self._options.each)
+        candidates, _ = search(self._paths, lenient=self._options.per_file)
         names = [candidate.file for candidate in candidates]
         files, settings = ({name: mark_of(name) for name in some} for some in (names, self._governing(names)))
         if settings != self._settings:

@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
     "workload": "Say what a collective puts on the wire, and how long it takes.",
-    "spread": "Say how far the pauses of one dead or slow host reach.",
+    "storm": "Say how far the pauses of one dead or slow host reach.",
     "topology": "Say what a fabric is made of and can carry, and draw it.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
     "opensm": "Let a real opensm judge an InfiniBand subnet.",

@@ -71,7 +71,7 @@ def command(
     current folder. All config_db.json files are judged together, as one fabric.
     """
     options = choice.added_to(
-        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, each=extent.each)
+        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=extent.per_file)
     )
     paths = paths or (".",)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)

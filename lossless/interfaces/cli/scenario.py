@@ -39,7 +39,7 @@ _OPTIONS = (
         help="Part of each NIC's traffic that is storage, in its own class.",
     ),
     click.option(
-        "--fail", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
+        "--link-down", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
     ),
     click.option("--dead-nic", is_flag=True, help="The target pauses its switch without end."),
     click.option(

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Extent(NamedTuple):
-    """What a run looks at: ``each`` file by itself, what is new ``since`` a revision, and whether it goes on."""
+    """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on."""
 
-    each: bool
+    per_file: bool
     since: str | None
     watch: bool
 
 
 _OPTIONS = (
     click.option(
-        "--each",
+        "--per-file",
         is_flag=True,
         help="Each file by itself, in any order, other files passed over: for hooks that name files.",
     ),
@@ -41,8 +41,8 @@ def extent_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add the options to a command, which is given ``extent`` in their place."""
 
     @functools.wraps(command)
-    def gathered(*, each: bool, since: str | None, watch: bool, **rest: Any) -> int:
-        return command(extent=Extent(each, since, watch), **rest)
+    def gathered(*, per_file: bool, since: str | None, watch: bool, **rest: Any) -> int:
+        return command(extent=Extent(per_file, since, watch), **rest)
 
     with_options: Callable[..., int] = gathered
     for option in reversed(_OPTIONS):
@@ -57,8 +57,10 @@ def require_extent(extent: Extent, paths: tuple[str, ...], *, simulate: bool, me
         UsageError: two options that contradict each other, or standard input where files are needed.
     """
     again = extent.watch or extent.since is not None
-    if extent.each and simulate:
-        raise click.UsageError("--simulate runs traffic between devices; --each judges every file by itself")
+    if extent.per_file and simulate:
+        raise click.UsageError(
+            "--simulate runs traffic between devices; --per-file judges every file by itself"
+        )
     if mending and again:
         raise click.UsageError("--fix and --diff go neither with --watch nor with --since")
     if extent.watch and extent.since is not None:

@@ -66,7 +66,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     help="The intent that stands: instead of numbers, which of its devices are renamed and which cables move.",
 )
 @click.option(
-    "--keep",
+    "--pin",
     is_flag=True,
     help="With --against: print the names and ports to state beside the shape, so that all that stands stays.",
 )
@@ -104,7 +104,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     help="With --from: length of links for which no file has one, as hosts=3m.",
 )
 @click.option(
-    "--without", metavar="PATTERN", multiple=True, help="With --from: devices to leave out, by their names."
+    "--exclude", metavar="PATTERN", multiple=True, help="With --from: devices to leave out, by their names."
 )
 @click.option("-o", "--output", metavar="FILE", help="With --from: file to write (default: it is printed).")
 @profiles
@@ -112,13 +112,13 @@ def command(
     path: str | None,
     svg: str | None,
     against: str | None,
-    keep: bool,
+    pin: bool,
     output_format: str,
     files: tuple[str, ...],
     roles: list[tuple[str, str]],
     speeds: dict[str, int],
     cables: dict[str, int],
-    without: tuple[str, ...],
+    exclude: tuple[str, ...],
     output: str | None,
     profile_dirs: tuple[str, ...],
 ) -> int:
@@ -132,25 +132,25 @@ def command(
     """
     if path is None and not files:
         raise click.UsageError("name an intent, or files with --from, or both to compare them")
-    if keep and against is None:
-        raise click.UsageError("--keep is for --against")
-    alone = None if files else without
-    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--without": alone, "-o": output}
+    if pin and against is None:
+        raise click.UsageError("--pin is for --against")
+    alone = None if files else exclude
+    stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--exclude": alone, "-o": output}
     given = [name for name, value in stated.items() if value]
     if path is not None and given:
         raise click.UsageError(f"{given[0]} is for --from" + (" without an intent" if files else ""))
     if path is not None and files:
         if svg is not None or against is not None:
             raise click.UsageError("--svg and --against are for an intent alone; leave --from out")
-        return _checked(path, files, without, output_format, profile_dirs)
+        return _checked(path, files, exclude, output_format, profile_dirs)
     if path is None:
         if svg is not None or against is not None or output_format == "json":
             raise click.UsageError("--svg, --against and --format are for an intent")
-        return _cabled(files, roles, speeds, cables, without, output)
+        return _cabled(files, roles, speeds, cables, exclude, output)
     if against is not None:
         if svg is not None:
             raise click.UsageError("--svg draws one fabric; it does not go with --against")
-        do = _kept if keep else _compared
+        do = _kept if pin else _compared
         return do(path, against, output_format, profile_dirs)
     return _described(path, svg, output_format, profile_dirs)
 
@@ -171,7 +171,7 @@ def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[s
 def _kept(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
     from lossless import api
 
-    found = api.keeping(path, against, api_options((), profile_dirs))
+    found = api.pins(path, against, api_options((), profile_dirs))
     if output_format == "json":
         out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
     elif any(found):
@@ -206,7 +206,7 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
 def _checked(
     path: str,
     files: tuple[str, ...],
-    without: tuple[str, ...],
+    exclude: tuple[str, ...],
     output_format: str,
     profile_dirs: tuple[str, ...],
 ) -> int:
@@ -214,7 +214,7 @@ def _checked(
     from lossless.interfaces.cli.output import write_report
     from lossless.interfaces.cli.reporting import AS_USUAL
 
-    report = api.cabled_as_declared(path, files, without=without, options=api_options((), profile_dirs))
+    report = api.cabled_as_declared(path, files, exclude=exclude, options=api_options((), profile_dirs))
     write_report(report, {}, AS_USUAL._replace(form=output_format, verbose=True), ("error", "warning"))
     return FINDINGS if any(finding.severity != "info" for finding in report.findings) else OK
 
@@ -224,7 +224,7 @@ def _cabled(
     roles: list[tuple[str, str]],
     speeds: dict[str, int],
     cables: dict[str, int],
-    without: tuple[str, ...],
+    exclude: tuple[str, ...],
     output: str | None,
 ) -> int:
     from lossless import api
@@ -232,7 +232,7 @@ def _cabled(
 
     if output is not None:
         require_writable(output)
-    found = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, without=without)
+    found = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, exclude=exclude)
     if output is None:
         out(found.text.rstrip("\n"))
     else:

@@ -61,11 +61,13 @@ _DURATION = Quantity("TIME", parse_duration)
     help="How much of the communication hides behind the computation.",
 )  # fmt: skip
 @click.option(
-    "--judge", is_flag=True, help="Run what meets at each port through the packet-level model of the buffers."
+    "--simulate",
+    is_flag=True,
+    help="Run what meets at each port through the packet-level model of the buffers.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True,
-    help="How often chance is tried, with --judge.",
+    help="How often chance is tried, with --simulate.",
 )  # fmt: skip
 @click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
 @profiles
@@ -74,7 +76,7 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **give
     """Say what a collective puts on the wire, and how long it takes.
 
     INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
-    --judge says that buffers are unsafe, 2 not read, not possible, or not judged.
+    --simulate says that buffers are unsafe, 2 not read, not possible, or not judged.
     """
     found, verdict = _found(path, given, api_options((), profile_dirs))
     if output_format == "json":
@@ -90,7 +92,7 @@ def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str
     """Return the estimate as plain data, and the verdict where one is asked for."""
     from lossless import api
 
-    if not given["judge"]:
+    if not given["simulate"]:
         return dict(api.workload(path, _asked(given), options).to_data()), None
     bar = Bar("seeds")
     try:

@@ -46,7 +46,6 @@ def test_the_public_names_are_these() -> None:
         "intent_schema",
         "judge_by_opensm",
         "judge_workload",
-        "keeping",
         "lint",
         "lint_documents",
         "lint_since",
@@ -54,11 +53,12 @@ def test_the_public_names_are_these() -> None:
         "load_fabrics",
         "moves",
         "parse_grid",
+        "pins",
         "render",
         "rule",
         "rules",
         "simulate",
-        "spread",
+        "storm",
         "sweep",
         "topology",
         "trace",
@@ -71,7 +71,7 @@ def test_the_public_names_are_these() -> None:
 def test_the_shape_of_their_results_is_this() -> None:
     assert api.Options._fields == (
         *("rdma_dscps", "profile_dirs", "simulate", "select", "ignore"),
-        *("configured", "configuration", "baseline", "today", "each", "tell"),
+        *("configured", "configuration", "baseline", "today", "per_file", "tell"),
     )
     assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
     assert api.RenderResult._fields == (

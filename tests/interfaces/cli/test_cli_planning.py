@@ -1,4 +1,4 @@
-"""``lossless workload`` and ``lossless spread``: what a person sees, what a program reads, and what is refused."""
+"""``lossless workload`` and ``lossless storm``: what a person sees, what a program reads, and what is refused."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_meets_at_a_port_is_a_command_that_can_be_given(cli: Cli) -> None:
 
 
 OVERSUBSCRIBED = CLUSTER.replace("uplinks: 2 x 800G", "uplinks: 1 x 400G\n    oversubscription: 4")
-JUDGE = ("--judge", "--seeds", "2")
+JUDGE = ("--simulate", "--seeds", "2")
 
 
 def buffers(text: str) -> str:
@@ -212,7 +212,7 @@ def test_the_verdict_is_the_exit_code(
 
 def test_why_storage_is_not_judged(cli: Cli) -> None:
     Path("fabric.yaml").write_text(CLUSTER.replace("storage: {on: separate", "storage: {on: fabric"))
-    outcome = cli("workload", ".", "--collective", "storage-read", "--sources", "8", "--judge")
+    outcome = cli("workload", ".", "--collective", "storage-read", "--sources", "8", "--simulate")
     assert (
         buffers(outcome.out)
         == """\
@@ -302,7 +302,7 @@ def test_what_a_program_reads_of_a_workload(cli: Cli) -> None:
 
 
 def test_a_dead_host_as_a_person_sees_it(cli: Cli) -> None:
-    outcome = cli("spread", ".", "--from", "host3")
+    outcome = cli("storm", ".", "--from", "host3")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == snapshot("""\
 host3 pauses without end: class rdma, priority 3
@@ -328,7 +328,7 @@ assumed:
 
 def test_a_slow_host_as_a_person_sees_it(cli: Cli) -> None:
     Path("fabric.yaml").write_text(INTENT)
-    outcome = cli("spread", ".", "--from", "host3:port1", "--drains", "40G", "--traffic", "incast")
+    outcome = cli("storm", ".", "--from", "host3:port1", "--drain-rate", "40G", "--traffic", "incast")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == snapshot("""\
 host3:port1 takes in no more than 40G a port: class rdma, priority 3
@@ -354,10 +354,10 @@ assumed:
 
 
 def test_the_spread_is_drawn(cli: Cli) -> None:
-    outcome = cli("spread", ".", "--from", "host3", "--svg", "spread.svg", "--format", "json")
-    assert (outcome.code, outcome.err) == (0, "drawn in spread.svg\n")
+    outcome = cli("storm", ".", "--from", "host3", "--svg", "storm.svg", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "drawn in storm.svg\n")
     assert json.loads(outcome.out)["gpus"] == {"stopped": 64, "all": 64}
-    text = "".join(ET.fromstring(Path("spread.svg").read_text()).itertext())
+    text = "".join(ET.fromstring(Path("storm.svg").read_text()).itertext())
     assert "pauses from host3" in text
     assert "at once" in text
     # Nothing is told by colour alone.
@@ -379,10 +379,10 @@ def test_the_spread_is_drawn(cli: Cli) -> None:
         (("workload", ".", "--algorithm", "direct"), "all-reduce has no algorithm 'direct'"),
         (("workload", ".", "--size", "1"), "'1' has no unit"),
         (("workload", "gone.yaml"), "gone.yaml: no such file"),
-        (("spread", ".", "--from", "leaf1"), "no host 'leaf1' in this fabric"),
-        (("spread", ".", "--from", "host3:eth9"), "host3 has no port 'eth9'; it has port1, port2"),
-        (("spread", ".", "--from", "host3", "--class", "cnp"), "no lossless class 'cnp'; there is rdma"),
-        (("spread", ".", "--from", "host3", "--drains", "0G"), "'0G' is no speed"),
+        (("storm", ".", "--from", "leaf1"), "no host 'leaf1' in this fabric"),
+        (("storm", ".", "--from", "host3:eth9"), "host3 has no port 'eth9'; it has port1, port2"),
+        (("storm", ".", "--from", "host3", "--class", "cnp"), "no lossless class 'cnp'; there is rdma"),
+        (("storm", ".", "--from", "host3", "--drain-rate", "0G"), "'0G' is no speed"),
     ],
 )
 def test_what_cannot_be_is_told_and_nothing_is_written(cli: Cli, args: tuple[str, ...], told: str) -> None:
@@ -395,6 +395,6 @@ def test_what_cannot_be_is_told_and_nothing_is_written(cli: Cli, args: tuple[str
 def test_a_fabric_without_tiers_or_lossless_classes_is_not_guessed_at(cli: Cli) -> None:
     Path("fabric.yaml").write_text(intent_with("lossless: true, ", ""))
     assert (
-        cli("spread", ".", "--from", "host3").err
+        cli("storm", ".", "--from", "host3").err
         == "lossless: no class of the fabric is lossless: nothing pauses\n"
     )

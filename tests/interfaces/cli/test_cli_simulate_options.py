@@ -37,7 +37,7 @@ def scenario_of(cli: Cli, *options: str, text: str = INTENT, file: str = "fabric
         (("--class", "rdma"), "incast of 15 NICs into host1:port1, 65,536 B each, class rdma"),
         (("--class", "3"), "incast of 15 NICs into host1:port1, 65,536 B each, class rdma"),
         (
-            ("--fail", "leaf1:Ethernet32", "--fail", "spine2:Ethernet0"),
+            ("--link-down", "leaf1:Ethernet32", "--link-down", "spine2:Ethernet0"),
             "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, leaf1:Ethernet32, spine2:Ethernet0 down",
         ),
         (
@@ -100,7 +100,11 @@ REFUSED = [
     ("--format", "yaml", "Invalid value for '--format': 'yaml' is not one of 'text', 'json'."),
     ("--target", "nobody", "lossless: --target: no NIC port is called 'nobody'; there is host1:port1"),
     ("--class", "gold", "lossless: --class: no lossless class is called 'gold'; there are: rdma"),
-    ("--fail", "leaf1:Ethernet1", "lossless: --fail: no port 'leaf1:Ethernet1' fails, because there is none"),
+    (
+        "--link-down",
+        "leaf1:Ethernet1",
+        "lossless: --link-down: no port 'leaf1:Ethernet1' fails, because there is none",
+    ),
     (
         "--slow-nic",
         "0G",

@@ -1,4 +1,4 @@
-"""``lossless lint --each`` and ``--since``: files by themselves, and what a change adds, removes and leaves."""
+"""``lossless lint --per-file`` and ``--since``: files by themselves, and what a change adds, removes and leaves."""
 
 from __future__ import annotations
 
@@ -257,8 +257,8 @@ def test_without_git_it_is_said(site: Cli, monkeypatch: pytest.MonkeyPatch, tmp_
     ("arguments", "message"),
     [
         (
-            ("--each", "--simulate"),
-            "--simulate runs traffic between devices; --each judges every file by itself",
+            ("--per-file", "--simulate"),
+            "--simulate runs traffic between devices; --per-file judges every file by itself",
         ),
         (("--fix", "--watch"), "--fix and --diff go neither with --watch nor with --since"),
         (("--diff", "--since", "HEAD"), "--fix and --diff go neither with --watch nor with --since"),
@@ -278,9 +278,9 @@ def test_each_file_by_itself_says_the_same_in_any_company(cli: Cli) -> None:
     write(Path(), {"fabric.yaml": THIN, "leaf1.json": DEAF, "leaf2.json": LEAF.replace('"leaf1"', '"leaf2"')})
     files = ["fabric.yaml", "leaf1.json", "leaf2.json"]
     assert "CFG004" in codes(cli("lint", "--format", "json", *files).out)
-    alone = [finding for file in files for finding in _found(cli, "--each", file)]
+    alone = [finding for file in files for finding in _found(cli, "--per-file", file)]
     for order in permutations(files):
-        assert sorted(_found(cli, "--each", *order)) == sorted(alone)
+        assert sorted(_found(cli, "--per-file", *order)) == sorted(alone)
     assert {json.loads(finding)["code"] for finding in alone} >= {"TOP001", "WD002"}
 
 
@@ -294,9 +294,9 @@ def test_each_passes_over_what_is_none_of_ours_and_names_what_is_broken(cli: Cli
         Path(), {"mkdocs.yaml": "a: 1\n", "package.json": "{}", "values.yaml": "{{ x }}\n", "ok.json": LEAF}
     )
     files = ("mkdocs.yaml", "package.json", "values.yaml", "ok.json")
-    assert (cli("lint", "--each", *files).code, cli("lint", *files).code) == (0, 2)
+    assert (cli("lint", "--per-file", *files).code, cli("lint", *files).code) == (0, 2)
     write(Path(), {"leaf.json": LEAF[:-3]})
-    outcome = cli("lint", "--each", *files, "leaf.json")
+    outcome = cli("lint", "--per-file", *files, "leaf.json")
     assert outcome.code == 2
     assert outcome.err.startswith("leaf.json:")
 
@@ -306,4 +306,4 @@ def test_each_calls_no_entry_of_a_baseline_stale_that_others_could_draw(cli: Cli
     assert cli("baseline").code == 0
     assert "CFG004" in Path("known.json").read_text()
     for files in (("leaf1.json",), ("fabric.yaml", "leaf1.json")):
-        assert cli("lint", "--each", "--fail-on", "info", *files).code == 0
+        assert cli("lint", "--per-file", "--fail-on", "info", *files).code == 0

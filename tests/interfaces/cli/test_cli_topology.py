@@ -153,7 +153,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("fabric.yaml", "--from", "cables.csv", "--role", "leaf=*"),
         "--role is for --from without an intent",
     ),
-    "left-out-of-an-intent": (("fabric.yaml", "--without", "x*"), "--without is for --from"),
+    "left-out-of-an-intent": (("fabric.yaml", "--exclude", "x*"), "--exclude is for --from"),
     "role-of-an-intent": (("fabric.yaml", "--role", "leaf=*"), "--role is for --from"),
     "picture-of-cables": (
         ("--from", "cables.csv", "--svg", "x.svg"),
@@ -167,7 +167,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("--from", "cables.csv", "--against", "fabric.yaml"),
         "--svg, --against and --format are for an intent",
     ),
-    "keep-alone": (("fabric.yaml", "--keep"), "--keep is for --against"),
+    "keep-alone": (("fabric.yaml", "--pin"), "--pin is for --against"),
     "no-such-role": (
         ("--from", "cables.csv", "--role", "tor=*"),
         "'tor=*' is not ROLE=PATTERN, with one of leaf, spine, super-spine, switch, host",
@@ -332,7 +332,7 @@ def test_what_moves_is_there_for_programs(cli: Cli) -> None:
 
 def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
     arguments = grown(("hosts_per_leaf: 1", "hosts_per_leaf: 2"))
-    stated = cli("topology", *arguments, "--keep")
+    stated = cli("topology", *arguments, "--pin")
     assert stated.code == 0
     assert (
         stated.err == "stated beside the shape of new.yaml, this leaves what stands in old.yaml where it is\n"
@@ -355,11 +355,11 @@ def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
         "new.yaml against old.yaml: all that stands stays",
     )
     assert cli("lint", "new.yaml").code == 0
-    assert cli("topology", *arguments, "--keep").out == stated.out
+    assert cli("topology", *arguments, "--pin").out == stated.out
 
 
 def test_where_nothing_moves_there_is_nothing_to_state(cli: Cli) -> None:
-    outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")), "--keep")
+    outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")), "--pin")
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err == "nothing is to be stated: no device is renamed, and no cable moves\n"
 
@@ -376,7 +376,7 @@ def test_a_fabric_that_outgrows_its_shape_is_compared_by_names(cli: Cli) -> None
     outcome = cli("topology", "new.yaml", "--against", "old.yaml")
     assert outcome.code == 1
     assert "leaf1 - core      1         leaf1  Ethernet72  Ethernet80" in outcome.out
-    refused = cli("topology", "new.yaml", "--against", "old.yaml", "--keep")
+    refused = cli("topology", "new.yaml", "--against", "old.yaml", "--pin")
     assert (refused.code, refused.out) == (2, "")
     assert (
         refused.err

@@ -1,4 +1,4 @@
-"""The guides to topology, workload and spread show what their commands print and draw, and each part is an intent."""
+"""The guides to topology, workload and storm show what their commands print and draw, and each part is an intent."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
         switch, _, port = name.partition(":")
         if view.port(switch, port) is None:
             raise NotHereError(
-                f"--fail: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
+                f"--link-down: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
             )
         found.add((switch, port))
     return frozenset(found)

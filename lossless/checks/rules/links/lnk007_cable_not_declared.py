@@ -58,7 +58,7 @@ def _hit(cabled: Cabled, cables: Sequence[FoundCable]) -> Hit:
         message=f"{len(cables):,} cables between {first} and {second} are not declared"
         if len(cables) > 1
         else f"{cables[0].name} is not declared",
-        help="declare it under topology, or pull it; --without leaves a device out of the comparison",
+        help="declare it under topology, or pull it; --exclude leaves a device out of the comparison",
         elements=named(cables),
         places=len(cables),
         data={"cables": list(named(cables))},

@@ -109,7 +109,7 @@ class _CableMapper:
         """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
         for device, one, other in claimed_twice(self._meant):
             place = next(c.place for c in self._said if one in (c.a.device, c.b.device))
-            says = f"{one} and {other} may both be {device} of the intent; leave one out: --without {other!r}"
+            says = f"{one} and {other} may both be {device} of the intent; leave one out: --exclude {other!r}"
             self._problems.append(place.problem(says))
         for file, word in self._gathered.listening.items():
             if word not in self._meant:

@@ -196,7 +196,7 @@ def test_devices_can_be_left_out_of_the_comparison() -> None:
         "LNK007 leaf1:Ethernet256 - storage1:eth0 is not declared"
     ]
     texts = {"cables.csv": sheet(WHOLE) + more}
-    assert said(compare_cabling(load_text(INTENT, "fabric.yaml"), texts, without=("storage*",))) == []
+    assert said(compare_cabling(load_text(INTENT, "fabric.yaml"), texts, exclude=("storage*",))) == []
 
 
 def test_hosts_by_other_names_than_a_shape_derives_are_taken_by_their_place_and_counted() -> None:
@@ -384,7 +384,7 @@ def test_what_two_files_tell_of_one_cable_is_one_cable() -> None:
         ),
         (
             {"cables_csv": "leaf1.a,Ethernet32,spine1,Ethernet0\nleaf1.b,Ethernet40,spine1,Ethernet8\n"},
-            "cables.csv:1:1: leaf1.a and leaf1.b may both be leaf1 of the intent; leave one out: --without 'leaf1.b'",
+            "cables.csv:1:1: leaf1.a and leaf1.b may both be leaf1 of the intent; leave one out: --exclude 'leaf1.b'",
         ),
         (
             {"tor9_json": lldp(*LEAF1)},

@@ -1,4 +1,4 @@
-"""``lossless spread``: how far the pauses of one host reach before the watchdog cuts in."""
+"""``lossless storm``: how far the pauses of one host reach before the watchdog cuts in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VERSION = 1
 _TRAFFIC = ("all-to-all", "incast")
 
 
-@click.command("spread", short_help=COMMANDS["spread"])
+@click.command("storm", short_help=COMMANDS["storm"])
 @click.argument("path", metavar="INTENT", type=click.Path())
 @click.option(
     "--from",
@@ -34,19 +34,19 @@ _TRAFFIC = ("all-to-all", "incast")
     help="Who sends to whom.",
 )
 @click.option(
-    "--drains", type=RATE, default=None, help="What each of its ports still takes in (default: nothing)."
+    "--drain-rate", type=RATE, default=None, help="What each of its ports still takes in (default: nothing)."
 )
 @click.option(
     "--class", "traffic_class", metavar="NAME", help="Lossless class (default: that of the lowest priority)."
 )
 @click.option("--svg", metavar="FILE", help="Also draw it.")
 @profiles
-@written_as("the spread is")
+@written_as("the blast radius is")
 def command(
     path: str,
     end: str,
     traffic: Any,
-    drains: int | None,
+    drain_rate: int | None,
     traffic_class: str | None,
     svg: str | None,
     profile_dirs: tuple[str, ...],
@@ -62,13 +62,15 @@ def command(
 
     if svg is not None:
         require_writable(svg)
-    found = api.spread(path, end, traffic, drains or 0, traffic_class, options=api_options((), profile_dirs))
+    blast_radius = api.storm(
+        path, end, traffic, drain_rate or 0, traffic_class, options=api_options((), profile_dirs)
+    )
     if output_format == "json":
-        out_json({"version": _VERSION, **found.to_data()})
+        out_json({"version": _VERSION, **blast_radius.to_data()})
     else:
-        from lossless.output.report.spread_text import spread_text
+        from lossless.output.report.storm_text import storm_text
 
-        out(spread_text(found.to_data()))
+        out(storm_text(blast_radius.to_data()))
     if svg is not None:
-        draw(svg, found.picture)
+        draw(svg, blast_radius.picture)
     return OK

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Data = Mapping[str, Any]
-    """A spread as plain data, by the names of :mod:`lossless.analysis.storm.blast_radius`."""
+    """The blast radius of a storm as plain data, by the names of :mod:`lossless.analysis.storm.blast_radius`."""
 
 _FEW = 5
 
 
-def spread_text(data: Data) -> str:
-    """Return the spread of one host's pauses."""
+def storm_text(data: Data) -> str:
+    """Return how far the pauses of one host reach."""
     return "\n\n".join(_blocks(data))
 
 
