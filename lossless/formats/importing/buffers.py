@@ -43,16 +43,16 @@ def _by_tier(
     devices: Sequence[ImportDevice], word_of: Callable[[ImportDevice], str], usual: str, notes: list[str]
 ) -> dict[Tier, str]:
     """Return what most devices of each tier have, without tiers that have what is usual."""
-    found: dict[Tier, str] = {}
+    by_tier: dict[Tier, str] = {}
     for tier in sorted({device.tier for device in devices}):
         word, vote = most(word_of(device) for device in devices if device.tier is tier)
         if word and word != usual:
-            found[tier] = word
+            by_tier[tier] = word
         if not vote.unanimous:
             notes.append(
                 f"buffers: {vote.ayes} of {vote.votes} of role {tier.word} have it so, the others differ"
             )
-    return found
+    return by_tier
 
 
 def _model(device: ImportDevice) -> str:

@@ -169,14 +169,14 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
     served: dict[int, Scheduler] = {}
     notes: tuple[str, ...] = ()
     for tc in active:
-        found = [
+        schedulers = [
             (q.scheduler.kind, q.scheduler.weight, q.scheduler)
             for one in qos
             if (q := one.queues[tc]) and q.scheduler
         ]
-        winner, vote = most((kind, weight) for kind, weight, _ in found)
+        winner, vote = most((kind, weight) for kind, weight, _ in schedulers)
         if winner is not None:
-            served[tc] = next(scheduler for kind, weight, scheduler in found if (kind, weight) == winner)
+            served[tc] = next(scheduler for kind, weight, scheduler in schedulers if (kind, weight) == winner)
             notes += said(vote, f"how queue {tc} is served")
     strict = frozenset(tc for tc, one in served.items() if one.kind == "STRICT")
     weights = {tc: one.weight for tc, one in served.items() if tc not in strict and one.weight}
@@ -210,11 +210,11 @@ def _curves(ports: Sequence[Port], tc: int) -> tuple[dict[int | None, EcnCurve],
     usual, _ = most(curve for curves in by_speed.values() for curve in curves)
     # That a speed has no marking can only be said by naming those that have.
     everywhere = usual is not None and all(curve is not None for curve, _ in votes.values())
-    found: dict[int | None, EcnCurve] = {None: usual} if everywhere and usual is not None else {}
+    curve_of: dict[int | None, EcnCurve] = {None: usual} if everywhere and usual is not None else {}
     for speed_bps, (curve, _) in votes.items():
         if curve is not None and not (everywhere and curve == usual):
-            found[speed_bps] = curve
-    return found, notes
+            curve_of[speed_bps] = curve
+    return curve_of, notes
 
 
 def _curve(wred: Wred | None) -> EcnCurve | None:
@@ -251,9 +251,13 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
 
 
 def _watchdog(qos: PortQos) -> tuple[int, int | None, str] | None:
-    found = qos.watchdog
-    if found is None or found.detection_ms is None or found.action not in ("drop", "forward", "alert"):
+    watchdog = qos.watchdog
+    if (
+        watchdog is None
+        or watchdog.detection_ms is None
+        or watchdog.action not in ("drop", "forward", "alert")
+    ):
         return None
-    if found.detection_ms < 0 or (found.restoration_ms or 0) < 0:
+    if watchdog.detection_ms < 0 or (watchdog.restoration_ms or 0) < 0:
         return None
-    return found.detection_ms, found.restoration_ms, found.action
+    return watchdog.detection_ms, watchdog.restoration_ms, watchdog.action

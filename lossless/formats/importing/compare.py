@@ -88,11 +88,11 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
     ours, theirs = _canonical(rendered, own), _canonical(deployed, own)
     _add_made(theirs, switch)
     names = _ObjectNames(theirs, ours)
-    found: list[Cell] = []
+    cells: list[Cell] = []
     for table in OWNED:
         rows = names.renamed(table, ours.get(table, {}))
-        found += _cells(table, theirs.get(table, {}), rows)
-    return tuple(found)
+        cells += _cells(table, theirs.get(table, {}), rows)
+    return tuple(cells)
 
 
 def _add_made(theirs: dict[str, Rows], switch: Switch) -> None:
@@ -155,13 +155,13 @@ class _ObjectNames:
 
     def _objects(self, table: str, rows: Rows) -> Rows:
         """Return our objects by the device's names; what stands for several of its own stands there for each."""
-        theirs, found = self._theirs.get(table, {}), {}
+        theirs, renamed = self._theirs.get(table, {}), {}
         for name, row in rows.items():
             alike = [other for other, values in theirs.items() if values == row]
             for other in dict.fromkeys((self._pairs[table].get(name, name), *alike)):
-                if other not in found or row == theirs.get(other):
-                    found[other] = row
-        return found
+                if other not in renamed or row == theirs.get(other):
+                    renamed[other] = row
+        return renamed
 
     def _value(self, table: str, key: str, field: str, value: str) -> str:
         target = REFERENCES.get((table, field))
@@ -188,10 +188,10 @@ def _own_prefix(deployed: Tables) -> str:
 
 def _canonical(read: Tables, own: str) -> dict[str, Rows]:
     """Return the owned tables in one form, whichever side wrote them."""
-    found = {name: dict(_rows(name, read, own)) for name in OWNED}
-    for row in found["DSCP_TO_TC_MAP"].values():
+    canonical = {name: dict(_rows(name, read, own)) for name in OWNED}
+    for row in canonical["DSCP_TO_TC_MAP"].values():
         row.update({str(dscp): "0" for dscp in DSCPS if str(dscp) not in row})
-    return found
+    return canonical
 
 
 def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:

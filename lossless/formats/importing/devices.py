@@ -33,11 +33,11 @@ def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[Impor
             none, or whose name another has.
     """
     problems: list[Problem] = []
-    found = [device for document in documents if (device := _device(document, find, problems))]
-    problems += _same_names(found)
+    devices = [device for document in documents if (device := _device(document, find, problems))]
+    problems += _same_names(devices)
     if problems:
         raise InputError(problems)
-    return tuple(sorted(found, key=lambda device: natural_key(device.name)))
+    return tuple(sorted(devices, key=lambda device: natural_key(device.name)))
 
 
 def require_name(name: str) -> None:

@@ -195,15 +195,15 @@ class Explainer:
 
 def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
     """Return the objects that something refers to, each with the ports that do."""
-    found: dict[tuple[str, str], set[str]] = {}
+    ports_of: dict[tuple[str, str], set[str]] = {}
     for (table, field), target in REFERENCES.items():
         for key, row in device.tables.table(table).items():
-            found.setdefault((target, row.reference(field)), set()).add(key.partition("|")[0])
+            ports_of.setdefault((target, row.reference(field)), set()).add(key.partition("|")[0])
     for table in LISTS:
         for key, row in device.tables.table(table).items():
             for name in row.fields.get("profile_list", "").split(","):
-                found.setdefault(("BUFFER_PROFILE", name.strip()), set()).add(key)
-    return found
+                ports_of.setdefault(("BUFFER_PROFILE", name.strip()), set()).add(key)
+    return ports_of
 
 
 class Figures(NamedTuple):
@@ -238,8 +238,8 @@ def figures(cells: Iterable[Cell]) -> Figures:
 
 def total(each: Iterable[Figures]) -> Figures:
     """Return the sum of figures."""
-    found = list(each)
-    return Figures(*map(sum, zip(*found, strict=True))) if found else Figures(0, 0, 0, 0, 0, 0, 0)
+    all_figures = list(each)
+    return Figures(*map(sum, zip(*all_figures, strict=True))) if all_figures else Figures(0, 0, 0, 0, 0, 0, 0)
 
 
 def by_kind(differences: Iterable[ImportDifference]) -> dict[str, int]:

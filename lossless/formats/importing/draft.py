@@ -100,17 +100,17 @@ def _dual_tors(
 
 
 def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
-    found = [
+    port_mtus = [
         port.mtu_bytes
         for device in devices
         for port in device.used.values()
         if isinstance(port.mtu_bytes, int)
     ]
-    usual, vote = most(found)
+    usual, vote = most(port_mtus)
     if usual is None:
         return DEFAULT_SWITCH_MTU_BYTES, ()
     # A port of the base may have more than the intent says, never less.
-    least = min(found)
+    least = min(port_mtus)
     return (
         (usual, ())
         if vote.unanimous

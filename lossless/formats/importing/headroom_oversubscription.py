@@ -22,21 +22,20 @@ def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
 
     ``cells`` compare a device with an intent whose ratio is 1: there the pool holds what is claimed.
     """
-    found = []
+    sizes = []
     for cell in cells:
         if cell.table == "BUFFER_POOL" and cell.field == "xoff" and cell.deployed and cell.rendered:
             claimed, deployed = whole_number(cell.rendered), whole_number(cell.deployed)
             if claimed and deployed and claimed >= deployed > 0:
-                found.append((claimed, deployed))
-    return found
+                sizes.append((claimed, deployed))
+    return sizes
 
 
 def ratio_of(sizes: Iterable[tuple[int, int]]) -> float | None:
     """Return the ratio with fewest decimals that makes most pools of their deployed size; None where none does."""
-    ratio, _ = most(
-        found for claimed, deployed in sizes if (found := _shortest(claimed, deployed)) is not None
-    )
-    return ratio
+    ratios = (_shortest(claimed, deployed) for claimed, deployed in sizes)
+    usual, _ = most(ratio for ratio in ratios if ratio is not None)
+    return usual
 
 
 def _shortest(claimed: int, deployed: int) -> float | None:

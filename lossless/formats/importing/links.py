@@ -60,17 +60,17 @@ class _Wirer:
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
         """Return the most trusted claim of each port in use; a claim speaks of both its ends."""
-        found: dict[CableEnd, Claim] = {}
+        trusted: dict[CableEnd, Claim] = {}
         ranked = sorted(claims, key=lambda c: (_TRUST.index(c.source), *map(_end_key, (c.near, c.far))))
         for claim in ranked:
             near, far = self._known(claim.near), self._known(claim.far)
             for one, other in ((near, far), (far, near)):
                 if one.port is not None:
-                    self._keep(found, one, claim._replace(near=one, far=other))
-        return found
+                    self._keep(trusted, one, claim._replace(near=one, far=other))
+        return trusted
 
-    def _keep(self, found: dict[CableEnd, Claim], end: CableEnd, claim: Claim) -> None:
-        known = found.setdefault(end, claim)
+    def _keep(self, trusted: dict[CableEnd, Claim], end: CableEnd, claim: Claim) -> None:
+        known = trusted.setdefault(end, claim)
         if known.far.device != claim.far.device:
             said = f"{known.source} says {known.far.device}, {claim.source} says {claim.far.device}"
             self._notes.append(f"{end.device} {end.port}: {said}; the first was taken")

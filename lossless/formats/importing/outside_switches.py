@@ -21,18 +21,18 @@ _ACROSS = {Tier.LEAF: Tier.SPINE, Tier.SPINE: Tier.LEAF, Tier.SUPER_SPINE: Tier.
 
 def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, Tier]:
     """Return the tier of each far end that is a switch: by its type, else because its port is called as a switch's."""
-    found: dict[str, Tier] = {}
+    tier_of: dict[str, Tier] = {}
     by_name = {device.name: device for device in devices}
     for link in wiring.links:
         device = by_name.get(link.a.device)
-        if device is None or link.b.device not in wiring.outside or link.b.device in found:
+        if device is None or link.b.device not in wiring.outside or link.b.device in tier_of:
             continue
         kind = neighbor_type(device.tables, link.b.device)
         if kind in TIER_OF_TYPE:
-            found[link.b.device] = TIER_OF_TYPE[kind]
+            tier_of[link.b.device] = TIER_OF_TYPE[kind]
         elif not kind and _SWITCH_PORT.fullmatch(link.b.port or ""):
-            found[link.b.device] = _ACROSS[device.tier]
-    return found
+            tier_of[link.b.device] = _ACROSS[device.tier]
+    return tier_of
 
 
 def tiers_of(devices: Iterable[ImportDevice], outside: Mapping[str, Tier]) -> dict[str, Tier]:

@@ -46,13 +46,13 @@ def _ports_by_tier(
     devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> dict[str, dict[CableEnd, Port]]:
     by_name = {device.name: device for device in devices}
-    found: dict[str, dict[CableEnd, Port]] = {}
+    by_tier: dict[str, dict[CableEnd, Port]] = {}
     for link in links:
         tier = _tier(link, tier_of)
         for end in (link.a, link.b):
             if end.device in by_name and end.port in (used := by_name[end.device].used):
-                found.setdefault(tier, {})[end] = used[end.port]
-    return found
+                by_tier.setdefault(tier, {})[end] = used[end.port]
+    return by_tier
 
 
 def _tier(link: ImportLink, tier_of: Mapping[str, Tier]) -> str:

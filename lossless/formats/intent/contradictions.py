@@ -173,8 +173,8 @@ def _dual_tor_path(intent: Intent) -> Path | None:
     for name, shape in (("leaf_spine", topology.leaf_spine), ("three_tier", topology.three_tier)):
         if shape is not None and shape.dual_tor:
             return ("topology", name, "dual_tor")
-    found = (name for name, device in (topology.devices or {}).items() if device.dual_tor)
-    first = next(found, None)
+    dual_tors = (name for name, device in (topology.devices or {}).items() if device.dual_tor)
+    first = next(dual_tors, None)
     return None if first is None else ("topology", "devices", first, "dual_tor")
 
 

@@ -42,11 +42,11 @@ class IntentSource(NamedTuple):
 
     def path(self, path: Path) -> Path:
         """Return the part of a path that stands in the file; segments of the models' own are skipped."""
-        found: Path = ()
+        written_path: Path = ()
         for segment in path:
-            if self.document.exists((*found, segment)):
-                found = (*found, segment)
-        return found
+            if self.document.exists((*written_path, segment)):
+                written_path = (*written_path, segment)
+        return written_path
 
     def comes_from_preset(self, path: Path) -> bool:
         """Return whether only the preset gives what is at a path."""
@@ -231,8 +231,8 @@ def _is_collection(annotation: Any) -> bool:
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    found = (_model_in(inner) for inner in get_args(annotation))
-    return next((model for model in found if model), None)
+    models = (_model_in(inner) for inner in get_args(annotation))
+    return next((model for model in models if model), None)
 
 
 def _dotted(path: Path) -> str:

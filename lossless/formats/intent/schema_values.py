@@ -23,8 +23,8 @@ def words(form: Schema) -> list[str]:
     """Return the words that a value may be; ``off`` stands for false."""
     if form.get("type") == "boolean":
         return ["true", "false"]
-    found = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
-    return [word for word in found if isinstance(word, str)]
+    values = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
+    return [word for word in values if isinstance(word, str)]
 
 
 def written(value: Any) -> str:

@@ -244,8 +244,8 @@ class TopologyIntent(Model):
     @property
     def shape(self) -> ShapeIntent | None:
         """The shape, None where devices and links are listed."""
-        found: ShapeIntent | None = getattr(self, self.shape_key) if self.shape_key else None
-        return found
+        shape: ShapeIntent | None = getattr(self, self.shape_key) if self.shape_key else None
+        return shape
 
 
 _PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"

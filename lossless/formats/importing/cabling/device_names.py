@@ -31,13 +31,13 @@ class DeviceNames:
         if word in self._known:
             return word
         low = word.lower()
-        for found in (
+        for candidates in (
             self._whole.get(low),
             next((self._whole[part] for part in _without_domain(low) if part in self._whole), None),
             self._beginning.get(low),
         ):
-            if found:
-                return next(iter(found)) if len(found) == 1 else None
+            if candidates:
+                return next(iter(candidates)) if len(candidates) == 1 else None
         return None
 
 

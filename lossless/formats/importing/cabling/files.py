@@ -29,7 +29,7 @@ class CableFiles(NamedTuple):
     ``listed`` are devices that sheets or exports name, ``listening`` those whose own LLDP was given, by file.
     """
 
-    found: tuple[CableFile, ...]
+    files: tuple[CableFile, ...]
     problems: tuple[Problem, ...]
     listed: frozenset[str]
     listening: dict[str, str]
@@ -37,33 +37,33 @@ class CableFiles(NamedTuple):
     @property
     def cables(self) -> list[FileCable]:
         """All cables, as each file tells of them."""
-        return [cable for one in self.found for cable in one.cables]
+        return [cable for file in self.files for cable in file.cables]
 
 
 def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
     """Return what files say; ``known`` are devices that a file of LLDP may be of, beside those the files name."""
-    found: list[CableFile] = []
+    cable_files: list[CableFile] = []
     problems: list[Problem] = []
     heard: dict[str, tuple[LldpNeighbor, ...]] = {}
     for file, text in texts.items():
         try:
             read = _read(text, file)
             if isinstance(read, CableFile):
-                found.append(read)
+                cable_files.append(read)
             else:
                 heard[file] = read
         except InputError as error:
             problems += error.problems
-    problems += [problem for one in found for problem in one.problems]
-    listed = frozenset(_named(found))
+    problems += [problem for one in cable_files for problem in one.problems]
+    listed = frozenset(_named(cable_files))
     named = {*known, *listed, *(one.neighbor for all_heard in heard.values() for one in all_heard)}
     listening = {file: _device_of(file, named) for file in heard}
-    found += [CableFile(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
-    return CableFiles(tuple(found), tuple(problems), listed, listening)
+    cable_files += [CableFile(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
+    return CableFiles(tuple(cable_files), tuple(problems), listed, listening)
 
 
-def _named(found: Iterable[CableFile]) -> Iterable[str]:
-    for one in found:
+def _named(cable_files: Iterable[CableFile]) -> Iterable[str]:
+    for one in cable_files:
         yield from (end.device for cable in one.cables for end in (cable.a, cable.b))
         yield from (name for name, _, _ in one.roles)
 

@@ -59,7 +59,10 @@ def declared_by(
         elif cable.b.port is not None:
             named.setdefault(cable.b.device, set()).add(cable.b.port)
     return IntentNames(
-        frozenset(devices), ports, {name: frozenset(found) for name, found in named.items()}, should
+        frozenset(devices),
+        ports,
+        {host: frozenset(ports_of_host) for host, ports_of_host in named.items()},
+        should,
     )
 
 
@@ -97,13 +100,13 @@ class _CableMapper:
         if self._problems:
             raise InputError(self._problems)
         cables = list(_one_a_port(map(self._with_ports, cables), self._declared.should))
-        found = tuple(self._found(cable) for cable in joined(cables, self._problems))
+        merged = tuple(self._found_cable(cable) for cable in joined(cables, self._problems))
         if self._problems:
             raise InputError(sorted(set(self._problems), key=lambda p: (p.file, p.line or 0, p.message)))
         heard = {end.device for cable in cables if cable.heard for end in (cable.a, cable.b)}
         listening = {self._meant.get(name, name) for name in self._gathered.listening.values()}
         listed = {self._meant.get(name, name) for name in self._gathered.listed}
-        return Told(found, frozenset(listed), frozenset(heard), frozenset(listening))
+        return Told(merged, frozenset(listed), frozenset(heard), frozenset(listening))
 
     def _refuse_names(self) -> None:
         """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
@@ -193,14 +196,14 @@ class _CableMapper:
 
     def _words_of_hosts(self) -> dict[str, set[str]]:
         """Return what files call the ports of devices that are no switches of the intent."""
-        found: dict[str, set[str]] = {}
+        by_host: dict[str, set[str]] = {}
         for cable in map(self._renamed, self._said):
             for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):
                 if end.device in self._declared.host_ports:
-                    found.setdefault(end.device, set()).update(word.lower() for word in words if word)
-        return found
+                    by_host.setdefault(end.device, set()).update(word.lower() for word in words if word)
+        return by_host
 
-    def _found(self, cable: FileCable) -> FoundCable:
+    def _found_cable(self, cable: FileCable) -> FoundCable:
         a, b = (CableEnd(*end) for end in (cable.a, cable.b))
         speed_bps = cable.speed_bps or self._speeds.get(cable.a) or self._speeds.get(cable.b)
         return FoundCable(
@@ -211,7 +214,7 @@ class _CableMapper:
         """Return the speed that interfaces are set to, by the names of the intent."""
         ends = (
             (end._replace(device=self._meant.get(end.device, end.device)), speed_bps)
-            for one in self._gathered.found
+            for one in self._gathered.files
             for end, speed_bps in one.speeds
         )
         return {end._replace(port=self._port(end)): speed_bps for end, speed_bps in ends}
@@ -234,7 +237,7 @@ def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> 
 
 def _first_file(gathered: CableFiles) -> str:
     places = [cable.place for cable in gathered.cables] + [
-        place for one in gathered.found for _, _, place in one.roles
+        place for one in gathered.files for _, _, place in one.roles
     ]
     return places[0].file if places else "cables"
 

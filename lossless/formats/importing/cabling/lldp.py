@@ -124,12 +124,12 @@ def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
         message = "not what `lldpctl -f json` prints: no lldp, or no interface in it"
         raise InputError([Problem(document.file, 1, 1, message)])
     heard = [
-        (path, found)
+        (path, neighbor)
         for path, port, seen in _seen(interfaces, (*at, "interface"))
-        if (found := _heard(port, seen)) is not None
+        if (neighbor := _heard(port, seen)) is not None
     ]
     spans = document.locate_many([path for path, _ in heard], "key")
-    return tuple(found._replace(line=spans[path].line) for path, found in heard)
+    return tuple(neighbor._replace(line=spans[path].line) for path, neighbor in heard)
 
 
 def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:

@@ -43,7 +43,7 @@ def is_netbox(data: Any) -> bool:
 
 def read_netbox(document: Document) -> CableFile:
     """Return the devices, interfaces and cables of an export, and every cable that cannot be taken as one link."""
-    return _Export(document).found()
+    return _Export(document).contents()
 
 
 def _lists(data: Any) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
@@ -71,7 +71,7 @@ class _Export:
         self._rated: list[tuple[CableEnd, int]] = []
         self._problems: list[Problem] = []
 
-    def found(self) -> CableFile:
+    def contents(self) -> CableFile:
         listed = [
             ((*path, number), item)
             for path, items in _lists(self._document.data)

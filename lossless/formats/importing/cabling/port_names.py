@@ -43,7 +43,7 @@ class PortNames:
         return self._names.get(low) or (self._on_front(low) if self._from_one else None)
 
     def _on_front(self, low: str) -> str | None:
-        match = next((found for form in _FRONT if (found := form.fullmatch(low))), None)
+        match = next(filter(None, (form.fullmatch(low) for form in _FRONT)), None)
         if match is None:
             return None
         ports = self._cages.get(int(match["cage"]), [])

@@ -105,17 +105,17 @@ def _lines(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
 
 def _columns(heads: Sequence[str]) -> Columns:
     """Return the columns that headings name; of two devices without a side the first is that of end ``a``."""
-    found: Columns = {}
+    columns: Columns = {}
     for at, head in enumerate(heads):
         words = re.findall(r"[a-z]+|[0-9]+", head.lower())
-        name = _name(words, found)
+        name = _name(words, columns)
         if name is not None:
-            found.setdefault(name, at)
-            _note_unit(name, words, found)
-    return found
+            columns.setdefault(name, at)
+            _note_unit(name, words, columns)
+    return columns
 
 
-def _name(words: Sequence[str], found: Columns) -> str | None:
+def _name(words: Sequence[str], columns: Columns) -> str | None:
     here = set(words)
     if here & {"length", "len"}:
         return "length unit" if "unit" in here else "length"
@@ -128,15 +128,15 @@ def _name(words: Sequence[str], found: Columns) -> str | None:
         what = "device"
     else:
         return words[0] if len(words) == 1 and words[0] in ("name", "type", "role", "status") else None
-    side = side or ("b" if f"a {what}" in found else "a")
+    side = side or ("b" if f"a {what}" in columns else "a")
     return f"{side} {what}"
 
 
-def _note_unit(name: str, words: Sequence[str], found: Columns) -> None:
+def _note_unit(name: str, words: Sequence[str], columns: Columns) -> None:
     """Keep the unit that a heading has, ``length (m)``, as the name of a column."""
     units = [word for word in words[1:] if word in (LENGTH_UNITS if name == "length" else _RATE_UNITS)]
     if name in ("length", "speed") and units:
-        found.setdefault(f"{name} in {units[-1]}", found[name])
+        columns.setdefault(f"{name} in {units[-1]}", columns[name])
 
 
 def _kind(columns: Columns) -> str:

@@ -65,10 +65,10 @@ def read_wiring(texts: Mapping[str, str], stated: CablingOptions) -> CablingTopo
         InputError: files of no kind we know, contradictions, and devices or links of which too little is known.
     """
     gathered = gather(texts)
-    found, problems = _by_one_name(gathered), list(gathered.problems)
-    speed_of = {end: speed_bps for one in found for end, speed_bps in (*one.rated, *one.speeds)}
-    cables = joined((c for one in found for c in one.cables if not left_out(c, stated.without)), problems)
-    roles = _roles(cables, found, stated, problems)
+    files, problems = _by_one_name(gathered), list(gathered.problems)
+    speed_of = {end: speed_bps for one in files for end, speed_bps in (*one.rated, *one.speeds)}
+    cables = joined((c for one in files for c in one.cables if not left_out(c, stated.without)), problems)
+    roles = _roles(cables, files, stated, problems)
     known = [cable for cable in cables if cable.a.device in roles and cable.b.device in roles]
     links = list(_links(known, roles, speed_of, stated, problems))
     if problems:
@@ -94,19 +94,19 @@ def _by_one_name(gathered: CableFiles) -> tuple[CableFile, ...]:
             speeds=tuple((end(at), speed_bps) for at, speed_bps in one.speeds),
             rated=tuple((end(at), speed_bps) for at, speed_bps in one.rated),
         )
-        for one in gathered.found
+        for one in gathered.files
     )
 
 
 def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[tuple[str, str], str]:
     """Return what each port of a device is called, by its letters: as SONiC does, else as it is met first."""
-    found: dict[tuple[str, str], str] = {}
+    name_of: dict[tuple[str, str], str] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
             if end.port is not None:
                 key = (called[end.device], end.port.lower())
-                found.setdefault(key, sonic_spelling(end.port))
-    return found
+                name_of.setdefault(key, sonic_spelling(end.port))
+    return name_of
 
 
 def left_out(cable: FileCable, without: Sequence[str]) -> bool:
@@ -115,10 +115,10 @@ def left_out(cable: FileCable, without: Sequence[str]) -> bool:
 
 
 def _roles(
-    cables: Sequence[FileCable], found: Iterable[CableFile], stated: CablingOptions, problems: list[Problem]
+    cables: Sequence[FileCable], files: Iterable[CableFile], stated: CablingOptions, problems: list[Problem]
 ) -> dict[str, str]:
     """Return the role of every device that has a cable: as stated, else as the export says in our words."""
-    exported = {name: role for one in found for name, role, _ in one.roles}
+    exported = {name: role for one in files for name, role, _ in one.roles}
     first: dict[str, FileLine] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
@@ -192,7 +192,7 @@ def _links(
                 lacking.setdefault((what, tier), []).append(cable)
         if speed_bps and cable_m and _can_be_named(a, cable, problems):
             yield CablingLink(a, _without_odd_port(b), speed_bps, cable_m)
-    problems += [_lacks(what, tier, found) for (what, tier), found in lacking.items()]
+    problems += [_lacks(what, tier, without) for (what, tier), without in lacking.items()]
 
 
 def _unsure(end: CableEnd, cable: FileCable) -> str:

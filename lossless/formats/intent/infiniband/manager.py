@@ -83,8 +83,8 @@ class SubnetKeys(Model):
 
     def stated(self) -> dict[str, str]:
         """Return the variables that are stated, by key of opensm.conf."""
-        found = {key: getattr(self, key) for key in SECRETS}
-        return {key: variable for key, variable in found.items() if variable is not None}
+        variables = {key: getattr(self, key) for key in SECRETS}
+        return {key: variable for key, variable in variables.items() if variable is not None}
 
 
 class SubnetManager(Model):

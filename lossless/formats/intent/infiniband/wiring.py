@@ -165,8 +165,8 @@ class SubnetTopology(Model):
         forms = ("fat_tree", "dragonfly_plus", "torus", "switches")
         given = [form for form in forms if getattr(self, form) is not None]
         if len(given) != 1:
-            found = f"found {' and '.join(given)}" if given else "found none"
-            raise refused(f"expected one of {', '.join(forms[:-1])} or switches, {found}")
+            stated = " and ".join(given) or "none"
+            raise refused(f"expected one of {', '.join(forms[:-1])} or switches, found {stated}")
         if self.links and self.switches is None:
             raise refused(f"{given[0]} makes its links; links are for switches that are listed", "links")
         return self

@@ -66,7 +66,7 @@ class CageReader:
 
     def _names(self, breakout: dict[str, tuple[PortSpec, ...]]) -> dict[str, None]:
         """Return the names that ports can have: a cage whose breakout is stated has those alone."""
-        ports = [port for found in breakout.values() for port in found]
+        ports = [port for split_ports in breakout.values() for port in split_ports]
         ports += self._hwsku.ports
         for cage in self._profile.cages:
             if cage.name not in breakout:

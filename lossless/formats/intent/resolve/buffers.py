@@ -123,25 +123,29 @@ def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[
     if wanted is None or _form(shipped[0]) == wanted:
         return shipped[0]
     others = (_of_others(kind, template, wanted) for template in templates)
-    found = next((defaults for defaults in others if defaults), None)
-    if found is None:
+    substitute = next((defaults for defaults in others if defaults), None)
+    if substitute is None:
         raise InputError(
             [loaded.problem(loaded.origin("buffers", "pools", kind.role), _without_form(kind, wanted))]
         )
-    return found
+    return substitute
 
 
 def _own(kind: SwitchKind, template: str) -> BufferDefaults | None:
-    found = kind.hwsku.buffer_defaults(template)
-    return found if found is not None and backs_headroom(kind.hwsku, found) else None
+    defaults = kind.hwsku.buffer_defaults(template)
+    return defaults if defaults is not None and backs_headroom(kind.hwsku, defaults) else None
 
 
 def _of_others(kind: SwitchKind, template: str, wanted: str) -> BufferDefaults | None:
     """Return the template of another HWSKU of the product in a form, None where none holds this one's headroom."""
     for hwsku in kind.profile.hwskus:
-        found = hwsku.buffer_defaults(template)
-        if found is not None and _in_form(hwsku, found, wanted) and backs_headroom(kind.hwsku, found):
-            return found
+        defaults = hwsku.buffer_defaults(template)
+        if (
+            defaults is not None
+            and _in_form(hwsku, defaults, wanted)
+            and backs_headroom(kind.hwsku, defaults)
+        ):
+            return defaults
     return None
 
 

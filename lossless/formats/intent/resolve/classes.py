@@ -125,11 +125,11 @@ def priority_groups(classes: Mapping[str, TrafficClassIntent]) -> dict[str | Non
     """
     own = {cls.priority for cls in classes.values() if cls.lossless}
     shared = min(set(PRIORITIES) - own, default=0)
-    found: dict[str | None, int] = {None: shared}
+    group_of: dict[str | None, int] = {None: shared}
     for name, cls in classes.items():
         default = cls.priority if cls.lossless else shared
-        found[name] = default if cls.pg is None else cls.pg
-    return found
+        group_of[name] = default if cls.pg is None else cls.pg
+    return group_of
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
@@ -138,16 +138,16 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
     open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]
     taken = sum(cls.bandwidth or 0 for cls in classes.values())
     share = max(1, (100 - taken) // len(open_shares)) if open_shares else 0
-    found = {}
+    by_class = {}
     for name, cls in classes.items():
         strict = cls.scheduling == "strict"
-        found[name] = Scheduler(
+        by_class[name] = Scheduler(
             name=f"scheduler.{name}",
             kind="STRICT" if strict else "DWRR",
             weight=None if strict else cls.bandwidth or share,
             origin=loaded.origin("classes", name),
         )
-    return found
+    return by_class
 
 
 def wred(loaded: LoadedIntent, class_name: str, speed_bps: int) -> Wred | None:

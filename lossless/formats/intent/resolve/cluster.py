@@ -30,9 +30,9 @@ def cluster(loaded: LoadedIntent) -> Cluster | None:
 def _scale_up(loaded: LoadedIntent) -> ScaleUp | None:
     declared = loaded.intent.cluster
     if declared is not None and declared.nvlink is not None:
-        found, number = NVLINK[declared.nvlink.generation], declared.nvlink.generation
+        nvlink, number = NVLINK[declared.nvlink.generation], declared.nvlink.generation
         at = loaded.origin("cluster", "nvlink")
-        return ScaleUp(f"NVLink {number}", declared.nvlink.domain, found.rate_bps, found.most_gpus, at)
+        return ScaleUp(f"NVLink {number}", declared.nvlink.domain, nvlink.rate_bps, nvlink.most_gpus, at)
     if declared is not None and declared.ualink is not None:
         at = loaded.origin("cluster", "ualink")
         return ScaleUp("UALink", declared.ualink.domain, declared.ualink.rate, UALINK_MOST_GPUS, at)

@@ -200,7 +200,6 @@ class _FabricResolver:
         alike: dict[tuple[object, ...], list[PlanNode]] = {}
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
-                found = bundles.get(node.name, [])
                 numbers: dict[str, int] = {}  # which bundles lead to one switch decides what is lost with it
                 wiring = tuple(
                     (
@@ -210,7 +209,7 @@ class _FabricResolver:
                         b.origin,
                         numbers.setdefault(_beyond(node, b), len(numbers)),
                     )
-                    for b in found
+                    for b in bundles.get(node.name, [])
                 )
                 alike.setdefault((node.role, wiring), []).append(node)
         for nodes in alike.values():
@@ -250,7 +249,7 @@ class _FabricResolver:
         topology = self.loaded.intent.topology
         shape, first = topology.shape, nodes[0]
         down_bps, up_bps = _sum(down), _sum(up)
-        below, above = (_spoken(first, found, self._far(first, found[0])) for found in (down, up))
+        below, above = (_spoken(first, side, self._far(first, side[0])) for side in (down, up))
         note = (
             f"{below} = {format_capacity(down_bps)} down, "
             f"{above} = {format_capacity(up_bps)} up, each counted one way"
@@ -276,13 +275,13 @@ class _FabricResolver:
         """Return what is left of the uplinks of switches that are alike, each kind of loss once."""
         if not self._failures.out_of_service:
             return ()
-        found: dict[tuple[Uplinks, ...], None] = {}
+        uplinks_left: dict[tuple[Uplinks, ...], None] = {}
         for node in nodes:
             up = self._above(node, bundles.get(node.name, []))
             if self._failures.works(node.name, node.name):
                 left = (b for b in up if self._failures.works(b.a, b.b))
-                found[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None
-        return tuple(found)
+                uplinks_left[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None
+        return tuple(uplinks_left)
 
 
 def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
@@ -291,17 +290,17 @@ def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
 
 
 def _bundles_by_node(wiring: WiringPlan) -> dict[str, list[LinkBundle]]:
-    found: dict[str, list[LinkBundle]] = {}
+    by_node: dict[str, list[LinkBundle]] = {}
     for bundle in wiring.bundles:
-        found.setdefault(bundle.a, []).append(bundle)
-        found.setdefault(bundle.b, []).append(bundle)
-    return found
+        by_node.setdefault(bundle.a, []).append(bundle)
+        by_node.setdefault(bundle.b, []).append(bundle)
+    return by_node
 
 
 def _with_uplinks(device: DeviceUnits) -> str:
     """Return the unit of a device that has links to switches."""
-    found = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
-    return next(found, device.units[0].name)
+    with_uplinks = (unit.name for unit in device.units if any(use.tier != "hosts" for use in unit.kind.uses))
+    return next(with_uplinks, device.units[0].name)
 
 
 def _sum(bundles: Sequence[LinkBundle]) -> int:

@@ -55,8 +55,8 @@ def find_hardware(
     switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
-    other_nics = {name: found for name, found in others.items() if found}
-    return FabricHardware(nic, other_nics, {name: found for name, found in switches.items() if found})
+    other_nics = {name: profile for name, profile in others.items() if profile}
+    return FabricHardware(nic, other_nics, {name: profile for name, profile in switches.items() if profile})
 
 
 class _Finder:

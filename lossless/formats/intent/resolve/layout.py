@@ -217,10 +217,10 @@ class LayoutBuilder:
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
     def _queues(self, shaper: _PortShaper, treatment: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
-        found: list[Queue | None] = [None] * len(PRIORITIES)
+        queues: list[Queue | None] = [None] * len(PRIORITIES)
         own = {cls.priority: name for name, cls in self._intent.classes.items()}
         for number, name in (*own.items(), *treatment.second.items()):
-            found[number] = Queue(
+            queues[number] = Queue(
                 number=number,
                 scheduler=self._schedulers[name],
                 wred=wred(self._loaded, name, speed_bps),
@@ -228,12 +228,12 @@ class LayoutBuilder:
                 origin=self._loaded.origin("classes", name),
                 buffer_origin=self._loaded.origin("classes", name),
             )
-        return tuple(found)
+        return tuple(queues)
 
     def _groups(
         self, shaper: _PortShaper, treatment: PortPolicy, lossless: BufferProfile | None
     ) -> tuple[PriorityGroup | None, ...]:
-        found: list[PriorityGroup | None] = [None] * len(PRIORITIES)
+        groups: list[PriorityGroup | None] = [None] * len(PRIORITIES)
         # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
         by_rank = sorted(
             self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
@@ -242,15 +242,15 @@ class LayoutBuilder:
             number, pauses = self._group_of[name], cls.lossless and treatment.pauses
             profile = lossless if pauses else shaper.defaults_profile("ingress_lossy_profile")
             computed = pauses and shaper.model == "dynamic"
-            if found[number] is None and (profile is not None or computed):
+            if groups[number] is None and (profile is not None or computed):
                 origin = self._loaded.origin("classes", name)
-                found[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
+                groups[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
         for number, name in treatment.second.items():
             computed = shaper.model == "dynamic"
             if lossless is not None or computed:
                 origin = self._loaded.origin("classes", name)
-                found[number] = PriorityGroup(number, lossless, generated=computed, origin=origin)
-        return tuple(found)
+                groups[number] = PriorityGroup(number, lossless, generated=computed, origin=origin)
+        return tuple(groups)
 
 
 class _PortShaper:
@@ -324,19 +324,19 @@ class _PortShaper:
 
     def defaults_profile(self, name: str) -> BufferProfile | None:
         """Return one of the HWSKU's own profiles, on the pools of this switch."""
-        found = self._defaults.profile(name)
-        if found is None:
+        default = self._defaults.profile(name)
+        if default is None:
             return None
         if name not in self._profiles:
             self._profiles[name] = BufferProfile(
                 name=name,
-                pool=self._pools.get(found.pool),
-                reserved_bytes=found.reserved_bytes,
+                pool=self._pools.get(default.pool),
+                reserved_bytes=default.reserved_bytes,
                 headroom_bytes=None,
                 xon_bytes=None,
                 xon_offset_bytes=None,
-                dynamic_th=found.dynamic_th,
-                static_th_bytes=found.static_th_bytes,
+                dynamic_th=default.dynamic_th,
+                static_th_bytes=default.static_th_bytes,
                 origin=self.kind.hardware_origin,
             )
         return self._profiles[name]

@@ -64,10 +64,10 @@ class PortPlacement:
             if any(port.name == name for port in ports):
                 self._use(cage, speed_bps, ports)
         waiting = self._open.get(speed_bps, [])
-        found = next((port for port in waiting if port.name == name), None)
-        if found is not None:
-            waiting.remove(found)
-        return found
+        match = next((port for port in waiting if port.name == name), None)
+        if match is not None:
+            waiting.remove(match)
+        return match
 
     def unused(self) -> Iterator[PortSpec]:
         """Yield the ports that no link has got: what is left of split cages, and cages as the HWSKU has them."""

@@ -77,16 +77,16 @@ class PortPolicies:
 
     def global_dscp_map(self, role: Role, *, beside_remapped: bool) -> IndexMap:
         """Return the map of ports that bind none: that of the name ``AZURE``."""
-        found = self.of("hosts", role, remapped=role != "leaf", beside_remapped=beside_remapped)
-        return found.maps.dscp_to_tc if beside_remapped else self.plain.dscp_to_tc
+        policy = self.of("hosts", role, remapped=role != "leaf", beside_remapped=beside_remapped)
+        return policy.maps.dscp_to_tc if beside_remapped else self.plain.dscp_to_tc
 
     def _make(self, pauses: bool, remapped: bool, beside_remapped: bool, leaf: bool) -> PortPolicy:
-        found = self._beside(self.plain, remapped, leaf) if beside_remapped else self.plain
+        port_maps = self._beside(self.plain, remapped, leaf) if beside_remapped else self.plain
         if not pauses:
             silent = PriorityMask((), self._loaded.origin("pfc", "tiers"))
-            return PortPolicy(found._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {})
+            return PortPolicy(port_maps._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {})
         watched = self.plain.pfc if self.plain.pfc.priorities else None
-        return PortPolicy(found, watched, self.second if remapped and beside_remapped else {})
+        return PortPolicy(port_maps, watched, self.second if remapped and beside_remapped else {})
 
     def _beside(self, plain: Maps, remapped: bool, leaf: bool) -> Maps:
         """Return the maps of a switch that tunnels pass: with second priorities where they do."""
@@ -132,8 +132,8 @@ class PortPolicies:
         """Return the lowest DSCP of a TC; that of the rest where no class has it."""
         targets = self.plain.dscp_to_tc.targets
         free = [dscp for dscp in DSCPS if dscp not in self.second]
-        found = (dscp for tc in (traffic_class, self.rest) for dscp in free if targets[dscp] == tc)
-        return next(found, 0)
+        dscps = (dscp for tc in (traffic_class, self.rest) for dscp in free if targets[dscp] == tc)
+        return next(dscps, 0)
 
 
 def _changed(index_map: IndexMap, name: str, targets: Mapping[int, int]) -> IndexMap:

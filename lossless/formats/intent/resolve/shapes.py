@@ -47,8 +47,8 @@ def shape_plan(loaded: LoadedIntent) -> WiringPlan | None:
     topology = loaded.intent.topology
     if topology.shape_key is None:
         return None
-    found = _Shapes(loaded, topology.shape_key).plan()
-    return _Overrides(loaded, found).plan() if topology.names or topology.ports else found
+    plan = _Shapes(loaded, topology.shape_key).plan()
+    return _Overrides(loaded, plan).plan() if topology.names or topology.ports else plan
 
 
 class _Shapes:
@@ -179,9 +179,9 @@ class _Shapes:
 class _Overrides:
     """Names and ports that an intent gives instead of derived ones."""
 
-    def __init__(self, loaded: LoadedIntent, found: WiringPlan) -> None:
+    def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
-        self._plan = found
+        self._plan = plan
         self._names = loaded.intent.topology.names
         self._ports = loaded.intent.topology.ports
         self._problems: list[Problem] = []

@@ -96,10 +96,10 @@ def _placed(
 
 def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
     """Return how many ports of each speed are wanted, and for what."""
-    found: dict[tuple[int, str], list[PortUse]] = {}
+    by_purpose: dict[tuple[int, str], list[PortUse]] = {}
     for use in uses:
-        found.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
+        by_purpose.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
     return tuple(
         PortDemand(len(alike), speed_bps, f"{format_rate(speed_bps)} {tier} ports", alike[0].origin)
-        for (speed_bps, tier), alike in found.items()
+        for (speed_bps, tier), alike in by_purpose.items()
     )

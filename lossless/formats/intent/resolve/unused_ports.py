@@ -88,10 +88,12 @@ class _UsedPortBuffers:
     """The buffers that ports in use have: by queue, the lists, and the profile of lossy groups."""
 
     def __init__(self, used: Sequence[Port]) -> None:
-        found = list({id(port.qos): port.qos for port in used if port.qos}.values())
-        self.queues = {q.number: q.buffer for qos in found for q in qos.queues if q is not None and q.buffer}
-        self.lists = found[0].profile_lists if found else ((), ())
-        groups = (group for qos in found for group in qos.groups if group is not None)
+        distinct = list({id(port.qos): port.qos for port in used if port.qos}.values())
+        self.queues = {
+            q.number: q.buffer for qos in distinct for q in qos.queues if q is not None and q.buffer
+        }
+        self.lists = distinct[0].profile_lists if distinct else ((), ())
+        groups = (group for qos in distinct for group in qos.groups if group is not None)
         self.lossy = next((g.buffer for g in groups if g.buffer is not None and not g.buffer.lossless), None)
 
 

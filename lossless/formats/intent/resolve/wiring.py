@@ -30,20 +30,20 @@ def plan(loaded: LoadedIntent) -> WiringPlan:
             its own device, every named port with several links, every LAG to a host or of several speeds, and
             every tier that is said to have PFC and has no links.
     """
-    found = _plan(loaded)
-    problems = list(_tiers_without_links(loaded, found))
+    wiring = _plan(loaded)
+    problems = list(_tiers_without_links(loaded, wiring))
     if problems:
         raise InputError(problems)
-    return found
+    return wiring
 
 
 def _plan(loaded: LoadedIntent) -> WiringPlan:
     return shape_plan(loaded) or _explicit(loaded)
 
 
-def _tiers_without_links(loaded: LoadedIntent, found: WiringPlan) -> Iterator[Problem]:
+def _tiers_without_links(loaded: LoadedIntent, wiring: WiringPlan) -> Iterator[Problem]:
     """Yield the tiers that PFC is wanted on and that no link is of."""
-    there = {bundle.tier for bundle in found.bundles}
+    there = {bundle.tier for bundle in wiring.bundles}
     stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
     for index, tier in enumerate(stated or ()):
         if tier not in there:

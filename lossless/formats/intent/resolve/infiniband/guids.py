@@ -25,7 +25,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
         InputError: a name that is none of ``known``, a GUID that two have, or a file that cannot be read.
     """
     problems: list[Problem] = []
-    found: dict[str, int] = {}
+    guid_of: dict[str, int] = {}
     owners: dict[int, str] = {}
     for name, guid, problem_of in (*_of_file(loaded, problems), *_of_intent(loaded)):
         if name not in known:
@@ -33,10 +33,10 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
         elif guid is not None and owners.setdefault(guid, name) != name:
             problems.append(problem_of(f"{guid:#018x} is already the GUID of {owners[guid]}"))
         elif guid is not None:
-            found[name] = guid
+            guid_of[name] = guid
     if problems:
         raise InputError(problems)
-    return found
+    return guid_of
 
 
 class _GuidPlace:

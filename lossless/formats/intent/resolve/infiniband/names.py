@@ -33,13 +33,13 @@ class HostNames(NamedTuple):
         """Return the HCAs that an entry names: all of a host where only that is named; raises PydanticCustomError."""
         if ":" not in entry:
             return [hca for host in self.hosts_of(entry) for hca in host.hcas]
-        found = []
+        hcas = []
         for name in expanded(entry):
             host = self._host(name.partition(":")[0])
             if name not in host.hcas:
                 raise refused(f"{host.name} has no HCA {name.partition(':')[2]}{suggestion(name, host.hcas)}")
-            found.append(name)
-        return found
+            hcas.append(name)
+        return hcas
 
     def _host(self, name: str) -> Host:
         if name not in self.hosts:
@@ -55,8 +55,8 @@ class HostNames(NamedTuple):
 
 def near(name: str, known: Mapping[str, object] | Sequence[str]) -> str:
     """Return a hint at the nearest of many names, empty where none is near."""
-    found = suggestion(name, tuple(known))
-    return found if found.startswith("; did you mean") else ""
+    hint = suggestion(name, tuple(known))
+    return hint if hint.startswith("; did you mean") else ""
 
 
 def expanded(entry: str) -> Iterator[str]:

@@ -51,12 +51,14 @@ class Services:
 
     def managers(self) -> tuple[ManagerHost, ...]:
         """Return where subnet managers run."""
-        found = []
+        managers = []
         for index, choice in enumerate(self._loaded.intent.subnet_manager.hosts):
             path = ("subnet_manager", "hosts", index)
             node, hca = self._node(choice.on, (*path, "on"))
-            found.append(ManagerHost(node, hca, choice.priority, choice.standby, self._loaded.origin(*path)))
-        return tuple(found)
+            managers.append(
+                ManagerHost(node, hca, choice.priority, choice.standby, self._loaded.origin(*path))
+            )
+        return tuple(managers)
 
     def routing(self, top: Sequence[str]) -> Routing:
         """Return how the subnet is routed; ``top`` are the switches of the top tier."""
@@ -194,17 +196,17 @@ class Services:
         elif _GUID.fullmatch(entry):
             yield Member(None, int(entry, 16), None, membership, origin)
         else:
-            for hca in self._found(self._names.hcas_of, entry, path):
+            for hca in self._looked_up(self._names.hcas_of, entry, path):
                 yield Member(hca, self._hcas[hca].guid, None, membership, origin)
 
     def _hosts(self, entries: Sequence[str], path: tuple[str | int, ...]) -> tuple[str, ...]:
         def names(entry: str) -> list[str]:
             return [host.name for host in self._names.hosts_of(entry)]
 
-        found = (name for entry in entries for name in self._found(names, entry, path))
-        return tuple(dict.fromkeys(found))
+        host_names = (name for entry in entries for name in self._looked_up(names, entry, path))
+        return tuple(dict.fromkeys(host_names))
 
-    def _found(
+    def _looked_up(
         self, look_up: Callable[[str], list[str]], entry: str, path: tuple[str | int, ...]
     ) -> list[str]:
         try:
