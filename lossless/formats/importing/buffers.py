@@ -33,9 +33,9 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
         "unused_ports": _by_tier(devices, _unused, "keep", notes),
     }
     told = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
-    ratio, _ = most(one.oversubscription for one in told)
-    mtu_bytes, _ = most(one.lossless_mtu_bytes for one in told)
-    small, _ = most(one.small_packet_percent for one in told)
+    ratio, _ = most(dynamic.oversubscription for dynamic in told)
+    mtu_bytes, _ = most(dynamic.lossless_mtu_bytes for dynamic in told)
+    small, _ = most(dynamic.small_packet_percent for dynamic in told)
     return DraftBuffers({k: v for k, v in words.items() if v}, ratio or None, mtu_bytes, small, tuple(notes))
 
 
@@ -74,7 +74,11 @@ def _form(device: ImportDevice) -> str:
         for defaults in hwsku.buffers
         if backs_headroom(hwsku, defaults)
     )
-    fitting = {_form_of({p.name for p in one.pools}) for one in shipped if backs_headroom(device.hwsku, one)}
+    fitting = {
+        _form_of({p.name for p in defaults.pools})
+        for defaults in shipped
+        if backs_headroom(device.hwsku, defaults)
+    }
     return form if form not in own and form in fitting else ""
 
 

@@ -69,11 +69,11 @@ def find_classes(
     qos = [port.qos for port in ports if port.qos is not None]
     if not qos:
         return DraftClasses((), ())
-    dscps, dscp_vote = most(tuple(one.traffic_class(dscp) for dscp in DSCPS) for one in qos)
-    mask, mask_vote = most(one.pfc.priorities for one in qos)
+    dscps, dscp_vote = most(tuple(port_qos.traffic_class(dscp) for dscp in DSCPS) for port_qos in qos)
+    mask, mask_vote = most(port_qos.pfc.priorities for port_qos in qos)
     assert dscps is not None
     assert mask is not None
-    groups, group_vote = most(tuple(one.group_of(tc) for tc in PRIORITIES) for one in qos)
+    groups, group_vote = most(tuple(port_qos.group_of(tc) for tc in PRIORITIES) for port_qos in qos)
     assert groups is not None
     second = {tc for port in all_ports for tc in second_priorities(port)} if remapped else set()
     mask = tuple(priority for priority in mask if priority not in second)
@@ -91,7 +91,9 @@ def find_classes(
 
 def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
     """Return whether most ports serve a queue, although no DSCP may lead there."""
-    served, _ = most((queue := one.queues[number]) is not None and queue.scheduler is not None for one in qos)
+    served, _ = most(
+        (queue := port_qos.queues[number]) is not None and queue.scheduler is not None for port_qos in qos
+    )
     return served is True
 
 
@@ -171,15 +173,17 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
     for tc in active:
         schedulers = [
             (q.scheduler.kind, q.scheduler.weight, q.scheduler)
-            for one in qos
-            if (q := one.queues[tc]) and q.scheduler
+            for port_qos in qos
+            if (q := port_qos.queues[tc]) and q.scheduler
         ]
         winner, vote = most((kind, weight) for kind, weight, _ in schedulers)
         if winner is not None:
             served[tc] = next(scheduler for kind, weight, scheduler in schedulers if (kind, weight) == winner)
             notes += said(vote, f"how queue {tc} is served")
-    strict = frozenset(tc for tc, one in served.items() if one.kind == "STRICT")
-    weights = {tc: one.weight for tc, one in served.items() if tc not in strict and one.weight}
+    strict = frozenset(tc for tc, scheduler in served.items() if scheduler.kind == "STRICT")
+    weights = {
+        tc: scheduler.weight for tc, scheduler in served.items() if tc not in strict and scheduler.weight
+    }
     bandwidth = _percent(weights)
     if bandwidth != weights:
         notes += (

@@ -113,7 +113,7 @@ def _name(document: Document, tables: Tables) -> str:
 
 def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
     first: dict[str, ImportDevice] = {}
-    for device in sorted(devices, key=lambda one: one.document.file):
+    for device in sorted(devices, key=lambda each: each.document.file):
         other = first.setdefault(device.name, device)
         if other is not device:
             why = (

@@ -64,9 +64,9 @@ class _Wirer:
         ranked = sorted(claims, key=lambda c: (_TRUST.index(c.source), *map(_end_key, (c.near, c.far))))
         for claim in ranked:
             near, far = self._known(claim.near), self._known(claim.far)
-            for one, other in ((near, far), (far, near)):
-                if one.port is not None:
-                    self._keep(trusted, one, claim._replace(near=one, far=other))
+            for end, other in ((near, far), (far, near)):
+                if end.port is not None:
+                    self._keep(trusted, end, claim._replace(near=end, far=other))
         return trusted
 
     def _keep(self, trusted: dict[CableEnd, Claim], end: CableEnd, claim: Claim) -> None:
@@ -188,13 +188,15 @@ def heard_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
     """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbour itself uses."""
-    by_name = {one.name: one for one in devices}
-    for one in heard:
-        far = by_name.get(one.neighbor)
-        names = [own_name(far, word) for word in one.ports] if far else list(one.ports)
+    by_name = {switch.name: switch for switch in devices}
+    for neighbor in heard:
+        far = by_name.get(neighbor.name)
+        names = [own_name(far, word) for word in neighbor.ports] if far else list(neighbor.ports)
         known = [name for name in names if far is None or name in far.used]
         yield Claim(
-            "LLDP", CableEnd(device, one.port), CableEnd(one.neighbor, next(iter([*known, *names]), None))
+            "LLDP",
+            CableEnd(device, neighbor.port),
+            CableEnd(neighbor.name, next(iter([*known, *names]), None)),
         )
 
 

@@ -15,8 +15,8 @@ def forms(part: Schema) -> Iterator[Schema]:
     """Yield the schemas of all forms that a value can have."""
     if "anyOf" not in part:
         yield part
-    for one in part.get("anyOf", ()):
-        yield from forms(one)
+    for form in part.get("anyOf", ()):
+        yield from forms(form)
 
 
 def words(form: Schema) -> list[str]:

@@ -42,11 +42,11 @@ def cabled_topology(
     Raises:
         InputError: a file cannot be read or is of no kind that is known; contradictions, and what is missing, located.
     """
-    from lossless.formats.importing.cabling.topology import CablingOptions, read_wiring, topology_yaml
+    from lossless.formats.importing.cabling.topology import CablingOptions, read_topology, topology_yaml
 
     texts = _texts(files)
-    wired = read_wiring(texts, CablingOptions(tuple(roles), speeds or {}, cables or {}, tuple(exclude)))
-    return Cabling(topology_yaml(wired), len(wired.roles), len(wired.links))
+    topology = read_topology(texts, CablingOptions(tuple(roles), speeds or {}, cables or {}, tuple(exclude)))
+    return Cabling(topology_yaml(topology), len(topology.roles), len(topology.links))
 
 
 def cabled_as_declared(
@@ -79,8 +79,8 @@ def compare_cabling(
     from lossless.checks.lint.run import run, together
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.checks.rules.registry import rules_for
-    from lossless.formats.importing.cabling.documents import lines_of_cables
-    from lossless.formats.importing.cabling.intent_names import declared_by, read_found
+    from lossless.formats.importing.cabling.documents import cable_documents
+    from lossless.formats.importing.cabling.intent_names import names_of_intent, read_cables
     from lossless.formats.intent.resolve.cabling import planned_cables
     from lossless.interfaces.api.mapping import wired_of
     from lossless.model.fabric.view import View
@@ -90,10 +90,10 @@ def compare_cabling(
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
-    told = read_found(texts, declared_by(nodes, wired.fabric.switches, planned), exclude)
+    told = read_cables(texts, names_of_intent(nodes, wired.fabric.switches, planned), exclude)
     cabled = Cabled(View(wired.fabric), cabling_comparison(planned, told))
     verdicts = together([run(cabled, rules_for("cabling"), "intent")])
-    shown = {document.file: document, **lines_of_cables(texts, verdicts.findings)}
+    shown = {document.file: document, **cable_documents(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)
 
 

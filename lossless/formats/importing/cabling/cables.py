@@ -125,7 +125,7 @@ def parse_speed(text: str, unit: str = "") -> int:
     return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
 
 
-def joined(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
+def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
     """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
     named = list(_with_own_ports(list(cables)))
     at: dict[CableEnd, FileCable] = {}
@@ -194,7 +194,7 @@ def _aligned(
 
 def _contradiction(cable: FileCable, other: FileCable) -> Problem:
     end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
-    far, there = (one.b if one.a == end else one.a for one in (cable, other))
+    far, there = (each.b if each.a == end else each.a for each in (cable, other))
     said = f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {other.place.file}:{other.place.line}"
     return cable.place.problem(said)
 
@@ -202,7 +202,7 @@ def _contradiction(cable: FileCable, other: FileCable) -> Problem:
 def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
     """Return one cable of what two files say of it."""
     mine, theirs = _aligned(first, second)
-    a, b = (one if one.port is not None else other for one, other in zip(mine, theirs, strict=True))
+    a, b = (near if near.port is not None else other for near, other in zip(mine, theirs, strict=True))
     whole = first._replace(a=a, b=b)
     for field, shown in (("speed_bps", format_rate), ("cable_m", lambda length: f"{length} m")):
         known, said = getattr(first, field), getattr(second, field)

@@ -19,11 +19,11 @@ def line_path(line: int) -> Path:
     return (f"line {line}",)
 
 
-def lines_of_cables(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, Document]:
+def cable_documents(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, Document]:
     """Return files of cables as documents, with the places of those of their lines that findings point at."""
     wanted: dict[str, set[Path]] = {file: set() for file in texts}
     for finding in findings:
-        for origin in (finding.origin, *(one.origin for one in finding.related)):
+        for origin in (finding.origin, *(place.origin for place in finding.related)):
             if origin.file in wanted:
                 wanted[origin.file].add(origin.path)
     return {file: _document(file, text, wanted[file]) for file, text in texts.items()}

@@ -40,7 +40,7 @@ class CableFiles(NamedTuple):
         return [cable for file in self.files for cable in file.cables]
 
 
-def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
+def read_files(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
     """Return what files say; ``known`` are devices that a file of LLDP may be of, beside those the files name."""
     cable_files: list[CableFile] = []
     problems: list[Problem] = []
@@ -54,32 +54,32 @@ def gather(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
                 heard[file] = read
         except InputError as error:
             problems += error.problems
-    problems += [problem for one in cable_files for problem in one.problems]
-    listed = frozenset(_named(cable_files))
-    named = {*known, *listed, *(one.neighbor for all_heard in heard.values() for one in all_heard)}
+    problems += [problem for cable_file in cable_files for problem in cable_file.problems]
+    listed = frozenset(_device_names(cable_files))
+    named = {*known, *listed, *(neighbor.name for all_heard in heard.values() for neighbor in all_heard)}
     listening = {file: _device_of(file, named) for file in heard}
     cable_files += [CableFile(cables=_heard_cables(listening[file], file, heard[file])) for file in heard]
     return CableFiles(tuple(cable_files), tuple(problems), listed, listening)
 
 
-def _named(cable_files: Iterable[CableFile]) -> Iterable[str]:
-    for one in cable_files:
-        yield from (end.device for cable in one.cables for end in (cable.a, cable.b))
-        yield from (name for name, _, _ in one.roles)
+def _device_names(cable_files: Iterable[CableFile]) -> Iterable[str]:
+    for cable_file in cable_files:
+        yield from (end.device for cable in cable_file.cables for end in (cable.a, cable.b))
+        yield from (name for name, _, _ in cable_file.roles)
 
 
 def _heard_cables(device: str, file: str, heard: Iterable[LldpNeighbor]) -> tuple[FileCable, ...]:
     return tuple(
         FileCable(
-            CableEnd(device, one.port),
-            CableEnd(one.neighbor, next(iter(one.ports), None)),
+            CableEnd(device, neighbor.port),
+            CableEnd(neighbor.name, next(iter(neighbor.ports), None)),
             None,
             None,
-            FileLine(file, one.line),
-            one.ports,
+            FileLine(file, neighbor.line),
+            neighbor.ports,
             heard=True,
         )
-        for one in heard
+        for neighbor in heard
     )
 
 

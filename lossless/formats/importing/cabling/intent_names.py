@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.cabling.cables import joined
+from lossless.formats.importing.cabling.cables import merge_cables
 from lossless.formats.importing.cabling.device_names import DeviceNames, claimed_twice
 from lossless.formats.importing.cabling.documents import line_path
-from lossless.formats.importing.cabling.files import gather
+from lossless.formats.importing.cabling.files import read_files
 from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
 from lossless.formats.importing.cabling.topology import left_out
 from lossless.ground.basics.errors import InputError, Problem
@@ -39,7 +39,7 @@ class IntentNames(NamedTuple):
     should: Mapping[CableEnd, str]
 
 
-def declared_by(
+def names_of_intent(
     devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
 ) -> IntentNames:
     """Return the names of an intent; switches that are alike share theirs."""
@@ -66,29 +66,29 @@ def declared_by(
     )
 
 
-def read_found(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> Told:
+def read_cables(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> Told:
     """Return the cables that files tell of, as far as a declared device is at one of their ends.
 
     Raises:
         InputError: files of no kind we know, contradictions, devices that could be either of two, ports that no switch
             of that product has, and files that tell of nothing that is declared; all located.
     """
-    gathered = gather(texts, declared.devices)
-    if gathered.problems:
-        raise InputError(gathered.problems)
-    return _CableMapper(gathered, declared, without).told()
+    cable_files = read_files(texts, declared.devices)
+    if cable_files.problems:
+        raise InputError(cable_files.problems)
+    return _CableMapper(cable_files, declared, without).told()
 
 
 class _CableMapper:
-    def __init__(self, gathered: CableFiles, declared: IntentNames, without: Sequence[str]) -> None:
+    def __init__(self, cable_files: CableFiles, declared: IntentNames, without: Sequence[str]) -> None:
         self._declared = declared
-        self._gathered = gathered
+        self._cable_files = cable_files
         self._problems: list[Problem] = []
-        self._said = [cable for cable in gathered.cables if not left_out(cable, without)]
+        self._said = [cable for cable in cable_files.cables if not left_out(cable, without)]
         names = DeviceNames(declared.devices)
-        words = {end.device for cable in self._said for end in (cable.a, cable.b)} | gathered.listed
+        words = {end.device for cable in self._said for end in (cable.a, cable.b)} | cable_files.listed
         self._meant = {
-            word: device for word in {*words, *gathered.listening.values()} if (device := names.find(word))
+            word: device for word in {*words, *cable_files.listening.values()} if (device := names.find(word))
         }
         self._host_words = self._words_of_hosts()
         self._speeds = self._set_speeds()
@@ -100,12 +100,12 @@ class _CableMapper:
         if self._problems:
             raise InputError(self._problems)
         cables = list(_one_a_port(map(self._with_ports, cables), self._declared.should))
-        merged = tuple(self._found_cable(cable) for cable in joined(cables, self._problems))
+        merged = tuple(self._found_cable(cable) for cable in merge_cables(cables, self._problems))
         if self._problems:
             raise InputError(sorted(set(self._problems), key=lambda p: (p.file, p.line or 0, p.message)))
         heard = {end.device for cable in cables if cable.heard for end in (cable.a, cable.b)}
-        listening = {self._meant.get(name, name) for name in self._gathered.listening.values()}
-        listed = {self._meant.get(name, name) for name in self._gathered.listed}
+        listening = {self._meant.get(name, name) for name in self._cable_files.listening.values()}
+        listed = {self._meant.get(name, name) for name in self._cable_files.listed}
         return Told(merged, frozenset(listed), frozenset(heard), frozenset(listening))
 
     def _refuse_names(self) -> None:
@@ -114,7 +114,7 @@ class _CableMapper:
             place = next(c.place for c in self._said if one in (c.a.device, c.b.device))
             says = f"{one} and {other} may both be {device} of the intent; leave one out: --exclude {other!r}"
             self._problems.append(place.problem(says))
-        for file, word in self._gathered.listening.items():
+        for file, word in self._cable_files.listening.items():
             if word not in self._meant:
                 says = (
                     f"is LLDP of {word!r}, which the intent does not have; name the file DEVICE.txt or DEVICE.json, "
@@ -122,7 +122,7 @@ class _CableMapper:
                 )
                 self._problems.append(Problem(file, None, None, says))
         if not self._meant:
-            file = next(iter(self._gathered.listening), None) or _first_file(self._gathered)
+            file = next(iter(self._cable_files.listening), None) or _first_file(self._cable_files)
             words = _some({end.device for cable in self._said for end in (cable.a, cable.b)})
             says = f"none of its devices is in the intent: it has {words}, the intent {_some(self._declared.devices)}"
             self._problems.append(Problem(file, None, None, says))
@@ -214,8 +214,8 @@ class _CableMapper:
         """Return the speed that interfaces are set to, by the names of the intent."""
         ends = (
             (end._replace(device=self._meant.get(end.device, end.device)), speed_bps)
-            for one in self._gathered.files
-            for end, speed_bps in one.speeds
+            for file in self._cable_files.files
+            for end, speed_bps in file.speeds
         )
         return {end._replace(port=self._port(end)): speed_bps for end, speed_bps in ends}
 
@@ -235,9 +235,9 @@ def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> 
             yield cable
 
 
-def _first_file(gathered: CableFiles) -> str:
-    places = [cable.place for cable in gathered.cables] + [
-        place for one in gathered.files for _, _, place in one.roles
+def _first_file(cable_files: CableFiles) -> str:
+    places = [cable.place for cable in cable_files.cables] + [
+        place for file in cable_files.files for _, _, place in file.roles
     ]
     return places[0].file if places else "cables"
 

@@ -35,7 +35,7 @@ class LldpNeighbor(NamedTuple):
     """
 
     port: str
-    neighbor: str
+    name: str
     ports: tuple[str, ...]
     line: int = 1
 

@@ -144,8 +144,8 @@ def _ends(item: dict[str, Any], side: str) -> list[tuple[str, CableEnd | None]]:
     if listed is None:
         kind = item.get(f"termination_{side}_type")
         return [(str(kind), _end(item.get(f"termination_{side}")))] if kind else []
-    objects = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    return [(str(one.get("object_type", "")), _end(one.get("object"))) for one in objects]
+    objects = [end for end in listed if isinstance(end, dict)] if isinstance(listed, list) else []
+    return [(str(end.get("object_type", "")), _end(end.get("object"))) for end in objects]
 
 
 def _end(named: Any) -> CableEnd | None:

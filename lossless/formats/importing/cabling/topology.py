@@ -6,9 +6,9 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.cabling.cables import PORT_NAME, joined, sonic_spelling
+from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
 from lossless.formats.importing.cabling.device_names import folded
-from lossless.formats.importing.cabling.files import gather
+from lossless.formats.importing.cabling.files import read_files
 from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
@@ -58,29 +58,31 @@ class CablingTopology(NamedTuple):
     links: tuple[CablingLink, ...]
 
 
-def read_wiring(texts: Mapping[str, str], stated: CablingOptions) -> CablingTopology:
+def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingTopology:
     """Return what files say of devices and links; ``texts`` are those of the files.
 
     Raises:
         InputError: files of no kind we know, contradictions, and devices or links of which too little is known.
     """
-    gathered = gather(texts)
-    files, problems = _by_one_name(gathered), list(gathered.problems)
-    speed_of = {end: speed_bps for one in files for end, speed_bps in (*one.rated, *one.speeds)}
-    cables = joined((c for one in files for c in one.cables if not left_out(c, stated.without)), problems)
-    roles = _roles(cables, files, stated, problems)
+    cable_files = read_files(texts)
+    files, problems = _by_one_name(cable_files), list(cable_files.problems)
+    speed_of = {end: speed_bps for file in files for end, speed_bps in (*file.rated, *file.speeds)}
+    cables = merge_cables(
+        (c for file in files for c in file.cables if not left_out(c, options.without)), problems
+    )
+    roles = _roles(cables, files, options, problems)
     known = [cable for cable in cables if cable.a.device in roles and cable.b.device in roles]
-    links = list(_links(known, roles, speed_of, stated, problems))
+    links = list(_links(known, roles, speed_of, options, problems))
     if problems:
         raise InputError(sorted(set(problems), key=lambda p: (p.file, p.line or 0, p.message)))
     return CablingTopology(roles, tuple(sorted(links, key=_order)))
 
 
-def _by_one_name(gathered: CableFiles) -> tuple[CableFile, ...]:
+def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
     """Return what files say with one name for each device and port, however they spell it."""
-    cables = gathered.cables
-    names = {end.device for cable in cables for end in (cable.a, cable.b)} | gathered.listed
-    called = folded(names, gathered.listed)
+    cables = cable_files.cables
+    names = {end.device for cable in cables for end in (cable.a, cable.b)} | cable_files.listed
+    called = folded(names, cable_files.listed)
     ports = _port_names(called, cables)
 
     def end(said: CableEnd) -> CableEnd:
@@ -88,13 +90,13 @@ def _by_one_name(gathered: CableFiles) -> tuple[CableFile, ...]:
         return CableEnd(device, ports.get((device, (said.port or "").lower()), said.port))
 
     return tuple(
-        one._replace(
-            cables=tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in one.cables),
-            roles=tuple((called.get(name, name), role, place) for name, role, place in one.roles),
-            speeds=tuple((end(at), speed_bps) for at, speed_bps in one.speeds),
-            rated=tuple((end(at), speed_bps) for at, speed_bps in one.rated),
+        file._replace(
+            cables=tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in file.cables),
+            roles=tuple((called.get(name, name), role, place) for name, role, place in file.roles),
+            speeds=tuple((end(at), speed_bps) for at, speed_bps in file.speeds),
+            rated=tuple((end(at), speed_bps) for at, speed_bps in file.rated),
         )
-        for one in gathered.files
+        for file in cable_files.files
     )
 
 
@@ -111,21 +113,23 @@ def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[
 
 def left_out(cable: FileCable, without: Sequence[str]) -> bool:
     """Return whether an end of a cable is a device that fits one of some patterns."""
-    return any(fnmatchcase(end.device.lower(), one.lower()) for end in (cable.a, cable.b) for one in without)
+    return any(
+        fnmatchcase(end.device.lower(), pattern.lower()) for end in (cable.a, cable.b) for pattern in without
+    )
 
 
 def _roles(
-    cables: Sequence[FileCable], files: Iterable[CableFile], stated: CablingOptions, problems: list[Problem]
+    cables: Sequence[FileCable], files: Iterable[CableFile], options: CablingOptions, problems: list[Problem]
 ) -> dict[str, str]:
     """Return the role of every device that has a cable: as stated, else as the export says in our words."""
-    exported = {name: role for one in files for name, role, _ in one.roles}
+    exported = {name: role for file in files for name, role, _ in file.roles}
     first: dict[str, FileLine] = {}
     for cable in cables:
         for end in (cable.a, cable.b):
             first.setdefault(end.device, cable.place)
     roles, unknown = {}, []
     for name in sorted(first, key=natural_key):
-        role = _role(name, exported.get(name, ""), stated)
+        role = _role(name, exported.get(name, ""), options)
         if role is None:
             unknown.append(name)
         elif _NAME.fullmatch(name) is None:
@@ -137,8 +141,8 @@ def _roles(
     return roles
 
 
-def _role(name: str, exported: str, stated: CablingOptions) -> str | None:
-    for pattern, role in stated.roles:
+def _role(name: str, exported: str, options: CablingOptions) -> str | None:
+    for pattern, role in options.roles:
         kind, colon, word = pattern.partition(":")
         if (
             (exported.lower() == word.lower())
@@ -164,7 +168,7 @@ def _links(
     cables: Iterable[FileCable],
     roles: Mapping[str, str],
     speed_of: Mapping[CableEnd, int],
-    stated: CablingOptions,
+    options: CablingOptions,
     problems: list[Problem],
 ) -> Iterator[CablingLink]:
     lacking: dict[tuple[str, str], list[FileCable]] = {}
@@ -185,8 +189,8 @@ def _links(
             problems.append(cable.place.problem(_unsure(unsure, cable)))
             continue
         tier = _tier({roles[a.device], roles[b.device]})
-        speed_bps = _speed(cable, speed_of, problems) or stated.speeds.get(tier)
-        cable_m = cable.cable_m or stated.cables.get(tier)
+        speed_bps = _speed(cable, speed_of, problems) or options.speeds.get(tier)
+        cable_m = cable.cable_m or options.cables.get(tier)
         for what, value in (("speed", speed_bps), ("cable", cable_m)):
             if value is None:
                 lacking.setdefault((what, tier), []).append(cable)
@@ -257,13 +261,13 @@ def _order(link: CablingLink) -> tuple[object, ...]:
     return tuple(natural_key(word) for end in (link.a, link.b) for word in (end.device, end.port or ""))
 
 
-def topology_yaml(wired: CablingTopology) -> str:
+def topology_yaml(topology: CablingTopology) -> str:
     """Return devices and links as the section of an intent that lists them."""
     lines = ["topology:", "  devices:"]
-    ranked = sorted(wired.roles.items(), key=lambda one: ROLES.index(one[1]))
+    ranked = sorted(topology.roles.items(), key=lambda named: ROLES.index(named[1]))
     lines += [f"    {text_scalar(name)}: {{role: {role}}}" for name, role in ranked]
     lines.append("  links:")
-    for link in wired.links:
+    for link in topology.links:
         ends = f"a: {_yaml_end(link.a)}, b: {_yaml_end(link.b)}"
         lines.append(f"    - {{{ends}, links: 1 x {format_rate(link.speed_bps)}, cable: {link.cable_m}m}}")
     return "\n".join(lines) + "\n"

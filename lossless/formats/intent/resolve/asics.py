@@ -92,7 +92,7 @@ def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
 
     All members of a LAG are at one ASIC. What finds a port nowhere is put to the first, where rules report it.
     """
-    placements = [PortPlacement(part.profile, part.hwsku, kind.stated) for part in parts]
+    placements = [PortPlacement(part.profile, part.hwsku, kind.cages) for part in parts]
     named = {i: _claimed(placements, use) for i, use in enumerate(kind.uses) if use.name is not None}
     lags: dict[str, int] = {use.lag: named[i] for i, use in enumerate(kind.uses) if use.lag and i in named}
     chosen = []
@@ -103,7 +103,9 @@ def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
 
 
 def _claimed(placements: Sequence[PortPlacement], use: PortUse) -> int:
-    return next((i for i, one in enumerate(placements) if one.claim(use.name or "", use.speed_bps)), 0)
+    return next(
+        (i for i, placement in enumerate(placements) if placement.claim(use.name or "", use.speed_bps)), 0
+    )
 
 
 def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) -> int:
@@ -111,4 +113,4 @@ def _taken(placements: Sequence[PortPlacement], use: PortUse, at: int | None) ->
     if at is not None:
         placements[at].take(use.speed_bps)
         return at
-    return next((i for i, one in enumerate(placements) if one.take(use.speed_bps)), 0)
+    return next((i for i, placement in enumerate(placements) if placement.take(use.speed_bps)), 0)

@@ -28,7 +28,7 @@ class CageReader:
         self._hwsku = hwsku
         self._path = path
 
-    def stated(self, choice: SwitchChoice, problems: list[Problem]) -> CageSettings:
+    def settings(self, choice: SwitchChoice, problems: list[Problem]) -> CageSettings:
         """Return how cages are split and which ports stay down; what cannot be goes to ``problems``."""
         breakout = {}
         for name, (count, speed_bps) in choice.breakout.items():

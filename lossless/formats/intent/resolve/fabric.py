@@ -115,10 +115,10 @@ class _FabricResolver:
         return Telemetry(True, interval_ms, declared.alerts, origin)
 
     def _device(self, node: PlanNode, bundles: list[LinkBundle]) -> DeviceUnits:
-        profile, hwsku, origin, stated = self.hardware.switches[node.name]
+        profile, hwsku, origin, cages = self.hardware.switches[node.name]
         lags: dict[tuple[str, str], str] = {}
         uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
-        kind = SwitchKind(profile, hwsku, node.role, uses, origin, stated)
+        kind = SwitchKind(profile, hwsku, node.role, uses, origin, cages)
         try:
             kinds, unit_of = self._splitter.split(kind)
             units = tuple(

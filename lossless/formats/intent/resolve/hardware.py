@@ -29,7 +29,7 @@ class SwitchHardware(NamedTuple):
     profile: SwitchProfile
     hwsku: Hwsku
     origin: Origin
-    stated: CageSettings
+    cages: CageSettings
 
 
 class FabricHardware(NamedTuple):
@@ -55,8 +55,10 @@ def find_hardware(
     switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
-    other_nics = {name: profile for name, profile in others.items() if profile}
-    return FabricHardware(nic, other_nics, {name: profile for name, profile in switches.items() if profile})
+    other_nics = {name: nic for name, nic in others.items() if nic}
+    return FabricHardware(
+        nic, other_nics, {name: hardware for name, hardware in switches.items() if hardware}
+    )
 
 
 class _Finder:
@@ -65,7 +67,7 @@ class _Finder:
         self._loaded = loaded
         self._profile_dirs = profile_dirs
         self._nics: dict[str, NicProfile] = {}
-        self._found: dict[tuple[str, ...], SwitchHardware | None] = {}
+        self._by_path: dict[tuple[str, ...], SwitchHardware | None] = {}
 
     def nic(self, name: str, *path: str) -> NicProfile | None:
         if name not in self._nics:
@@ -80,9 +82,9 @@ class _Finder:
         path: tuple[str, ...] = ("hardware", self._loaded.intent.hardware.choice(node.role)[1])
         if node.hardware is not None:
             path = ("topology", "devices", node.hardware, "hardware")
-        if path not in self._found:
-            self._found[path] = self._choose(node, path)
-        return self._found[path]
+        if path not in self._by_path:
+            self._by_path[path] = self._choose(node, path)
+        return self._by_path[path]
 
     def _choose(self, node: PlanNode, path: tuple[str, ...]) -> SwitchHardware | None:
         intent = self._loaded.intent
@@ -106,8 +108,8 @@ class _Finder:
         name = choice.hwsku or profile.default_hwsku
         hwsku = profile.hwsku(name)
         if hwsku is not None:
-            stated = CageReader(self._loaded, profile, hwsku, path).stated(choice, self.problems)
-            return SwitchHardware(profile, hwsku, origin, stated)
+            cages = CageReader(self._loaded, profile, hwsku, path).settings(choice, self.problems)
+            return SwitchHardware(profile, hwsku, origin, cages)
         known = [h.name for h in profile.hwskus]
         close = nearest(name, known)
         hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"

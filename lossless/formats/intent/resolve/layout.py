@@ -71,11 +71,11 @@ class SwitchLayout(NamedTuple):
 
 
 class _PortInputs(NamedTuple):
-    """What each use of a switch gets: a port, a row of headroom, and how the port treats classes."""
+    """What each use of a switch gets: a port, a row of headroom, and its policy for classes."""
 
     placed: Sequence[PortSpec | None]
     rows: Sequence[HeadroomRow | None]
-    treated: Sequence[PortPolicy]
+    policies: Sequence[PortPolicy]
 
 
 class LayoutBuilder:
@@ -85,7 +85,7 @@ class LayoutBuilder:
         self._loaded = loaded
         self._intent = loaded.intent
         self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
-        self._treatments = PortPolicies(loaded)
+        self._policies = PortPolicies(loaded)
         self._schedulers = schedulers(loaded)
         self._group_of = priority_groups(loaded.intent.classes)
         self.mtu_bytes = loaded.intent.mtu
@@ -101,26 +101,26 @@ class LayoutBuilder:
         """
         model = buffer_model(self._loaded, kind)
         defaults = buffer_defaults(self._loaded, kind, _TEMPLATES[kind.role])
-        placement = PortPlacement(kind.profile, kind.hwsku, kind.stated)
+        placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
         placed = place(self._loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
-        treated = self._treated(kind)
-        pools = self._pools(kind, defaults, _PortInputs(placed, rows, treated), model)
+        policies = self._policies_of(kind)
+        pools = self._pools(kind, defaults, _PortInputs(placed, rows, policies), model)
         shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in pools}, model)
-        ports = tuple(map(shaper.port, kind.uses, placed, rows, treated, range(1, len(placed) + 1)))
+        ports = tuple(map(shaper.port, kind.uses, placed, rows, policies, range(1, len(placed) + 1)))
         unused = tuple(placement.unused())
-        qos = self._switch_qos(kind, pools, model, treated)
+        qos = self._switch_qos(kind, pools, model, policies)
         zero = zero_buffers(self._loaded, kind)
         if zero is not None:
             down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
         return SwitchLayout(ports, demand(kind.uses), qos, unused)
 
-    def _treated(self, kind: SwitchKind) -> list[PortPolicy]:
-        """Return how each port treats classes."""
+    def _policies_of(self, kind: SwitchKind) -> list[PortPolicy]:
+        """Return the policy of each port."""
         beside = kind.remapped
         return [
-            self._treatments.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=beside)
+            self._policies.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=beside)
             for use in kind.uses
         ]
 
@@ -128,33 +128,33 @@ class LayoutBuilder:
         self,
         kind: SwitchKind,
         defaults: BufferDefaults,
-        wanted: _PortInputs,
+        inputs: _PortInputs,
         model: BufferModel,
     ) -> tuple[Pool, ...]:
         if model == "dynamic":
             return dynamic_pools(defaults, self._loaded.origin("buffers", "model"))
         egress = defaults.profile("egress_lossy_profile")
-        counts = [self._group_counts(treatment) for treatment in wanted.treated]
+        counts = [self._group_counts(policy) for policy in inputs.policies]
         loads = tuple(
             PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
-            for spec, row, (lossless, lossy) in zip(wanted.placed, wanted.rows, counts, strict=True)
+            for spec, row, (lossless, lossy) in zip(inputs.placed, inputs.rows, counts, strict=True)
             if spec and row
         )
         ratio = self._intent.buffers.headroom_oversubscription
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
-    def _group_counts(self, treatment: PortPolicy) -> tuple[int, int]:
+    def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
         classes, groups = self._intent.classes, self._group_of
-        own = {groups[name] for name, cls in classes.items() if cls.lossless} if treatment.pauses else set()
-        lossless = own | treatment.second.keys()
+        own = {groups[name] for name, cls in classes.items() if cls.lossless} if policy.pauses else set()
+        lossless = own | policy.second.keys()
         return len(lossless), len({groups[name] for name in classes} - lossless)
 
     def _switch_qos(
-        self, kind: SwitchKind, pools: tuple[Pool, ...], model: BufferModel, treated: Sequence[PortPolicy]
+        self, kind: SwitchKind, pools: tuple[Pool, ...], model: BufferModel, policies: Sequence[PortPolicy]
     ) -> SwitchQos:
         # Without a port to look after, a switch has no row for the watchdog either.
-        watched = any(treatment.watched for treatment in treated)
+        watched = any(policy.watched for policy in policies)
         policy = self._watchdog_policy if watched else None
         origin = self._watchdog_origin()
         return SwitchQos(
@@ -164,7 +164,7 @@ class LayoutBuilder:
                 policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
             ),
             counters=tuple((group, True) for group in MONITORED),
-            global_dscp_map=self._treatments.global_dscp_map(kind.role, beside_remapped=kind.remapped),
+            global_dscp_map=self._policies.global_dscp_map(kind.role, beside_remapped=kind.remapped),
             database_version=None,
             headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
             storage_backend=False,
@@ -178,13 +178,13 @@ class LayoutBuilder:
         """Return the maps of the tunnel, which begins and ends at leaves."""
         if not kind.remapped or kind.role != "leaf":
             return None
-        return self._treatments.tunnel(self._loaded.origin("topology"))
+        return self._policies.tunnel(self._loaded.origin("topology"))
 
     def port_qos(
-        self, shaper: _PortShaper, treatment: PortPolicy, speed_bps: int, lossless: BufferProfile | None
+        self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int, lossless: BufferProfile | None
     ) -> PortQos:
         """Return the QoS of ports of one speed whose lossless groups have one profile."""
-        shared = treatment.maps
+        shared = policy.maps
         with_map = shaper.kind.profile.asic.pfc_to_pg_map
         return PortQos(
             dscp_to_tc=shared.dscp_to_tc,
@@ -194,10 +194,10 @@ class LayoutBuilder:
             pfc_to_pg=shared.pfc_to_pg if with_map else None,
             trust_dot1p=False,
             pfc=shared.pfc,
-            watchdog_mask=treatment.watched,
-            watchdog=self._watchdog() if treatment.watched else None,
-            queues=self._queues(shaper, treatment, speed_bps),
-            groups=self._groups(shaper, treatment, lossless),
+            watchdog_mask=policy.watched,
+            watchdog=self._watchdog() if policy.watched else None,
+            queues=self._queues(shaper, policy, speed_bps),
+            groups=self._groups(shaper, policy, lossless),
             profile_lists=shaper.profile_lists,
             origin=shared.pfc.origin,
         )
@@ -216,10 +216,10 @@ class LayoutBuilder:
         origin = self._loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
-    def _queues(self, shaper: _PortShaper, treatment: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
+    def _queues(self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
         queues: list[Queue | None] = [None] * len(PRIORITIES)
         own = {cls.priority: name for name, cls in self._intent.classes.items()}
-        for number, name in (*own.items(), *treatment.second.items()):
+        for number, name in (*own.items(), *policy.second.items()):
             queues[number] = Queue(
                 number=number,
                 scheduler=self._schedulers[name],
@@ -231,7 +231,7 @@ class LayoutBuilder:
         return tuple(queues)
 
     def _groups(
-        self, shaper: _PortShaper, treatment: PortPolicy, lossless: BufferProfile | None
+        self, shaper: _PortShaper, policy: PortPolicy, lossless: BufferProfile | None
     ) -> tuple[PriorityGroup | None, ...]:
         groups: list[PriorityGroup | None] = [None] * len(PRIORITIES)
         # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
@@ -239,13 +239,13 @@ class LayoutBuilder:
             self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
         )
         for name, cls in by_rank:
-            number, pauses = self._group_of[name], cls.lossless and treatment.pauses
+            number, pauses = self._group_of[name], cls.lossless and policy.pauses
             profile = lossless if pauses else shaper.defaults_profile("ingress_lossy_profile")
             computed = pauses and shaper.model == "dynamic"
             if groups[number] is None and (profile is not None or computed):
                 origin = self._loaded.origin("classes", name)
                 groups[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
-        for number, name in treatment.second.items():
+        for number, name in policy.second.items():
             computed = shaper.model == "dynamic"
             if lossless is not None or computed:
                 origin = self._loaded.origin("classes", name)
@@ -278,15 +278,15 @@ class _PortShaper:
         use: PortUse,
         spec: PortSpec | None,
         row: HeadroomRow | None,
-        treatment: PortPolicy,
+        policy: PortPolicy,
         number: int,
     ) -> Port:
         # The dynamic model computes for any length.
         configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
-        key = (use.speed_bps, configured_m, id(treatment))
+        key = (use.speed_bps, configured_m, id(policy))
         if key not in self._qos:
             lossless = self._lossless(row)
-            self._qos[key] = self._builder.port_qos(self, treatment, use.speed_bps, lossless)
+            self._qos[key] = self._builder.port_qos(self, policy, use.speed_bps, lossless)
         return Port(
             name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
             speed_bps=use.speed_bps,
@@ -299,9 +299,9 @@ class _PortShaper:
             qos=self._qos[key],
             placed=spec is not None,
             origin=use.origin,
-            pfc_unwanted=not treatment.pauses and self._builder.has_lossless,
+            pfc_unwanted=not policy.pauses and self._builder.has_lossless,
             lag=use.lag,
-            asymmetric=treatment.pauses and self._builder.asymmetric,
+            asymmetric=policy.pauses and self._builder.asymmetric,
             spec=spec,
         )
 

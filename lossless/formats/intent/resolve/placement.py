@@ -31,10 +31,10 @@ NO_CAGE_SETTINGS = CageSettings()
 class PortPlacement:
     """Hands out the ports of one switch."""
 
-    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, stated: CageSettings = NO_CAGE_SETTINGS) -> None:
+    def __init__(self, profile: SwitchProfile, hwsku: Hwsku, cages: CageSettings = NO_CAGE_SETTINGS) -> None:
         self._profile = profile
-        self._stated = dict(stated.breakout)
-        self._down = frozenset(stated.down)
+        self._breakouts = dict(cages.breakout)
+        self._down = frozenset(cages.down)
         self._native: dict[int, list[PortSpec]] = {}
         for port in hwsku.ports:
             self._native.setdefault(port.index, []).append(port)
@@ -97,8 +97,8 @@ class PortPlacement:
 
     def _ports_as_they_are(self, cage: Cage) -> list[PortSpec]:
         """Return the ports of a cage as the intent splits it, or else the HWSKU."""
-        stated = self._stated.get(cage.name)
-        return self._native.get(cage.index, []) if stated is None else list(stated)
+        ports = self._breakouts.get(cage.name)
+        return self._native.get(cage.index, []) if ports is None else list(ports)
 
     def _only_speed(self, cage: Cage) -> int | None:
         """Return the speed of a cage's ports as they are; None where it has none, or of several speeds."""
@@ -108,7 +108,7 @@ class PortPlacement:
     def _ports_of(self, cage: Cage, speed_bps: int) -> list[PortSpec]:
         if self._native_bps[cage.index] == speed_bps:
             return self._ports_as_they_are(cage)
-        if cage.name in self._stated:
+        if cage.name in self._breakouts:
             return []
         mode = widest_split(cage, speed_bps)
         return list(self._profile.breakout(cage, mode, speed_bps)) if mode else []

@@ -193,7 +193,7 @@ class _Overrides:
         self._check_ports(renamed)
         self._raise()
         left = {ends: iter(ports) for ends, ports in self._ports.items()}
-        plugged = (bundle for one in renamed.bundles for bundle in _plugged(one, left))
+        plugged = (part for bundle in renamed.bundles for part in _plugged(bundle, left))
         return WiringPlan(renamed.nodes, tuple(plugged))
 
     def _raise(self) -> None:

@@ -54,7 +54,7 @@ class SwitchKind(NamedTuple):
     role: Role
     uses: tuple[PortUse, ...]
     hardware_origin: Origin
-    stated: CageSettings = NO_CAGE_SETTINGS
+    cages: CageSettings = NO_CAGE_SETTINGS
 
     @property
     def remapped(self) -> bool:
@@ -72,7 +72,7 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> l
     for number, use in enumerate(kind.uses):
         if use.name is None:
             continue
-        if use.name in kind.stated.down:
+        if use.name in kind.cages.down:
             link, said = (".".join(map(str, o.path)) for o in (use.origin, kind.hardware_origin))
             message = f"{link}: {use.name} has a link, and {said}.down says that it stays down"
             raise InputError([loaded.problem(use.origin, message)])

@@ -14,7 +14,7 @@ from lossless.formats.importing.cabling.netbox import interface_bps
 from lossless.formats.importing.cabling.topology import (
     CablingOptions,
     CablingTopology,
-    read_wiring,
+    read_topology,
     topology_yaml,
 )
 from lossless.ground.basics.errors import InputError, QuantityError
@@ -54,13 +54,13 @@ def links(wired: CablingTopology) -> list[str]:
 
 def read(*files: str, stated: CablingOptions = ONLY_ROLES, **named: str) -> list[str]:
     texts = {f"file{number}.csv": text for number, text in enumerate(files, 1)}
-    return links(read_wiring({**texts, **named}, stated))
+    return links(read_topology({**texts, **named}, stated))
 
 
 def refused(stated: CablingOptions = ONLY_ROLES, **files: str) -> list[str]:
     texts = {name.replace("_", "."): text for name, text in files.items()}
     with pytest.raises(InputError) as error:
-        read_wiring(texts, stated)
+        read_topology(texts, stated)
     return [str(problem) for problem in error.value.problems]
 
 
@@ -193,7 +193,7 @@ def test_lists_of_netbox_may_stand_in_files_of_their_own() -> None:
     whole = json.loads(netbox(HOST, UPLINK))
     bare = {f"{name}.json": json.dumps(part["results"]) for name, part in whole.items()}
     paged = {f"{name}.json": json.dumps(part) for name, part in whole.items()}
-    assert links(read_wiring(bare, GPU)) == links(read_wiring(paged, GPU)) == LINKS
+    assert links(read_topology(bare, GPU)) == links(read_topology(paged, GPU)) == LINKS
 
 
 def test_ends_of_cables_before_netbox_3_3_are_read() -> None:
@@ -264,9 +264,9 @@ LLDP = CablingOptions(ROLES, ALL.speeds, ALL.cables, without=("mgmt*",))
 def test_the_far_end_tells_what_it_calls_its_own_port() -> None:
     """Of ``etp1`` and ``Ethernet0`` the second is a port of spine1: SONiC calls its ports so, and so does spine1."""
     spine = lldp(Ethernet0=seen("leaf1", "etp33", "Ethernet256"))
-    assert links(read_wiring({"leaf1.txt": TABLE}, LLDP)) == LINKS
-    assert links(read_wiring({"leaf1.txt": TABLE, "spine1.json": spine}, LLDP)) == LINKS
-    assert links(read_wiring({"leaf1/lldp.txt": TABLE, "spine1/lldp.json": spine}, LLDP)) == LINKS
+    assert links(read_topology({"leaf1.txt": TABLE}, LLDP)) == LINKS
+    assert links(read_topology({"leaf1.txt": TABLE, "spine1.json": spine}, LLDP)) == LINKS
+    assert links(read_topology({"leaf1/lldp.txt": TABLE, "spine1/lldp.json": spine}, LLDP)) == LINKS
 
 
 def test_a_port_that_has_two_names_is_not_guessed() -> None:
@@ -391,7 +391,7 @@ def test_json_of_another_kind_is_said(text: str) -> None:
 def test_what_is_written_is_a_topology_that_resolves() -> None:
     from lossless.ground.documents import load_text
 
-    text = topology_yaml(read_wiring({"cables.csv": SHEET}, ONLY_ROLES))
+    text = topology_yaml(read_topology({"cables.csv": SHEET}, ONLY_ROLES))
     data = {"lossless": "v1", "fabric": "f", "transport": "rocev2", "preset": "nvidia"}
     hardware = {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"}
     found = fabric_of({**data, "hardware": hardware, **load_text(text, "topology.yaml").data})
@@ -404,7 +404,7 @@ def test_what_is_written_is_a_topology_that_resolves() -> None:
 def test_names_that_yaml_would_take_for_something_else_are_quoted() -> None:
     text = "leaf1,Ethernet0,on,eth0,3m\nleaf1,Ethernet4,7,eth0,3m\n"
     stated = CablingOptions((("leaf*", "leaf"), ("*", "host")), speeds=ALL.speeds)
-    lines = topology_yaml(read_wiring({"c.csv": text}, stated)).splitlines()
+    lines = topology_yaml(read_topology({"c.csv": text}, stated)).splitlines()
     assert '    "on": {role: host}' in lines
     assert '    "7": {role: host}' in lines
 

@@ -101,7 +101,7 @@ class _SubnetResolver:
             spot.name: _switch(spot, *profiles[spot.name], placed[spot.name].highest)
             for spot in self.layout.switches
         }
-        asked = tuple(one for name, ends in uses.items() for one in demand(name, ends))
+        asked = tuple(port_demand for name, ends in uses.items() for port_demand in demand(name, ends))
         return switches, tuple(self._links(placed)), asked
 
     def _check_named(
