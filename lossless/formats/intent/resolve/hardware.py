@@ -55,7 +55,7 @@ def find_hardware(
     switches = {node.name: finder.switch(node) for node in nodes if node.role != "host" and not node.outside}
     if finder.problems or nic is None:
         raise InputError(in_file_order(finder.problems))
-    other_nics = {name: nic for name, nic in others.items() if nic}
+    other_nics = {name: own for name, own in others.items() if own}
     return FabricHardware(
         nic, other_nics, {name: hardware for name, hardware in switches.items() if hardware}
     )
