@@ -20,7 +20,7 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 WINGS = ("interfaces", "output", "checks", "formats", "analysis", "model", "ground")
 """From top to bottom: each imports only itself and those below it."""
 
-CELL, LEFT, TOP = 22, 190, 150
+CELL, LEFT, TOP = 22, 190, 95
 COLOURS = dict(
     zip(WINGS, ("#4e79a7", "#59a14f", "#e15759", "#f28e2b", "#b07aa1", "#9c755f", "#767676"), strict=True)
 )
@@ -98,7 +98,7 @@ def picture() -> str:
     """Return the picture: packages as rows and columns, a dot where the row imports the column."""
     names, counted = packages(), arrows()
     side = CELL * len(names)
-    width, height = LEFT + side + 20, TOP + side + 40
+    width, height = LEFT + side + 60, TOP + side + 50
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         ' font-family="sans-serif" font-size="12">',
@@ -106,11 +106,21 @@ def picture() -> str:
         *_bands(names, side),
         *(_labels(names)),
         *(_dot(names, pair, number) for pair, number in sorted(counted.items())),
-        f'<text x="{LEFT}" y="{TOP + side + 24}" fill="#555">A dot: the package of the row imports the package of the '
-        f"column; the larger, the more modules. {len(counted)} dots, none below the diagonal.</text>",
+        *_caption(side, len(counted)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _caption(side: int, number: int) -> list[str]:
+    lines = (
+        "A dot: the package of the row imports that of the column; the larger, the more modules do.",
+        f"{number} dots, none below the diagonal: imports lead down only.",
+    )
+    return [
+        f'<text x="{LEFT}" y="{TOP + side + 20 + 16 * place}" fill="#555">{line}</text>'
+        for place, line in enumerate(lines)
+    ]
 
 
 def _bands(names: list[str], side: int) -> list[str]:
