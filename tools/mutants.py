@@ -79,11 +79,10 @@ class Record(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Whether the tests noticed a fault; ``ran`` is false where none of them runs its line."""
+    """Whether the tests noticed a fault; ``survivor`` shows it where they did not."""
 
-    fault: Fault
     killed: bool
-    ran: bool
+    survivor: str = ""
 
 
 class _Recorder:
@@ -260,11 +259,11 @@ def _start(folder: Path, record: Record) -> None:
 
 def _tried(fault: Fault) -> Result:
     folder, record = _state
-    order = record.order(fault)
-    if not order:
-        return Result(fault, killed=False, ran=False)
     module = folder / fault.file
     source = module.read_bytes()
+    order = record.order(fault)
+    if not order:
+        return Result(killed=False, survivor=_shown(fault, source, ": no test runs it"))
     cached = Path(importlib.util.cache_from_source(str(module)))
     cached.unlink(missing_ok=True)
     module.write_bytes(fault.applied(source))
@@ -278,7 +277,12 @@ def _tried(fault: Fault) -> Result:
     cached.unlink(missing_ok=True)
     if code not in {0, 1, 2, None}:
         sys.exit(f"{fault}: pytest could not run:\n{(folder / 'mutant.log').read_text()}")
-    return Result(fault, killed=code != 0, ran=True)
+    return Result(True) if code != 0 else Result(False, _shown(fault, source))
+
+
+def _shown(fault: Fault, source: bytes, remark: str = "") -> str:
+    old, new = fault.difference(source)
+    return f"{fault.file}:{fault.line}{remark}\n    - {old}\n    + {new}"
 
 
 def sample(package: str, size: int | None, seed: int) -> list[Fault]:
@@ -303,17 +307,14 @@ def tried(package: str, size: int | None, seed: int, jobs: int) -> float:
         ProcessPoolExecutor(jobs, context, _start, (Path(folder), record)) as pool,
     ):
         control = pool.submit(_tried, chosen[0]._replace(end=chosen[0].start, replacement="", lines=range(0)))
-        results = list(pool.map(_tried, chosen))
+        killed = 0
+        for result in pool.map(_tried, chosen):
+            killed += result.killed
+            print(end=f"{result.survivor}\n" if result.survivor else "", flush=True)
         if control.result().killed:
             sys.exit(f"the tests of {package} fail without any fault when they run in another order")
-    killed = sum(result.killed for result in results)
-    share = killed / len(results) if results else 1.0
-    print(f"{package}: {len(results)} mutants, {killed} killed, {share:.1%}", flush=True)
-    for result in results:
-        if not result.killed:
-            old, new = result.fault.difference((ROOT / result.fault.file).read_bytes())
-            print(f"  {result.fault.file}:{result.fault.line}{'' if result.ran else ': no test runs it'}")
-            print(f"    - {old}\n    + {new}", flush=True)
+    share = killed / len(chosen)
+    print(f"{package}: {len(chosen)} mutants, {killed} killed, {share:.1%}", flush=True)
     return share
 
 

@@ -71,7 +71,8 @@ class Fault(NamedTuple):
     def difference(self, source: bytes) -> tuple[str, str]:
         """Return the first line that differs, without and with the fault."""
         before, after = source.decode().splitlines(), self.applied(source).decode().splitlines()
-        return next((old.strip(), new.strip()) for old, new in zip(before, after, strict=False) if old != new)
+        pairs = ((old.strip(), new.strip()) for old, new in zip(before, after, strict=False) if old != new)
+        return next(pairs, ("", ""))
 
 
 def faults(file: str, source: bytes) -> list[tuple[str, Fault]]:
