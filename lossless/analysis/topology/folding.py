@@ -11,8 +11,9 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.analysis.topology.shapes import LinkTier, PlanNode, Role, WiringPlan
+    from lossless.analysis.topology.shapes import PlanNode, WiringPlan
     from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.tier import LinkTier, Role
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))
 """From top to bottom; hosts are below."""

@@ -14,8 +14,9 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from lossless.analysis.topology.shapes import LinkTier, PlanNode
+    from lossless.analysis.topology.shapes import PlanNode
     from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.tier import LinkTier
 
     Ends = tuple[str, str]
     """Two devices by their names, in the order of these."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.adjacency import above, grid, part
 from lossless.ground.basics.findings import Origin
@@ -11,11 +11,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Role = Literal["leaf", "spine", "super-spine", "switch", "host"]
-"""What a device is. A ``switch`` stands in no tier: it has hosts, and links to its like, as in a torus."""
-LinkTier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
-"""Which links: those to hosts, those that go up from a leaf, those that go up from a spine; between switches without
-a tier, those of a torus, within a group and between groups."""
+    from lossless.model.fabric.tier import LinkTier, Role
 
 
 class PlanNode(NamedTuple):

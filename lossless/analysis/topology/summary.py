@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from lossless.analysis.topology.shapes import LinkTier
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.majority import most
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.tier import Tier, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,16 +48,10 @@ def _ports_by_tier(
     by_name = {device.name: device for device in devices}
     by_tier: dict[str, dict[CableEnd, Port]] = {}
     for link in links:
-        tier = _tier(link, tier_of)
+        ends = (tier_of.get(link.a.device), tier_of.get(link.b.device))
+        # What is no switch is declared as a host.
+        tier = link_tier({end.word if end else "host" for end in ends})
         for end in (link.a, link.b):
             if end.device in by_name and end.port in (used := by_name[end.device].used):
                 by_tier.setdefault(tier, {})[end] = used[end.port]
     return by_tier
-
-
-def _tier(link: ImportLink, tier_of: Mapping[str, Tier]) -> str:
-    """Return the tier of a link by its lower end; what is no switch is declared as a host."""
-    ends = {tier_of.get(link.a.device), tier_of.get(link.b.device)}
-    if None in ends:
-        return "hosts"
-    return "uplinks" if Tier.LEAF in ends else "spine_uplinks"

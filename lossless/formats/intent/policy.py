@@ -22,6 +22,7 @@ from lossless.formats.intent.base import (
     shown,
 )
 from lossless.formats.intent.sonic import by_role
+from lossless.model.fabric.tier import LinkTier
 
 
 class WatchdogPolicy(Model):
@@ -51,11 +52,6 @@ def _watchdog_schema() -> dict[str, Any]:
     return schema
 
 
-Tier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
-"""Links to hosts, links that go up from leaves, links that go up from spines; between switches without a tier, those
-of a torus, within a group and between groups."""
-
-
 def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value:
         raise refused("an empty list; name the tiers with PFC, or state pfc: off where none has it")
@@ -79,7 +75,7 @@ class PfcIntent(Model):
     """
 
     tiers: Annotated[
-        Annotated[tuple[Tier, ...], AfterValidator(_some_tiers)] | None, BeforeValidator(listed)
+        Annotated[tuple[LinkTier, ...], AfterValidator(_some_tiers)] | None, BeforeValidator(listed)
     ] = None
     asymmetric: OnOff = False
 

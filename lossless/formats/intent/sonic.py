@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import Model, refused, shown
 from lossless.ground.basics.nearest import nearest
+from lossless.model.fabric.tier import SWITCH_ROLES
 
-ROLES = ("leaf", "spine", "super-spine", "switch")
 RELEASES = ("202305", "202311", "202405", "202411", "master")
 """The releases whose tables and fields are known: those of ``profiles/sonic/schema.json``."""
 RELEASE = "release that is known"
@@ -23,7 +23,7 @@ def by_role(what: str, words: Iterable[str]) -> tuple[BeforeValidator, WithJsonS
     """
     known = tuple(words)
     one = _words(known)
-    each = {"type": "object", "properties": dict.fromkeys(ROLES, one), "additionalProperties": False}
+    each = {"type": "object", "properties": dict.fromkeys(SWITCH_ROLES, one), "additionalProperties": False}
     return BeforeValidator(_reader(what, known)), WithJsonSchema({"anyOf": [one, each]})
 
 
@@ -35,13 +35,15 @@ def _words(known: tuple[str, ...]) -> dict[str, Any]:
 def _reader(what: str, known: tuple[str, ...]) -> Callable[[object], object]:
     def read(value: object) -> object:
         if not isinstance(value, dict):
-            return dict.fromkeys(ROLES, _word(value, what, known))
+            return dict.fromkeys(SWITCH_ROLES, _word(value, what, known))
         if not value:
             raise refused(f"an empty mapping; write {_listed(known, 'or')}, or one of them for each role")
         for role in value:
-            if role not in ROLES:
+            if role not in SWITCH_ROLES:
                 raise refused(
-                    f"{shown(role)} is no role of a switch; there are {_listed(ROLES)}", role, at_key=True
+                    f"{shown(role)} is no role of a switch; there are {_listed(SWITCH_ROLES)}",
+                    role,
+                    at_key=True,
                 )
         return {role: _word(word, what, known, role) for role, word in value.items()}
 

@@ -30,6 +30,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
     refuse_too_many,
 )
+from lossless.model.fabric.tier import Role
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME)]
@@ -97,7 +98,7 @@ class DeviceChoice(Model):
     or judged for it.
     """
 
-    role: Literal["leaf", "spine", "super-spine", "switch", "host"]
+    role: Role
     hardware: SwitchField | None = None
     nic: str | None = None
     dual_tor: OnOff = False

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from lossless.ground.basics.known import Maybe, Unknown
+
+
+Role = Literal["leaf", "spine", "super-spine", "switch", "host"]
+"""What a device is. A ``switch`` stands in no tier: it has hosts, and links to its like, as in a torus."""
+ROLES: tuple[Role, ...] = get_args(Role)
+SWITCH_ROLES = tuple(role for role in ROLES if role != "host")
+LinkTier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
+"""Which links: those to hosts, those that go up from a leaf, those that go up from a spine; between switches without
+a tier, those of a torus, within a group and between groups."""
 
 
 class Tier(IntEnum):
@@ -33,6 +42,18 @@ _TIER_OF_ROLE = {word: tier for tier, word in _WORDS.items()}
 def tier_of_role(role: str) -> Tier | None:
     """Return the tier of a role in an intent; None for ``switch``, which has no tier, and ``host``."""
     return _TIER_OF_ROLE.get(role)
+
+
+def link_tier(roles: Container[str]) -> LinkTier:
+    """Return which links join switches of these roles, or one of them and a host: by the lower end.
+
+    A switch that stands in no tier has no links that go up.
+    """
+    if "host" in roles:
+        return "hosts"
+    if "switch" in roles:
+        return "links"
+    return "uplinks" if "leaf" in roles else "spine_uplinks"
 
 
 def known_tier(tier: Maybe[Tier]) -> Tier | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from lossless.analysis.topology.recabling import DeclaredCable, DeclaredCabling, RecablingPlan, recabling_plan
-from lossless.analysis.topology.shapes import PlanNode, Role
+from lossless.analysis.topology.shapes import PlanNode
 from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.tier import Role
 
 AT = Origin("fabric.yaml", ("topology",))
 G = 10**9

@@ -17,7 +17,6 @@ from lossless.analysis.topology.rails import RailShape, rail_optimised
 from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkKind,
-    LinkTier,
     ThreeTierShape,
     WiringPlan,
     leaf_spine,
@@ -25,6 +24,7 @@ from lossless.analysis.topology.shapes import (
 )
 from lossless.analysis.topology.torus import TorusShape, torus
 from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.tier import LinkTier
 
 G = 10**9
 AT = Origin("fabric.yaml", ("topology",))

@@ -15,6 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.model.fabric.cabling import CableEnd
+from lossless.model.fabric.tier import ROLES, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from lossless.formats.importing.cabling.cables import CableFile, FileCable, FileLine
     from lossless.formats.importing.cabling.files import CableFiles
 
-ROLES = ("leaf", "spine", "super-spine", "switch", "host")
-TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NO_PORT = re.compile(r"(?i)(port-?channel|bond|lag|vlan|loopback)[ ]?[0-9]+")
 """What is made of ports and has no cable of its own."""
@@ -188,7 +187,7 @@ def _links(
         if unsure is not None:
             problems.append(cable.place.problem(_unsure(unsure, cable)))
             continue
-        tier = _tier({roles[a.device], roles[b.device]})
+        tier = link_tier({roles[a.device], roles[b.device]})
         speed_bps = _speed(cable, speed_of, problems) or options.speeds.get(tier)
         cable_m = cable.cable_m or options.cables.get(tier)
         for what, value in (("speed", speed_bps), ("cable", cable_m)):
@@ -244,13 +243,6 @@ def _lacks(what: str, tier: str, cables: Sequence[FileCable]) -> Problem:
     return first.place.problem(
         f"{_text(first.a)} to {_text(first.b)}{more}: {_NEEDS[what].format(tier=tier)}"
     )
-
-
-def _tier(roles: set[str]) -> str:
-    """Return which links join such devices, by the same rule as of an intent that lists them."""
-    if "host" in roles:
-        return "hosts"
-    return "links" if "switch" in roles else "uplinks" if "leaf" in roles else "spine_uplinks"
 
 
 def _text(end: CableEnd) -> str:

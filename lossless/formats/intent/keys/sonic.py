@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from lossless.formats.intent.keys.key_doc import KeyDoc
+from lossless.model.fabric.tier import SWITCH_ROLES
 
-_ROLES = ("leaf", "spine", "super-spine", "switch")
 _LINKS = "how many, of which rate."
 
 
 def _by_role(what: str) -> dict[str, KeyDoc]:
     return {
-        role: KeyDoc(f"{what} of switches of this role. Left out: what holds for all.") for role in _ROLES
+        role: KeyDoc(f"{what} of switches of this role. Left out: what holds for all.")
+        for role in SWITCH_ROLES
     }
 
 

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.topology.recabling import DeclaredCable
-    from lossless.analysis.topology.shapes import LinkBundle, PlanNode, Role, WiringPlan
+    from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
     from lossless.formats.intent.load import LoadedIntent
     from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.tier import Role
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:

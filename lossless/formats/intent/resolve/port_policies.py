@@ -18,9 +18,9 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, IndexMap, PriorityMask,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.analysis.topology.shapes import LinkTier, Role
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.tier import LinkTier, Role
 
 OTHER_MAP = "AZURE_UPLINK"
 GROUPS_WITH_SECOND = "AZURE_DUALTOR"

@@ -12,7 +12,6 @@ from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkBundle,
     LinkKind,
-    LinkTier,
     ThreeTierShape,
     WiringPlan,
     leaf_spine,
@@ -29,6 +28,7 @@ from lossless.formats.intent.shapes import (
 )
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.nearest import nearest
+from lossless.model.fabric.tier import LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,10 @@ from lossless.model.fabric.model import PortDemand
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.topology.shapes import LinkTier, Role
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.placement import PortPlacement
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.tier import LinkTier, Role
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, get_args
 
-from lossless.analysis.topology.shapes import LinkBundle, LinkTier, PlanNode, Role, WiringPlan
+from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.shapes import shape_plan
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.units import format_rate
+from lossless.model.fabric.tier import ROLES, LinkTier, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.wiring import DeviceChoice, LinkChoice
     from lossless.ground.basics.findings import Origin
-
-_ROLES = get_args(Role)
 
 
 def plan(loaded: LoadedIntent) -> WiringPlan:
@@ -96,7 +95,7 @@ def _rank(node: PlanNode) -> tuple[object, ...]:
     """Leaves, spines, hosts; ``leaf2`` before ``leaf10``."""
     # Every second part of the split is digits, so that numbers never meet text.
     parts = tuple(int(p) if i % 2 else p for i, p in enumerate(re.split(r"([0-9]+)", node.name)))
-    return (_ROLES.index(node.role), parts, node.name)
+    return (ROLES.index(node.role), parts, node.name)
 
 
 class _Ends:
@@ -135,7 +134,7 @@ class _Ends:
             return
         near, far = (ends["b"], ends["a"]) if hosts == ["a"] else (ends["a"], ends["b"])
         count, speed_bps = self._link.links
-        tier = _tier({self._devices[name].role for name, _ in (near, far)})
+        tier = link_tier({self._devices[name].role for name, _ in (near, far)})
         origin, cable = self._origin.at("links"), self._origin.at("cable")
         yield LinkBundle(*near, *far, count, speed_bps, self._link.cable, tier, origin, cable, self._lag())
 
@@ -162,18 +161,6 @@ class _Ends:
 
 def _dotted(origin: Origin) -> str:
     return ".".join(map(str, origin.path))
-
-
-def _tier(roles: set[Role]) -> LinkTier:
-    """Return which links join switches of these roles, or one of them and a host: by the lower end.
-
-    A switch that stands in no tier has no links that go up.
-    """
-    if "host" in roles:
-        return "hosts"
-    if "switch" in roles:
-        return "links"
-    return "uplinks" if "leaf" in roles else "spine_uplinks"
 
 
 def _end(text: str) -> tuple[str, str | None]:
