@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossless.interfaces.api.baselining import Baselined, baseline
     from lossless.interfaces.api.cabling import Cabling, cabled_as_declared, cabled_topology
-    from lossless.interfaces.api.changing import Change, lint_since
+    from lossless.interfaces.api.changing import lint_since
     from lossless.interfaces.api.collector import collector
     from lossless.interfaces.api.diffing import Drift, diff
+    from lossless.interfaces.api.fabrics import Fabrics, load_fabrics
     from lossless.interfaces.api.fixing import Fixed, fix
     from lossless.interfaces.api.headroom import (
         HeadroomInputs,
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     )
     from lossless.interfaces.api.importing import Imported, import_configs, write_import
     from lossless.interfaces.api.judging import JudgedByOpensm, judge_by_opensm
-    from lossless.interfaces.api.linting import Report, lint, lint_documents, lint_text
-    from lossless.interfaces.api.loading import Fabrics, Options, load_fabrics
+    from lossless.interfaces.api.linting import lint, lint_documents, lint_text
     from lossless.interfaces.api.mapping import Topology, moves, pins, topology
+    from lossless.interfaces.api.options import Options
     from lossless.interfaces.api.profiles import Hardware, hardware
     from lossless.interfaces.api.rendering import RenderResult, render
+    from lossless.interfaces.api.report import Change, Report
     from lossless.interfaces.api.rules import Rule, rule, rules
     from lossless.interfaces.api.schema import configuration_schema, intent_schema
     from lossless.interfaces.api.simulating import Ask, Limits, Question, Simulated, simulate
@@ -98,9 +100,9 @@ _HOMES = {
     "Ask": "simulating",
     "Baselined": "baselining",
     "Cabling": "cabling",
-    "Change": "changing",
+    "Change": "report",
     "Drift": "diffing",
-    "Fabrics": "loading",
+    "Fabrics": "fabrics",
     "Fixed": "fixing",
     "Grid": "sweeping",
     "Hardware": "profiles",
@@ -109,10 +111,10 @@ _HOMES = {
     "Imported": "importing",
     "JudgedByOpensm": "judging",
     "Limits": "simulating",
-    "Options": "loading",
+    "Options": "options",
     "Question": "simulating",
     "RenderResult": "rendering",
-    "Report": "linting",
+    "Report": "report",
     "Rule": "rules",
     "Simulated": "simulating",
     "Topology": "mapping",
@@ -136,7 +138,7 @@ _HOMES = {
     "lint_documents": "linting",
     "lint_since": "changing",
     "lint_text": "linting",
-    "load_fabrics": "loading",
+    "load_fabrics": "fabrics",
     "moves": "mapping",
     "parse_grid": "sweeping",
     "pins": "mapping",

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
-from lossless.checks.lint.devices import finder
 from lossless.formats.importing.compare import Cell, compare
 from lossless.formats.importing.devices import devices_of
 from lossless.formats.importing.differences import (
@@ -28,11 +27,11 @@ from lossless.formats.importing.differences import (
     total,
 )
 from lossless.formats.inputs.collect import collect
+from lossless.formats.inputs.intents import intent_fabric
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.importing import Imported, import_documents
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, intent_fabric
 from lossless.output.render.switches import switch_file
 from lossless.output.report.import_text import differences_text, figures_text
 
@@ -74,10 +73,10 @@ def outcome(path: Path) -> Outcome:
         return Outcome(path.name, refused=_reason(error.problems[0]))
     errors: list[Problem] = []
     intent = load_text(imported.text, "fabric.yaml")
-    fabric = intent_fabric(intent, DEFAULT_OPTIONS, errors)
+    fabric = intent_fabric(intent, (), errors)
     if fabric is None:
         return Outcome(path.name, imported, refused=_reason(errors[0]))
-    bases = {device.name: device for device in devices_of(documents, finder(()))}
+    bases = {device.name: device for device in devices_of(documents)}
     try:
         cells = [cell for switch in fabric.switches for cell in _on_base(bases[switch.name], switch)]
     except RenderError as error:

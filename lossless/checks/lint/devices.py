@@ -1,53 +1,29 @@
-"""Judges deployed devices: each file by itself, in several processes where there are many, then all together."""
+"""Checks deployed devices: each by itself, then all together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
-from lossless.formats.inputs.collect import located
-from lossless.ground.basics.errors import Problem, ProfileError
-from lossless.ground.basics.findings import NotJudged, Origin
+from lossless.formats.inputs.progress import reported
+from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.device import Device
     from lossless.checks.rules.registry import Codes, LoadedRule
-    from lossless.formats.sonic.read.tables import Tables
+    from lossless.formats.inputs.devices import DeviceReader
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import Layout
     from lossless.model.fabric.across import Summary
-    from lossless.model.fabric.model import Fabric, RepeatedKey, Switch
-    from lossless.model.hardware.model import Hwsku, SwitchProfile
-
-    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
 
 
-def every_rule(_file: str) -> Codes | None:
-    """Choose all rules for every file."""
-    return None
-
-
-class Settings(NamedTuple):
-    """What a run over devices depends on; ``intended`` are switches of intents judged with them, by name.
-
-    ``chosen`` says which rules to run on a file. ``apart``: no file is judged by what another one says. ``tell`` is
-    told how many files are done, of how many.
-    """
-
-    rdma_dscps: tuple[int, ...]
-    profile_dirs: tuple[str, ...]
-    intended: Mapping[str, Switch]
-    compared: bool
-    chosen: Callable[[str], Codes | None] = every_rule
-    apart: bool = False
-    tell: Callable[[int, int], None] | None = None
-
-
-class Outcome(NamedTuple):
-    """What is said of one device; ``summary`` is None where nothing is to be compared.
+class DeviceResult(NamedTuple):
+    """What rules say of one device; ``summary`` is None where nothing is to be compared.
 
     Origins name the document of the device; ``layout`` says where its file has them, None where that is the same.
     """
@@ -60,21 +36,25 @@ class Outcome(NamedTuple):
     layout: Layout | None = None
 
 
-def judge_document(document: Document, settings: Settings, find: FindHardware) -> Outcome:
-    """Judge one device by itself."""
+def check_devices(documents: Sequence[Document], settings: Settings) -> list[DeviceResult]:
+    """Check devices, each by itself."""
+    if not documents:
+        return []
+    from lossless.formats.inputs.devices import DeviceReader
+
+    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    return [check_device(document, settings, reader) for document in reported(documents, settings.progress)]
+
+
+def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
+    """Check one device by itself."""
     from lossless.checks.rules.device import Device
     from lossless.checks.rules.registry import rules_for
-    from lossless.formats.sonic.read.tables import Tables
     from lossless.model.fabric.view import View
 
-    tables = Tables.of(document)
-    errors = (*document.problems, *(located(document, (name,), why) for name, why in tables.unreadable))
-    try:
-        fabric = device_fabric(document, tables, settings.rdma_dscps, find)
-    except ProfileError as error:
-        return Outcome(
-            document.file, Verdicts(), (*errors, Problem(document.file, None, None, str(error))), None
-        )
+    tables, problems, fabric = reader.read(document)
+    if fabric is None:
+        return DeviceResult(document.file, Verdicts(), problems, None)
     view = View(fabric)
     device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
     chosen = settings.chosen(document.file)
@@ -85,7 +65,7 @@ def judge_document(document: Document, settings: Settings, find: FindHardware) -
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
-    return Outcome(document.file, _joined(verdicts), errors, summary, document.name, layout)
+    return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
@@ -104,40 +84,8 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     return rules_for("device", chosen=chosen, has=has)
 
 
-def device_fabric(
-    document: Document, tables: Tables, rdma_dscps: tuple[int, ...], find: FindHardware
-) -> Fabric:
-    """Return the fabric of one device."""
-    from lossless.formats.sonic.to_model.devices import read_fabric
-
-    return read_fabric([tables], find, rdma_dscps)._replace(repeated_keys=repeated_keys(document))
-
-
-def finder(profile_dirs: tuple[str, ...]) -> FindHardware:
-    """Return what finds the hardware of a device, each kind once."""
-    from functools import cache
-
-    from lossless.model.hardware.load import switch_for_hwsku
-
-    @cache
-    def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
-        return switch_for_hwsku(hwsku, platform, profile_dirs)
-
-    return find
-
-
-def repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
-    """Return the keys that stand twice in an object of a document."""
-    from lossless.model.fabric.model import RepeatedKey
-
-    return tuple(
-        RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
-        for duplicate in document.duplicates
-    )
-
-
 def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
-    """Judge all devices together; one alone has nothing to be compared with.
+    """Check all devices together; one alone has nothing to be compared with.
 
     A rule that was chosen for some of the files only has nothing to say of the others.
     """
@@ -164,23 +112,3 @@ def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
         tuple(finding for v in verdicts for finding in v.findings),
         tuple(gap for v in verdicts for gap in v.not_judged),
     )
-
-
-def deployed_fabric(documents: Sequence[Document], settings: Settings, errors: list[Problem]) -> Fabric:
-    """Return one fabric of all devices together; what cannot be read of them is added to ``errors``.
-
-    Raises:
-        ProfileError: a hardware profile cannot be read.
-    """
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.formats.sonic.to_model.devices import read_fabric
-
-    devices = []
-    for document in documents:
-        tables = Tables.of(document)
-        errors.extend(document.problems)
-        errors.extend(located(document, (name,), message) for name, message in tables.unreadable)
-        devices.append(tables)
-    repeated = tuple(key for document in documents for key in repeated_keys(document))
-    found = read_fabric(devices, finder(settings.profile_dirs), settings.rdma_dscps)
-    return found._replace(repeated_keys=repeated)

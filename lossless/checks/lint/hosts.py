@@ -1,15 +1,14 @@
-"""Judges hosts by what they say of themselves: against their intent, against the switches they hang on, by itself."""
+"""Checks hosts by their facts: against their intent, against the switches they are attached to, and by themselves."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.ports_of_hosts import known_by, on_the_fabric
 from lossless.checks.lint.run import Verdicts, run
 from lossless.checks.rules.host import IntendedHost
 from lossless.checks.rules.registry import rules_for
-from lossless.formats.hosts.read.host import read_hosts
-from lossless.ground.basics.errors import Problem, ProfileError
+from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
+from lossless.formats.inputs.hosts import hosts_of
 from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -20,102 +19,86 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.lint.devices import Settings
-    from lossless.formats.hosts.read.host import ReadHost
-    from lossless.formats.hosts.read.text import Facts
+    from lossless.checks.lint.settings import Settings
+    from lossless.formats.inputs.collect import Inputs
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.hosts import Attachment, HostQos
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.fabric.hosts import Attachment, HostInterfaces, HostQos
+
+_OTHER_PORT = "a port of a host that is not on the fabric of its intent"
 
 
-_OTHERS = "a port of a host that is not on the fabric of its intent"
-
-
-class JudgedHosts(NamedTuple):
-    """What is said of hosts, and their summaries, by which they are compared with switches."""
+class HostResult(NamedTuple):
+    """What rules say of hosts, and their summaries, by which they are compared with switches."""
 
     verdicts: tuple[Verdicts, ...]
     problems: tuple[Problem, ...]
     summaries: tuple[Summary, ...]
 
 
-def judge_hosts(
-    files: Sequence[Facts], fabrics: Sequence[Fabric], switches: Sequence[Summary], settings: Settings
-) -> JudgedHosts:
-    """Judge the hosts that files of facts are of; ``switches`` are the summaries of devices that were read."""
-    nics, unread = _nics(settings.profile_dirs, files[0].document.file)
-    found = read_hosts(files, nics)
+def check_hosts(
+    inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[Summary], settings: Settings
+) -> HostResult:
+    """Check the hosts that there are facts of; ``switches`` are the summaries of devices that were read."""
+    read = hosts_of(inputs.facts, settings.profile_dirs)
     declaring = _declaring(fabrics)
     neighbors = (end.neighbor[0] for switch in switches for end in switch.ends if end.neighbor)
-    hosts, others = on_the_fabric(known_by({*declaring, *neighbors}, found.hosts), declaring)
+    hosts, others = ports_on_fabric(with_known_names({*declaring, *neighbors}, read.hosts), declaring)
     summaries = tuple(_summaries(hosts, declaring, switches))
     views = _views(hosts, declaring, fabrics, Across((*switches, *summaries)))
     verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
-    verdicts += [Verdicts(not_judged=(NotJudged("", _OTHERS, others),))] if others else []
+    verdicts += [Verdicts(not_judged=(NotJudged("", _OTHER_PORT, others),))] if others else []
     verdicts.append(run(Across((*switches, *summaries)), rules_for("attached hosts"), "intent"))
-    problems = (*unread, *(problem for facts in files for problem in facts.problems))
-    return JudgedHosts(
-        tuple(_chosen(one, settings) for one in verdicts), (*problems, *found.problems), summaries
-    )
+    return HostResult(tuple(_chosen(each, settings) for each in verdicts), read.problems, summaries)
 
 
-def unsaid(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
-    """Return verdicts on hosts without what is said of their intent in the same words: they do as it wants."""
-    said = {(finding.code, finding.message) for one in others for finding in one.findings}
-    kept = (finding for finding in verdicts.findings if (finding.code, finding.message) not in said)
-    return verdicts._replace(findings=tuple(kept))
-
-
-def _nics(profile_dirs: tuple[str, ...], file: str) -> tuple[tuple[NicProfile, ...], tuple[Problem, ...]]:
-    """Return the profiles by which NICs are known, and why there are none where one cannot be read."""
-    from lossless.model.hardware.load import load_nic, nic_names
-
-    try:
-        return tuple(load_nic(name, profile_dirs) for name in nic_names(profile_dirs)), ()
-    except ProfileError as error:
-        return (), (Problem(file, None, None, str(error)),)
+def without_repeated(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
+    """Return verdicts on hosts without findings of the same words on their intent: the hosts do as it declares."""
+    repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
+    new = (finding for finding in verdicts.findings if (finding.code, finding.message) not in repeated)
+    return verdicts._replace(findings=tuple(new))
 
 
 def _chosen(verdicts: Verdicts, settings: Settings) -> Verdicts:
-    """Return verdicts without what rules say that are not chosen for the file they speak of."""
-    kept = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
-    return verdicts._replace(findings=tuple(kept))
+    """Return verdicts without findings of rules that are not chosen for the file they are in."""
+    chosen = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
+    return verdicts._replace(findings=tuple(chosen))
 
 
 def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:
     """Return the fabric and the settings of every host that one intent names; of two, nobody knows which holds."""
-    found: dict[str, tuple[Fabric, HostQos] | None] = {}
+    by_name: dict[str, tuple[Fabric, HostQos] | None] = {}
     for fabric in fabrics:
         for host in fabric.hosts:
-            found[host.name] = None if host.name in found else (fabric, host.qos)
-    return {name: declared for name, declared in found.items() if declared is not None}
+            by_name[host.name] = None if host.name in by_name else (fabric, host.qos)
+    return {name: declared for name, declared in by_name.items() if declared is not None}
 
 
 def _intended(
-    hosts: Iterable[ReadHost], declaring: Mapping[str, tuple[Fabric, HostQos]]
+    hosts: Iterable[HostInterfaces], declaring: Mapping[str, tuple[Fabric, HostQos]]
 ) -> Iterator[IntendedHost]:
-    alike: dict[tuple[int, int], IntendedHost] = {}
+    identical: dict[tuple[int, int], IntendedHost] = {}
     for host in hosts:
         if host.host not in declaring:
             continue
         want = declaring[host.host][1]
         key = (id(host.qos), id(want))
-        names = (*(alike[key].names if key in alike else ()), host.name)
-        alike[key] = IntendedHost(host.qos, want, names)
-    yield from alike.values()
+        names = (*(identical[key].names if key in identical else ()), host.name)
+        identical[key] = IntendedHost(host.qos, want, names)
+    yield from identical.values()
 
 
 def _views(
-    hosts: Iterable[ReadHost],
+    hosts: Iterable[HostInterfaces],
     declaring: Mapping[str, tuple[Fabric, HostQos]],
     fabrics: Sequence[Fabric],
     across: Across,
 ) -> Iterator[View]:
-    """Yield hosts by the fabric they are of: one of an intent, or what the switches they hang on make of it."""
+    """Yield hosts by the fabric they are of: one of an intent, or what the switches they are attached to make of it."""
     facing = _facing(across)
-    by_fabric: dict[int, tuple[Fabric, list[ReadHost]]] = {}
-    by_classes: dict[tuple[object, ...], tuple[Fabric, list[ReadHost]]] = {}
+    by_fabric: dict[int, tuple[Fabric, list[HostInterfaces]]] = {}
+    by_classes: dict[tuple[object, ...], tuple[Fabric, list[HostInterfaces]]] = {}
     for host in hosts:
         fabric = declaring[host.host][0] if host.host in declaring else _only(fabrics)
         if fabric is not None:
@@ -140,11 +123,11 @@ def _bare(classes: ClassSet) -> Fabric:
 
 def _facing(across: Across) -> dict[str, list[LinkEnd]]:
     """Return the ends of switches by the device at the other end."""
-    found: dict[str, list[LinkEnd]] = {}
+    by_device: dict[str, list[LinkEnd]] = {}
     for pair in across.pairs:
-        found.setdefault(pair.near.switch, []).append(pair.far)
-        found.setdefault(pair.far.switch, []).append(pair.near)
-    return found
+        by_device.setdefault(pair.near.switch, []).append(pair.far)
+        by_device.setdefault(pair.far.switch, []).append(pair.near)
+    return by_device
 
 
 def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
@@ -165,19 +148,19 @@ def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
 
 
 def _summaries(
-    hosts: Iterable[ReadHost],
+    hosts: Iterable[HostInterfaces],
     declaring: Mapping[str, tuple[Fabric, HostQos]],
     switches: Sequence[Summary],
 ) -> Iterator[Summary]:
-    by_host: dict[str, list[ReadHost]] = {}
+    by_host: dict[str, list[HostInterfaces]] = {}
     for host in hosts:
         by_host.setdefault(host.host, []).append(host)
     for name, of_host in by_host.items():
-        attached = [(host.qos, one) for host in of_host for one in host.attachments]
+        attached = [(host.qos, attachment) for host in of_host for attachment in host.attachments]
         alias = _alias(name, attached, switches)
         ends = tuple(
-            _end(name, qos, one, alias)._replace(host=qos, declared=name in declaring)
-            for qos, one in attached
+            _end(name, qos, attachment, alias)._replace(host=qos, declared=name in declaring)
+            for qos, attachment in attached
         )
         origin = of_host[0].qos.origin
         yield Summary(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.configuration import Configuration
     from lossless.checks.lint.governing import Governing
-    from lossless.checks.lint.repository import Judged
+    from lossless.checks.lint.repository import LintResult
     from lossless.checks.lint.suppressions import Suppression
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin
@@ -35,8 +35,7 @@ class Terms(NamedTuple):
     """What a run keeps findings back by, besides what stands in the files.
 
     ``baseline`` is the one that counts for all, None for those that are configured, empty for none. ``today`` is as
-    2026-12-31, empty where no date counts. ``folders`` are those that were given whole, ``unread`` what could not be
-    found in them.
+    2026-12-31, empty where no date counts. ``folders`` are those that were given whole.
     """
 
     governing: Governing
@@ -44,7 +43,6 @@ class Terms(NamedTuple):
     today: str
     simulated: bool
     folders: tuple[str, ...]
-    unread: tuple[Problem, ...]
 
 
 class Settled(NamedTuple):
@@ -63,25 +61,25 @@ class Settled(NamedTuple):
     extent: Extent
 
 
-def settled(judged: Judged, terms: Terms) -> Settled:
+def settled(result: LintResult, terms: Terms) -> Settled:
     """Return what is left of the findings of a run."""
-    return _Keeping(judged, terms).settle()
+    return _Keeping(result, terms).settle()
 
 
 class _Keeping:
-    def __init__(self, judged: Judged, terms: Terms) -> None:
-        self._judged = judged
+    def __init__(self, result: LintResult, terms: Terms) -> None:
+        self._result = result
         self._governing = terms.governing
         self._terms = terms
         self._problems: list[Problem] = []
-        for file in judged.documents:
+        for file in result.documents:
             self._governing.of(file)
         self._ledger = Ledger(list(self._suppressions()), terms.today)
         self._accounts: dict[str, Account] = {}
         self._suppressed = self._baselined = 0
 
     def settle(self) -> Settled:
-        verdicts = self._judged.verdicts
+        verdicts = self._result.verdicts
         left = [one for one in verdicts.findings if self._is_chosen(one) and self._is_left(one)]
         for code, origin in verdicts.superseded:
             self._saw(code, origin)
@@ -104,7 +102,7 @@ class _Keeping:
 
         for configuration in self._governing.used():
             yield from of_configuration(configuration, self._governed_by(configuration))
-        for document in self._judged.documents.values():
+        for document in self._result.documents.values():
             if isinstance(document, Document) and not is_json(document.file) and has_marker(document.text):
                 found, problems = in_comments(document)
                 self._problems += problems
@@ -156,23 +154,20 @@ class _Keeping:
         """Return what the rules about suppressions find."""
         from lossless.checks.rules.registry import rules_for
 
-        for file in self._judged.documents:
+        for file in self._result.documents:
             self._account(file)
         extent = self._extent()
         stale = [one for _, account in sorted(self._accounts.items()) for one in account.entries(extent)]
-        idle = self._ledger.idle(extent, self._all_errors())
+        idle = self._ledger.idle(extent, self._result.errors)
         kept = Kept(idle, self._ledger.expired(), tuple(stale))
         return run(kept, rules_for("suppressions"), "intent").findings if any(kept) else ()
 
     def _extent(self) -> Extent:
-        errors = self._all_errors()
+        errors = self._result.errors
         broken = {os.path.abspath(error.file) for error in errors}
-        files = frozenset(map(os.path.abspath, self._judged.documents)) - broken
+        files = frozenset(map(os.path.abspath, self._result.documents)) - broken
         folders = () if errors else self._terms.folders
         return Extent(files, folders, self._governing.chosen, self._terms.simulated)
-
-    def _all_errors(self) -> tuple[Problem, ...]:
-        return (*self._terms.unread, *self._judged.errors)
 
     def _graded(self, finding: Finding) -> Finding:
         configuration = self._governing.of(finding.origin.file)
@@ -183,7 +178,7 @@ class _Keeping:
 
     def _beside(self, findings: Sequence[Finding]) -> Iterator[Document]:
         """Yield the configurations and baselines that findings point into."""
-        files = {finding.origin.file for finding in findings} - self._judged.documents.keys()
+        files = {finding.origin.file for finding in findings} - self._result.documents.keys()
         documents = [one.document for one in self._governing.used()]
         documents += [account.baseline.document for account in self._accounts.values()]
         yield from (one for one in documents if one is not None and one.file in files)
@@ -192,7 +187,7 @@ class _Keeping:
         """Return what is said of the exit code; where folders say different things, the strictest of them."""
         said = {
             None if configuration is None else configuration.fail_on
-            for configuration in map(self._governing.of, self._judged.documents)
+            for configuration in map(self._governing.of, self._result.documents)
         }
         if said <= {None}:
             return None

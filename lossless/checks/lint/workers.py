@@ -1,4 +1,4 @@
-"""Judges many files in several processes; what comes back is small: findings, places to show, summaries."""
+"""Checks many files in several processes; what comes back is small: findings, places to show, summaries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lossless.checks.lint.devices import Outcome, finder, judge_document
+from lossless.checks.lint.devices import DeviceResult, check_device
 from lossless.formats.inputs.collect import load_configuration, read
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
@@ -15,8 +15,10 @@ from lossless.ground.documents.excerpts import Excerpts, Places, places
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.checks.lint.devices import FindHardware, Settings
+    from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate
+    from lossless.formats.inputs.devices import DeviceReader
+    from lossless.formats.inputs.progress import Progress
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
 
@@ -24,28 +26,28 @@ _CHUNK = 8
 """Files handed to a process at a time: few, so that both end together."""
 
 
-class Work(NamedTuple):
-    """What came of many files: the outcomes, what to show of each, what could not be read, and what is of hosts."""
+class DeviceWork(NamedTuple):
+    """What rules say of many devices, what to show of each file, what could not be read, and files of host facts."""
 
-    outcomes: list[Outcome]
+    results: list[DeviceResult]
     excerpts: dict[str, Excerpts]
     problems: list[Problem]
     facts: list[Candidate]
 
 
-class JudgedFile(NamedTuple):
-    """What came of one file: an outcome for each device in it; none where it is none of ours, or cannot be read."""
+class DeviceFile(NamedTuple):
+    """What rules say of the devices in one file; there are none where it is none of ours, or cannot be read."""
 
-    outcomes: tuple[Outcome, ...]
+    results: tuple[DeviceResult, ...]
     problems: tuple[Problem, ...]
     shown: Places
     facts: tuple[Candidate, ...] = ()
 
 
-_judge: list[Callable[[Candidate], Any]] = []
-"""What a process judges with; set once, when it starts."""
+_check: list[Callable[[Candidate], Any]] = []
+"""What a process checks files with; set once, when it starts."""
 
-_Judged = TypeVar("_Judged")
+_Result = TypeVar("_Result")
 
 
 def usable() -> bool:
@@ -73,37 +75,33 @@ def processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def judge_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Work:
-    """Judge the files of devices in several processes; raises LosslessError as :func:`in_processes` does."""
+def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> DeviceWork:
+    """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does."""
     from lossless.checks.rules.registry import rules_for
+    from lossless.formats.inputs.devices import DeviceReader
 
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
         rules_for("fabric", "device", chosen=chosen)
-    find = finder(settings.profile_dirs)
+    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
 
-    def judge(candidate: Candidate) -> JudgedFile:
-        return judge_file(candidate, settings, find)
+    def check(candidate: Candidate) -> DeviceFile:
+        return check_file(candidate, settings, reader)
 
-    outcomes: list[Outcome] = []
-    excerpts: dict[str, Excerpts] = {}
-    problems: list[Problem] = []
-    facts: list[Candidate] = []
-    for judged in in_processes(judge, candidates, settings.tell):
-        problems += judged.problems
-        facts += judged.facts
-        outcomes += judged.outcomes
-        for outcome in judged.outcomes[:1]:
-            excerpts[outcome.file] = Excerpts(outcome.file, judged.shown, load_configuration)
-    return Work(outcomes, excerpts, problems, facts)
+    work = DeviceWork([], {}, [], [])
+    for file in in_processes(check, candidates, settings.progress):
+        work.problems.extend(file.problems)
+        work.facts.extend(file.facts)
+        work.results.extend(file.results)
+        for result in file.results[:1]:
+            work.excerpts[result.file] = Excerpts(result.file, file.shown, load_configuration)
+    return work
 
 
 def in_processes(
-    judge: Callable[[Candidate], _Judged],
-    candidates: Sequence[Candidate],
-    tell: Callable[[int, int], None] | None,
-) -> Iterator[_Judged]:
-    """Yield what is said of each file by as many processes as there are processors; in the order of the files.
+    check: Callable[[Candidate], _Result], candidates: Sequence[Candidate], progress: Progress | None
+) -> Iterator[_Result]:
+    """Yield what comes of each file, by as many processes as there are processors; in the order of the files.
 
     Raises:
         LosslessError: a process was ended from outside, as a machine does that has no memory left.
@@ -114,46 +112,46 @@ def in_processes(
 
     context = multiprocessing.get_context("fork")
     try:
-        with ProcessPoolExecutor(processors(), context, _begin, (judge,)) as pool:
-            for done, judged in enumerate(pool.map(_judge_one, candidates, chunksize=_CHUNK), 1):
-                if tell is not None:
-                    tell(done, len(candidates))
-                yield judged
+        with ProcessPoolExecutor(processors(), context, _begin, (check,)) as pool:
+            for done, result in enumerate(pool.map(_check_one, candidates, chunksize=_CHUNK), 1):
+                if progress is not None:
+                    progress(done, len(candidates))
+                yield result
     except BrokenProcessPool as error:
         raise LosslessError(
             "a process that judged files was ended from outside; is there enough memory?"
         ) from error
 
 
-def _begin(judge: Callable[[Candidate], Any]) -> None:
+def _begin(check: Callable[[Candidate], Any]) -> None:
     import gc
 
     # A worker lives for seconds and makes next to no cycles; looking for them takes a tenth of its time.
     gc.disable()
-    _judge[:] = [judge]
+    _check[:] = [check]
 
 
-def _judge_one(candidate: Candidate) -> Any:
-    return _judge[0](candidate)
+def _check_one(candidate: Candidate) -> Any:
+    return _check[0](candidate)
 
 
-def judge_file(candidate: Candidate, settings: Settings, find: FindHardware) -> JudgedFile:
-    """Judge one file, and keep of it only what reports may show."""
-    found = read(candidate)
-    if not found.documents:
-        facts = (candidate,) if found.facts else ()
-        return JudgedFile((), found.problems, Places({}, {}, {}), facts)
-    outcomes = tuple(judge_document(document, settings, find) for document in found.documents)
-    paths = (path for outcome in outcomes for path in _paths(outcome))
-    return JudgedFile(outcomes, found.problems, places(found.documents[0].whole, paths))
+def check_file(candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
+    """Check one file, and keep of it only what reports may show."""
+    inputs = read(candidate)
+    if not inputs.documents:
+        facts = (candidate,) if inputs.facts else ()
+        return DeviceFile((), inputs.problems, Places({}, {}, {}), facts)
+    results = tuple(check_device(document, settings, reader) for document in inputs.documents)
+    paths = (path for result in results for path in _paths(result))
+    return DeviceFile(results, inputs.problems, places(inputs.documents[0].whole, paths))
 
 
-def _paths(outcome: Outcome) -> Iterator[Path]:
-    """Yield where the file of a device has what is said of it."""
-    layout = outcome.layout
-    for finding in outcome.verdicts.findings:
+def _paths(result: DeviceResult) -> Iterator[Path]:
+    """Yield where the file of a device has what findings are about."""
+    layout = result.layout
+    for finding in result.verdicts.findings:
         for origin in (finding.origin, *(related.origin for related in finding.related)):
-            if origin.file == outcome.name:
+            if origin.file == result.name:
                 yield origin.path if layout is None else layout.written(origin.path)
-            elif origin.file == outcome.file:
+            elif origin.file == result.file:
                 yield origin.path

@@ -11,21 +11,22 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import natural_key, read_fabric
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
 from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Port, Switch
-    from lossless.model.hardware.model import Hwsku, SwitchProfile
-
-    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+    from lossless.model.hardware.load import FindHardware, Folder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
 
 
-def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[ImportDevice, ...]:
+def devices_of(
+    documents: Sequence[Document], profile_dirs: Sequence[Folder] = ()
+) -> tuple[ImportDevice, ...]:
     """Return the devices of documents, by name.
 
     Raises:
@@ -33,6 +34,7 @@ def devices_of(documents: Sequence[Document], find: FindHardware) -> tuple[Impor
             none, or whose name another has.
     """
     problems: list[Problem] = []
+    find = hardware_finder(profile_dirs)
     devices = [device for document in documents if (device := _device(document, find, problems))]
     problems += _same_names(devices)
     if problems:

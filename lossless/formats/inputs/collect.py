@@ -1,4 +1,4 @@
-"""Paths to documents: files as named, directories searched for intents and config_db.json files."""
+"""Paths to documents: files as named, directories searched for files of every kind that is linted."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Candidate(NamedTuple):
     expected: bool
 
 
-class Read(NamedTuple):
-    """What came of reading a candidate: a document for each device in it, or an intent, and what is not read.
+class Inputs(NamedTuple):
+    """What files hold: a document for each device, intent and file of a subnet manager, and what is not read.
 
-    Neither, where a file met in a folder is none of ours. ``facts`` are what a host says of itself.
+    Nothing at all, where a file met in a folder is none of ours. ``facts`` are what hosts print about themselves.
     """
 
     documents: tuple[Document, ...] = ()
@@ -53,18 +53,22 @@ def collect(
     A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
     other files are passed over. A file of several devices gives a document for each.
     """
-    found = gather(paths, lenient=lenient)
-    return list(found.documents), list(found.problems)
+    inputs = gather(paths, lenient=lenient)
+    return list(inputs.documents), list(inputs.problems)
 
 
-def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Read:
+def gather(paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False) -> Inputs:
     """Return all that lies at some paths, together; see :func:`collect`."""
     candidates, problems = search(paths, lenient=lenient)
-    found = [read(candidate) for candidate in candidates]
-    return Read(
-        tuple(document for one in found for document in one.documents),
-        (*problems, *(problem for one in found for problem in one.problems)),
-        tuple(facts for one in found for facts in one.facts),
+    return merged([Inputs(problems=tuple(problems)), *map(read, candidates)])
+
+
+def merged(parts: Sequence[Inputs]) -> Inputs:
+    """Return what several files hold as one."""
+    return Inputs(
+        tuple(document for part in parts for document in part.documents),
+        tuple(problem for part in parts for problem in part.problems),
+        tuple(facts for part in parts for facts in part.facts),
     )
 
 
@@ -76,16 +80,16 @@ def search(
     Where it is ``lenient``, files that are named need be ours no more than those met in a folder.
     """
     problems: list[Problem] = []
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     for path in (os.fspath(path) for path in paths):
         named = not os.path.isdir(path)
         for file in [path] if named else _files_below(path, problems):
             identity = os.path.realpath(file)
             expected = (named and not lenient) or _looks_like_ours(file)
             # One that was met in a folder can still be named.
-            if identity not in found or (expected and not found[identity].expected):
-                found[identity] = Candidate(file, expected)
-    return list(found.values()), problems
+            if identity not in candidates or (expected and not candidates[identity].expected):
+                candidates[identity] = Candidate(file, expected)
+    return list(candidates.values()), problems
 
 
 def load_configuration(file: str) -> Document:
@@ -97,7 +101,7 @@ def read(
     candidate: Candidate,
     load: Callable[[str], Document] = load_configuration,
     text_of: Callable[[str], str] | None = None,
-) -> Read:
+) -> Inputs:
     """Read one file; one that is none of ours is reported where it was expected to be, a broken one of ours always.
 
     ``load`` reads JSON and YAML, ``text_of`` the text of other files; where that is None, from where they lie.
@@ -108,18 +112,18 @@ def read(
             return _read_text(candidate, text_of)
         document = load(file)
     except InputError as error:
-        return Read(problems=tuple(error.problems) if expected or seems_ours(file) else ())
-    if _speaks_of_hosts(document) and (expected or not _is_rendered(document.text, file)):
+        return Inputs(problems=tuple(error.problems) if expected or seems_ours(file) else ())
+    if _has_host_facts(document) and (expected or not _is_rendered(document.text, file)):
         from lossless.formats.hosts.read.documents import read_document
 
-        return Read(facts=(read_document(document),))
+        return Inputs(facts=(read_document(document),))
     reason = foreign(document) if expected or _holds_rows(document) else ""
     if reason is not None:
-        return Read(problems=(Problem(file, 1, 1, reason),) if expected else ())
+        return Inputs(problems=(Problem(file, 1, 1, reason),) if expected else ())
     return devices_in(document)
 
 
-def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Read:
+def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Inputs:
     """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
@@ -127,15 +131,15 @@ def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Re
     text = (text_of or read_as_written)(file)
     managers = documents_in(file, text, near=text_of is None)
     if managers:
-        return Read(managers)
+        return Inputs(managers)
     from lossless.formats.hosts.read.text import is_facts, read_facts
 
     text = text.removeprefix(BYTE_ORDER_MARK)
     if not expected and _is_rendered(text, file):
-        return Read()
+        return Inputs()
     if is_facts(text):
-        return Read(facts=(read_facts(text, file),))
-    return Read(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
+        return Inputs(facts=(read_facts(text, file),))
+    return Inputs(problems=(Problem(file, None, None, _UNKNOWN),) if expected else ())
 
 
 def _is_rendered(text: str, file: str) -> bool:
@@ -144,11 +148,11 @@ def _is_rendered(text: str, file: str) -> bool:
         return False
     folder = os.path.dirname(os.path.abspath(file))
     return any(
-        os.path.isfile(os.path.join(one, "manifest.json")) for one in (folder, os.path.dirname(folder))
+        os.path.isfile(os.path.join(place, "manifest.json")) for place in (folder, os.path.dirname(folder))
     )
 
 
-def _speaks_of_hosts(document: Document) -> bool:
+def _has_host_facts(document: Document) -> bool:
     """Return whether a document that is no device's, and no intent, holds facts of a host."""
     data = document.data
     if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
@@ -158,21 +162,23 @@ def _speaks_of_hosts(document: Document) -> bool:
     return speaks_of_hosts(data)
 
 
-def devices_in(document: Document) -> Read:
+def devices_in(document: Document) -> Inputs:
     """Return a document for each device of a file; an intent, and a plain configuration, stand for themselves."""
     if not is_json(document.file) or document.part:
-        return Read((document,))
+        return Inputs((document,))
     if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):
-        return Read((_beside_host(document),))
+        return Inputs((_beside_host(document),))
     from lossless.formats.sonic.read.forms import devices_of, unread_sections
 
-    found = devices_of(document)
-    if found:
+    devices = devices_of(document)
+    if devices:
         problems = tuple(located(document, path, why) for path, why in unread_sections(document))
-        return Read(found, problems)
+        return Inputs(devices, problems)
     # An object without tables that this tool reads is judged as it stands; a list is nothing at all.
     return (
-        Read(problems=(Problem(document.file, 1, 1, _NO_LIST),)) if _is_list(document) else Read((document,))
+        Inputs(problems=(Problem(document.file, 1, 1, _NO_LIST),))
+        if _is_list(document)
+        else Inputs((document,))
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import judged_at, settled_run
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.linting import run_at, settled_run
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +58,14 @@ def baseline(
     configured = configured_baseline(options)
     file = file or configured or BASELINE
     before = _present(file, needed=prune)
-    run = judged_at(paths, options)
-    found = settled_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
-    account = found.accounts.get(file)
-    stale = {} if account is None else account.stale(found.extent)
-    new = [finding for finding in found.findings if not finding.code.startswith(_ABOUT_KEEPING)]
+    run = run_at(paths, options)
+    settled = settled_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
+    account = settled.accounts.get(file)
+    stale = {} if account is None else account.stale(settled.extent)
+    new = [finding for finding in settled.findings if not finding.code.startswith(_ABOUT_KEEPING)]
     added = {} if prune else counted(new, os.path.dirname(os.path.abspath(file)))
     after = _changed(before, stale, added)
-    errors = (*run.errors, *run.judged.errors, *found.problems)
+    errors = (*run.result.errors, *settled.problems)
     if not errors and (after != before or not os.path.exists(file)):
         write_all({file: written(after)})
     is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
@@ -78,10 +78,10 @@ def configured_baseline(options: Options) -> str | None:
     """Return the baseline that the configuration of the current folder names, None without one."""
     from lossless.checks.lint.governing import Governing, shown_path
 
-    found = Governing(searching=options.configured, only=options.configuration).of("anything")
-    if found is None or found.baseline is None:
+    configuration = Governing(searching=options.configured, only=options.configuration).of("anything")
+    if configuration is None or configuration.baseline is None:
         return None
-    return shown_path(os.path.join(found.folder, found.baseline))
+    return shown_path(os.path.join(configuration.folder, configuration.baseline))
 
 
 def _present(file: str, *, needed: bool) -> dict[Known, int]:
@@ -90,10 +90,10 @@ def _present(file: str, *, needed: bool) -> dict[Known, int]:
 
     if not needed and not os.path.exists(file):
         return {}
-    found = read_baseline(file)
-    if found.problems:
-        raise InputError(found.problems)
-    return dict(found.counts)
+    present = read_baseline(file)
+    if present.problems:
+        raise InputError(present.problems)
+    return dict(present.counts)
 
 
 def _changed(before: dict[Known, int], less: dict[Known, int], more: dict[Known, int]) -> dict[Known, int]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.intents import intent_of_switches, wired_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import Report
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +66,7 @@ def cabled_as_declared(
     Raises:
         InputError: the intent or a file cannot be read; contradictions, and names nobody can place, located.
     """
-    return compare_cabling(one_intent(intent), _texts(files), exclude=exclude, options=options)
+    return compare_cabling(intent_at(intent), _texts(files), exclude=exclude, options=options)
 
 
 def compare_cabling(
@@ -82,11 +84,10 @@ def compare_cabling(
     from lossless.formats.importing.cabling.documents import cable_documents
     from lossless.formats.importing.cabling.intent_names import names_of_intent, read_cables
     from lossless.formats.intent.resolve.cabling import planned_cables
-    from lossless.interfaces.api.mapping import wired_of
     from lossless.model.fabric.view import View
 
     loaded = intent_of_switches(document)
-    wired = wired_of(loaded, options)
+    wired = wired_of(loaded, options.profile_dirs)
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import SEVERITIES, Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import Report, lint, lint_together
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, load_fabrics
+from lossless.interfaces.api.fabrics import load_fabrics
+from lossless.interfaces.api.linting import lint, lint_inputs
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Change, MarginChange, RemainingFinding, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,39 +24,9 @@ if TYPE_CHECKING:
     Key = tuple[object, ...]
 
 
-class Margin(NamedTuple):
-    """What runs of traffic showed of one part of a fabric before and after; None where it was not run.
+class _Before(NamedTuple):
+    """What lint had to say of the files of a revision, and those of them that could not be read."""
 
-    ``part`` is the file of an intent, or the switches of deployed files that are linked.
-    """
-
-    part: str
-    before: RunVerdict | None
-    after: RunVerdict | None
-
-
-class Kept(NamedTuple):
-    """A finding that was there before; ``places`` says on how many elements it showed then."""
-
-    finding: Finding
-    places: int
-
-
-class Change(NamedTuple):
-    """What a change does, besides what it adds: that is what the report holds.
-
-    ``revision`` is what was compared with. ``removed`` is a report of what is gone, as it stood then. ``unread`` are
-    files that could not be read then: all that is found in them counts as added.
-    """
-
-    revision: str
-    removed: Report
-    left: tuple[Kept, ...]
-    unread: tuple[str, ...]
-    margins: tuple[Margin, ...]
-
-
-class _Then(NamedTuple):
     report: Report
     documents: tuple[Document, ...]
     unread: tuple[str, ...]
@@ -63,7 +35,7 @@ class _Then(NamedTuple):
 def lint_since(
     revision: str, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS
 ) -> Report:
-    """Judge files as they are and as they were, by the configuration of today; report what was not there then.
+    """Lint files as they are and as they were, by the configuration of today; report what was not there then.
 
     A finding is the same where rule, file and object are, or rule, file and message; one that is graver now counts
     as added. ``revision`` with three dots behind it is where the work since forked off, as git has it.
@@ -76,24 +48,26 @@ def lint_since(
     from lossless.formats.inputs.revision import revision_of, texts_at
 
     named = [os.fspath(path) for path in paths]
-    found = revision_of(revision, named)
-    then = _then(texts_at(found, named), set(named), options)
+    compared_with = revision_of(revision, named)
+    before = _before(texts_at(compared_with, named), set(named), options)
     now = lint(paths, options)
-    unread = tuple(sorted({*then.unread} & now.documents.keys()))
+    unread = tuple(sorted({*before.unread} & now.documents.keys()))
     broken = {error.file for error in now.errors}
-    added, left, gone = _compared(now.findings, then.report.findings)
-    # What stands in a configuration was judged by the one of today, and a file that is broken now is not mended.
-    removed = [
-        one for one in gone if one.origin.file in then.report.documents and one.origin.file not in broken
-    ]
-    margins = _margins(then, paths, options) if options.simulate else ()
-    before = then.report._replace(findings=tuple(removed))
-    return now._replace(findings=tuple(added), change=Change(found.shown, before, left, unread, margins))
+    added, left, gone = _compared(now.findings, before.report.findings)
+    # What stands in a configuration was checked by the one of today, and a file that is broken now is not fixed.
+    removed = tuple(
+        finding
+        for finding in gone
+        if finding.origin.file in before.report.documents and finding.origin.file not in broken
+    )
+    margins = _margins(before, paths, options) if options.simulate else ()
+    change = Change(compared_with.shown, before.report._replace(findings=removed), left, unread, margins)
+    return now._replace(findings=tuple(added), change=change)
 
 
-def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
-    """Return what was to be said of files as they were."""
-    from lossless.formats.inputs.collect import Candidate, read
+def _before(texts: dict[str, bytes], named: set[str], options: Options) -> _Before:
+    """Return what lint has to say of files as they were."""
+    from lossless.formats.inputs.collect import Candidate, merged, read
     from lossless.ground.documents import load_text
     from lossless.ground.documents.text import decode
 
@@ -104,28 +78,30 @@ def _then(texts: dict[str, bytes], named: set[str], options: Options) -> _Then:
         return decode(texts[file], file)
 
     candidates = [Candidate(file, expected=file in named and not options.per_file) for file in sorted(texts)]
-    found = [read(candidate, load, text_of) for candidate in candidates]
-    documents = [document for one in found for document in one.documents]
-    facts = [host for one in found for host in one.facts]
-    files = {document.whole.file for document in (*documents, *(host.document for host in facts))}
-    report = lint_together(documents, facts, options)
-    judged = report._replace(documents={file: report.documents[file] for file in files})
+    # A file that could not be read then is no error of today's.
+    inputs = merged([read(candidate, load, text_of) for candidate in candidates])._replace(problems=())
+    documents = (*inputs.documents, *(facts.document for facts in inputs.facts))
+    files = {document.whole.file for document in documents}
+    report = lint_inputs(inputs, options)
+    shown = report._replace(documents={file: report.documents[file] for file in files})
     unread = {*(texts.keys() - files), *(error.file for error in report.errors)}
-    return _Then(judged, tuple(documents), tuple(unread))
+    return _Before(shown, inputs.documents, tuple(unread))
 
 
 def _compared(
     now: Iterable[Finding], then: Iterable[Finding]
-) -> tuple[list[Finding], tuple[Kept, ...], list[Finding]]:
+) -> tuple[list[Finding], tuple[RemainingFinding, ...], list[Finding]]:
     """Return what is new, what was there, and what is gone; pairs by object come before pairs by message."""
-    left: list[Kept] = []
+    left: list[RemainingFinding] = []
     graver: list[Finding] = []
-    fresh, gone = list(now), list(then)
+    added, gone = list(now), list(then)
     for key in (_by_object, _by_message):
-        fresh, gone, pairs = _paired(fresh, gone, key)
-        graver += [one for one, was in pairs if _is_graver(one, was)]
-        left += [Kept(one, was.places) for one, was in pairs if not _is_graver(one, was)]
-    return [*fresh, *graver], tuple(left), gone
+        added, gone, pairs = _paired(added, gone, key)
+        graver += [finding for finding, was in pairs if _is_graver(finding, was)]
+        left += [
+            RemainingFinding(finding, was.places) for finding, was in pairs if not _is_graver(finding, was)
+        ]
+    return [*added, *graver], tuple(left), gone
 
 
 def _paired(
@@ -134,13 +110,13 @@ def _paired(
     waiting: dict[Key, list[Finding]] = {}
     for finding in then:
         waiting.setdefault(key(finding), []).append(finding)
-    fresh, pairs = [], []
+    added, pairs = [], []
     for finding in now:
         if waiting.get(key(finding)):
             pairs.append((finding, waiting[key(finding)].pop(0)))
         else:
-            fresh.append(finding)
-    return fresh, [one for some in waiting.values() for one in some], pairs
+            added.append(finding)
+    return added, [finding for findings in waiting.values() for finding in findings], pairs
 
 
 def _by_object(finding: Finding) -> Key:
@@ -156,14 +132,16 @@ def _is_graver(now: Finding, then: Finding) -> bool:
     return SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
 
 
-def _margins(then: _Then, paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Margin, ...]:
+def _margins(
+    then: _Before, paths: Sequence[str | PathLike[str]], options: Options
+) -> tuple[MarginChange, ...]:
     """Return what runs show before and after, part by part."""
     from lossless.formats.inputs.collect import collect
 
     before = dict(_runs(then.documents, options))
     after = dict(_runs(collect(paths, lenient=options.per_file)[0], options))
     parts = dict.fromkeys((*after, *before))
-    return tuple(Margin(part, before.get(key), after.get(key)) for key in parts for part in [key[0]])
+    return tuple(MarginChange(part, before.get(key), after.get(key)) for key in parts for part in [key[0]])
 
 
 def _runs(documents: Sequence[Document], options: Options) -> Iterator[tuple[tuple[str, int], RunVerdict]]:
@@ -191,13 +169,13 @@ def _verdict(part: View) -> RunVerdict | None:
     from lossless.analysis.simulation.study.verdict import judge
 
     try:
-        found = posed(part, Ask().question)
-        if isinstance(found, MissingInput):
+        scenario = posed(part, Ask().question)
+        if isinstance(scenario, MissingInput):
             return None
-        seen, patient = followed(part, found, Ask())
+        outcomes, patient = followed(part, scenario, Ask())
     except LosslessError:
         return None
-    return judge(seen, (), patient)
+    return judge(outcomes, (), patient)
 
 
 def _name(part: View) -> str:

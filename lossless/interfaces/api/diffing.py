@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, one_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.rendering import sound_fabric
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.sonic.changes.difference import RowDifference
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.linting import Report
+    from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.plan import Change
 
@@ -63,7 +64,7 @@ def diff(
     """
     from lossless.ground.documents import load
 
-    document = one_intent(intent)
+    document = intent_at(intent)
     running = _one_device(load(config_db))
     report, fabric = sound_fabric(document, options)
     if fabric is None:
@@ -81,12 +82,14 @@ def _one_device(document: Document) -> Document:
 
     if document.problems:
         raise InputError(document.problems)
-    found = devices_of(document)
-    if len(found) == 1:
-        return found[0]
-    said = f"holds the configurations of {len(found)} devices or ASICs; compare each by a file of its own"
+    devices = devices_of(document)
+    if len(devices) == 1:
+        return devices[0]
+    message = (
+        f"holds the configurations of {len(devices)} devices or ASICs; compare each by a file of its own"
+    )
     raise InputError(
-        [Problem(document.file, None, None, said if found else "holds no configuration of a device")]
+        [Problem(document.file, None, None, message if devices else "holds no configuration of a device")]
     )
 
 

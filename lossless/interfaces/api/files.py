@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.collect import Candidate, Read, foreign, read, search
+from lossless.formats.inputs.collect import Candidate, Inputs, foreign, read, search
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load_text
@@ -14,7 +14,7 @@ from lossless.ground.documents.text import decode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Candidate", "Read", "candidates_below", "is_ours", "read", "read_text"]
+__all__ = ["Candidate", "Inputs", "candidates_below", "is_ours", "read", "read_text"]
 
 _INTENT = re.compile(r"^lossless[ \t]*:", re.MULTILINE)
 _TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
@@ -32,11 +32,11 @@ def is_ours(file: str, text: str) -> bool:
     return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))
 
 
-def read_text(file: str, text: str) -> Read:
+def read_text(file: str, text: str) -> Inputs:
     """Read a text that stands for a file: to a document, or to the reasons why there is none."""
     try:
         document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
     except InputError as error:
-        return Read(problems=error.problems)
+        return Inputs(problems=error.problems)
     reason = foreign(document)
-    return Read((document,)) if reason is None else Read(problems=(Problem(file, 1, 1, reason),))
+    return Inputs((document,)) if reason is None else Inputs(problems=(Problem(file, 1, 1, reason),))

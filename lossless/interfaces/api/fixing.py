@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import Report, lint_documents, lint_together
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.linting import lint_documents, lint_inputs
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,25 +61,25 @@ def fix(
     from lossless.formats.inputs.collect import gather
     from lossless.ground.documents.rewrite import rewrite
 
-    every, errors, facts = gather(paths, lenient=options.per_file)
-    # A file of several devices, or in another form, is judged with the rest and left as it is.
-    documents = [document for document in every if document.part is None]
-    apart = [document for document in every if document.part is not None]
+    inputs = gather(paths, lenient=options.per_file)
+    # A file of several devices, or in another form, is checked with the rest and left as it is.
+    documents = [document for document in inputs.documents if document.part is None]
+    apart = [document for document in inputs.documents if document.part is not None]
 
-    def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
-        return lint_together([*some, *apart], facts, options).findings
+    def findings_of(edited: Sequence[Document]) -> tuple[Finding, ...]:
+        return lint_inputs(inputs._replace(documents=(*edited, *apart), problems=()), options).findings
 
-    found = mended(documents, judge, unsafe=unsafe)
+    outcome = mended(documents, findings_of, unsafe=unsafe)
     before = {document.file: document.text for document in documents}
     changed = {
         document.file: (before[document.file], document.text)
-        for document in found.documents
+        for document in outcome.documents
         if document.text != before[document.file]
     }
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
-    report = lint_together([*found.documents, *apart], facts, options, errors)
-    return Fixed(changed, found.findings, found.refused, report)
+    report = lint_inputs(inputs._replace(documents=(*outcome.documents, *apart)), options)
+    return Fixed(changed, outcome.findings, outcome.refused, report)
 
 
 def fix_documents(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.inputs import HeadroomInputs as HeadroomInputs
-from lossless.ground.basics.errors import InputError, LosslessError, Problem, ProfileError
+from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, documents_at, load_fabrics
+from lossless.interfaces.api.fabrics import fabrics_at
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.cases import SourcedTraffic
     from lossless.analysis.buffers.headroom.comparison import HeadroomComparison
     from lossless.ground.basics.findings import Json
-    from lossless.model.fabric.model import Fabric, Port, Switch
+    from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import PortSet, View
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
@@ -83,7 +84,7 @@ def headroom_of_ports(
     from lossless.analysis.buffers.headroom.comparison import of_ports
     from lossless.model.fabric.view import View
 
-    views = [View(fabric) for fabric in _fabrics(path, options)]
+    views = [View(fabric) for fabric in fabrics_at(path, options, "compute headroom for")]
     sets = [_named(views, name) for name in ports] or [
         found for view in views for found in view.lossless_sets
     ]
@@ -103,15 +104,6 @@ def _assumed() -> SourcedTraffic:
         SourcedValue(LOSSLESS_MTU_BYTES, "SONiC's default"),
         SourcedValue(SMALL_PACKET_PERCENT, "SONiC's default until 2024-10"),
     )
-
-
-def _fabrics(path: str | PathLike[str], options: Options) -> Sequence[Fabric]:
-    documents, errors = documents_at(path)
-    fabrics, unread = load_fabrics(documents, options)
-    if errors or unread or not fabrics:
-        nothing = "nothing here to compute headroom for"
-        raise InputError([*errors, *unread] or [Problem(str(path), None, None, nothing)])
-    return fabrics
 
 
 def _hwsku(switch: SwitchProfile, name: str | None) -> Hwsku:

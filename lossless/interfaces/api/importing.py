@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, is_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +70,7 @@ def import_configs(
         InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
     """
     from lossless.formats.inputs.collect import collect
+    from lossless.formats.inputs.intents import is_intent
     from lossless.formats.inputs.subnet_manager import is_managers
 
     documents, problems = collect(paths)
@@ -92,15 +93,11 @@ def import_documents(
     options: Options = DEFAULT_OPTIONS,
 ) -> Imported:
     """Return the intent that devices already read amount to; see :func:`import_configs`."""
-    import os
-
-    from lossless.checks.lint.devices import finder
     from lossless.formats.importing.devices import devices_of, require_name
     from lossless.formats.importing.draft import draft_of
 
     require_name(name)
-    folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
-    devices = devices_of(documents, finder(folders))
+    devices = devices_of(documents, options.profile_dirs)
     draft = draft_of(devices, _claims(devices, cabling, lldp), _nics(nic, options), nic, name)
     best = _best(draft, options)
     bases = {f"{device.name}/config_db.json": device.document.text for device in devices}
@@ -160,10 +157,11 @@ def _nics(nic: str | None, options: Options) -> list[NicProfile]:
     Raises:
         InputError: the one that the user names is not known.
     """
-    from lossless.model.hardware.load import load_nic, nic_names
+    from lossless.model.hardware.load import load_nic, nic_profiles
 
-    names = nic_names(options.profile_dirs) if nic is None else (nic,)
-    return [load_nic(name, options.profile_dirs) for name in names]
+    if nic is not None:
+        return [load_nic(nic, options.profile_dirs)]
+    return list(nic_profiles(options.profile_dirs))
 
 
 def _attempt(draft: Draft, options: Options) -> _Attempt:
@@ -171,15 +169,15 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
     from lossless.formats.importing.compare import compare
     from lossless.formats.importing.differences import Explainer
     from lossless.formats.importing.intent_text import intent_text
+    from lossless.formats.inputs.intents import intent_fabric
     from lossless.formats.sonic.from_model.tables import tables
     from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.voq import chassis_rows
     from lossless.ground.documents import load_text
-    from lossless.interfaces.api.loading import intent_fabric
 
     text = intent_text(draft)
     errors: list[Problem] = []
-    fabric = intent_fabric(load_text(text, "fabric.yaml"), options, errors)
+    fabric = intent_fabric(load_text(text, "fabric.yaml"), options.profile_dirs, errors)
     if fabric is None:
         return _Attempt(text, {}, (), tuple(errors))
     switches = {switch.name: switch for switch in fabric.switches}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.intents import declaration_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, declared, one_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -96,9 +98,9 @@ def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict
     from lossless.model.fabric.infiniband.guids import with_derived_guids
     from lossless.output.render.infiniband import files_of
 
-    document = one_intent(path)
+    document = intent_at(path)
     errors: list[Problem] = []
-    subnet = declared(document, options, errors).subnet
+    subnet = declaration_of(document, options.profile_dirs, errors).subnet
     if subnet is None and not errors:
         message = "opensm judges InfiniBand subnets; this intent has another transport"
         errors.append(Problem(document.file, None, None, message))

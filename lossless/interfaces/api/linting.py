@@ -5,101 +5,68 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import Finding, NotJudged
+from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import (
-    DEFAULT_OPTIONS,
-    Declared,
-    Options,
-    declared,
-    declares_subnet,
-    is_intent,
-    load_fabrics,
-    settings_of,
-)
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.devices import Settings
     from lossless.checks.lint.governing import Governing
     from lossless.checks.lint.keeping import Settled
-    from lossless.checks.lint.repository import Declare, Intents, Judged, Tell
-    from lossless.formats.hosts.read.text import Facts
-    from lossless.formats.inputs.collect import Candidate
+    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.settings import Settings
+    from lossless.formats.inputs.collect import Candidate, Inputs
+    from lossless.formats.inputs.intents import Declaration
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import Shown
-    from lossless.interfaces.api.changing import Change
 
-    JudgeFiles = Callable[[Sequence[Candidate], Declare, Settings], Judged]
-
-
-class Report(NamedTuple):
-    """What a lint run has to say; ``documents`` by file name, to show excerpts.
-
-    ``suppressed`` and ``baselined`` count findings that are kept back. ``beside`` is how many documents were not
-    judged, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
-    severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
-    are only those that a change adds.
-    """
-
-    findings: tuple[Finding, ...]
-    errors: tuple[Problem, ...]
-    not_judged: tuple[NotJudged, ...]
-    documents: Mapping[str, Shown]
-    suppressed: int = 0
-    baselined: int = 0
-    beside: int = 0
-    fail_on: str | None = None
-    change: Change | None = None
-
-    @property
-    def files(self) -> int:
-        """How many files were judged."""
-        return len(self.documents) - self.beside
+    CheckFiles = Callable[[Sequence[Candidate], Settings], LintResult]
 
 
-class Run(NamedTuple):
-    """What was judged, before anything is kept back; ``folders`` were judged whole.
+class LintRun(NamedTuple):
+    """What rules say, before anything is suppressed; ``folders`` were checked whole.
 
     ``governing`` is None where nothing was said of rules and findings.
     """
 
-    judged: Judged
-    errors: tuple[Problem, ...]
+    result: LintResult
     governing: Governing | None
     folders: tuple[str, ...] = ()
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
-    """Judge intents, config_db.json files and directories of them."""
-    return report_of(judged_at(paths, options), options)
+    """Check intents, config_db.json files and directories of them."""
+    return report_of(run_at(paths, options), options)
 
 
-def judged_at(paths: Sequence[str | PathLike[str]], options: Options, judge: JudgeFiles | None = None) -> Run:
-    """Judge what lies at some paths, and keep nothing back yet; ``judge`` may know some of it from before."""
+def run_at(
+    paths: Sequence[str | PathLike[str]], options: Options, check: CheckFiles | None = None
+) -> LintRun:
+    """Check what lies at some paths, and suppress nothing yet; ``check`` may know some of it from before."""
     import os
 
-    from lossless.checks.lint.repository import judge_files
+    from lossless.checks.lint.files import check_files
     from lossless.formats.inputs.collect import search
 
     candidates, errors = search(paths, lenient=options.per_file)
     governing = _governing(options, [candidate.file for candidate in candidates])
-    judged = (judge or judge_files)(candidates, _declaring(options), _settings(options, governing))
+    result = (check or check_files)(candidates, _settings(options, governing))
     if options.simulate:
         from lossless.formats.inputs.collect import collect
 
-        judged = _with_runs(judged, collect(paths, lenient=options.per_file)[0], options, governing)
-    # What compares files did not run where each is judged by itself: no folder was judged whole.
+        result = _with_runs(result, collect(paths, lenient=options.per_file)[0], options, governing)
+    # What compares files did not run where each is checked by itself: no folder was checked whole.
     folders = (
         () if options.per_file else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     )
-    return Run(judged, tuple(errors), governing, folders)
+    return LintRun(result._replace(errors=(*errors, *result.errors)), governing, folders)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
-    """Judge a text that stands for ``file``, whose suffix says what it is."""
+    """Check a text that stands for ``file``, whose suffix says what it is."""
     from lossless.formats.inputs.collect import foreign
     from lossless.formats.inputs.subnet_manager import documents_in, is_managers
     from lossless.ground.documents import load_bytes
@@ -121,50 +88,39 @@ def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Repo
 def lint_documents(
     documents: Sequence[Document], options: Options = DEFAULT_OPTIONS, errors: Sequence[Problem] = ()
 ) -> Report:
-    """Judge documents that are already read; ``errors`` are those of reading them."""
-    return lint_together(documents, (), options, errors)
+    """Check documents that are already read; ``errors`` are those of reading them."""
+    from lossless.formats.inputs.collect import Inputs
+
+    return lint_inputs(Inputs(tuple(documents), tuple(errors)), options)
 
 
-def lint_together(
-    documents: Sequence[Document],
-    facts: Sequence[Facts],
-    options: Options,
-    errors: Sequence[Problem] = (),
-) -> Report:
-    """Judge documents that are already read, and what hosts say of themselves."""
-    files = [document.file for document in (*documents, *(one.document for one in facts))]
-    governing = _governing(options, files)
-    return report_of(Run(judge(documents, options, governing, facts), tuple(errors), governing), options)
+def lint_inputs(inputs: Inputs, options: Options) -> Report:
+    """Check what is already read: documents, and facts of hosts."""
+    files = [document.file for document in inputs.documents]
+    governing = _governing(options, [*files, *(facts.document.file for facts in inputs.facts)])
+    return report_of(LintRun(check(inputs, options, governing), governing), options)
 
 
-def lint_intent(document: Document, options: Options) -> tuple[Report, Declared]:
-    """Judge one intent, and return what it declares as well, so that it is made once."""
-    from lossless.checks.lint.repository import judge_documents
-
-    made: list[Declared] = []
-
-    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
-        intents = _declaring(options)(documents, tell)
-        made.extend(Declared(fabric=fabric) for fabric in intents.fabrics)
-        made.extend(Declared(subnet=subnet) for subnet in intents.subnets)
-        return intents
+def lint_intent(document: Document, options: Options) -> tuple[Report, Declaration]:
+    """Check one intent, and return what it declares as well, so that it is resolved once."""
+    from lossless.checks.lint.files import check_inputs
+    from lossless.formats.inputs.collect import Inputs
+    from lossless.formats.inputs.intents import Declaration
 
     governing = _governing(options, [document.file])
-    judged = judge_documents([document], declare, _settings(options, governing))
-    return report_of(Run(judged, (), governing), options), (made[0] if made else Declared())
+    result = check_inputs(Inputs((document,)), _settings(options, governing))
+    assert result.declarations is not None
+    fabrics, _, subnets = result.declarations
+    declaration = Declaration(next(iter(fabrics), None), next(iter(subnets), None))
+    return report_of(LintRun(result, governing), options), declaration
 
 
-def judge(
-    documents: Sequence[Document],
-    options: Options,
-    governing: Governing | None = None,
-    facts: Sequence[Facts] = (),
-) -> Judged:
-    """Judge documents; origins name documents, which may be parts of files."""
-    from lossless.checks.lint.repository import judge_documents
+def check(inputs: Inputs, options: Options, governing: Governing | None = None) -> LintResult:
+    """Check what is already read; origins name documents, which may be parts of files."""
+    from lossless.checks.lint.files import check_inputs
 
-    judged = judge_documents(documents, _declaring(options), _settings(options, governing), facts)
-    return _with_runs(judged, documents, options, governing) if options.simulate else judged
+    result = check_inputs(inputs, _settings(options, governing))
+    return _with_runs(result, inputs.documents, options, governing) if options.simulate else result
 
 
 def _governing(options: Options, files: Sequence[str]) -> Governing | None:
@@ -179,81 +135,70 @@ def _governing(options: Options, files: Sequence[str]) -> Governing | None:
         from lossless.checks.rules.selectors import Choice
 
         choice = Choice(options.select, options.ignore)
-    found = Governing(searching=options.configured, only=options.configuration, asked=choice)
-    is_needed = options.configuration or options.baseline or asked or any(map(found.is_configured, files))
-    return found if is_needed else None
+    governing = Governing(searching=options.configured, only=options.configuration, asked=choice)
+    is_needed = options.configuration or options.baseline or asked or any(map(governing.is_configured, files))
+    return governing if is_needed else None
 
 
 def _settings(options: Options, governing: Governing | None) -> Settings:
-    settings = settings_of(options)._replace(apart=options.per_file, tell=options.tell)
+    import os
+
+    from lossless.checks.lint.settings import Settings
+
+    folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
+    settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
     return settings if governing is None else settings._replace(chosen=governing.chosen)
 
 
 def _with_runs(
-    judged: Judged, documents: Sequence[Document], options: Options, governing: Governing | None
-) -> Judged:
-    """Return what was judged with what runs of traffic show, where a rule is chosen that asks for them."""
+    result: LintResult, documents: Sequence[Document], options: Options, governing: Governing | None
+) -> LintResult:
+    """Return a result with what runs of traffic show, where a rule is chosen that asks for them."""
     from lossless.checks.rules.registry import codes_for
 
     choices = {governing.chosen(document.file) for document in documents} if governing else {None}
     if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
-        return judged
+        return result
     from lossless.checks.lint.traffic import with_runs
+    from lossless.formats.inputs.fabrics import fabrics_of
+    from lossless.formats.inputs.intents import declares_subnet
 
-    fabrics = load_fabrics(documents, options).fabrics
-    verdicts = with_runs(judged.verdicts, fabrics)
+    fabrics = fabrics_of(documents, options.profile_dirs, options.rdma_dscps).fabrics
+    verdicts = with_runs(result.verdicts, fabrics)
     subnets = sum(map(declares_subnet, documents))
     if subnets:
         gap = NotJudged("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
         verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
-    return judged._replace(verdicts=verdicts)
+    return result._replace(verdicts=verdicts)
 
 
-def _declaring(options: Options) -> Declare:
-    """Return what makes fabrics and subnets of the intents among documents."""
-    from lossless.checks.lint.repository import Intents, counted
-
-    def declare(documents: Sequence[Document], tell: Tell | None) -> Intents:
-        errors: list[Problem] = []
-        intents = counted([document for document in documents if is_intent(document)], tell)
-        found = [declared(document, options, errors) for document in intents]
-        return Intents(
-            tuple(one.fabric for one in found if one.fabric is not None),
-            tuple(errors),
-            tuple(one.subnet for one in found if one.subnet is not None),
-        )
-
-    return declare
-
-
-def report_of(run: Run, options: Options) -> Report:
+def report_of(run: LintRun, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
-    run = run._replace(judged=_as_written(run.judged))
-    judged = run.judged
-    verdicts = judged.verdicts
-    report = Report(verdicts.findings, (*run.errors, *judged.errors), verdicts.not_judged, judged.documents)
-    if run.governing is None and not any(map(_may_suppress, judged.documents.values())):
+    run = run._replace(result=_as_written(run.result))
+    verdicts, errors, documents, *_ = run.result
+    report = Report(verdicts.findings, errors, verdicts.not_judged, documents)
+    if run.governing is None and not any(map(_may_suppress, documents.values())):
         return report
-    found = settled_run(run, options)
+    settled = settled_run(run, options)
     return report._replace(
-        findings=found.findings,
-        errors=(*report.errors, *found.problems),
-        documents={**report.documents, **{one.file: one for one in found.beside}},
-        suppressed=found.suppressed,
-        baselined=found.baselined,
-        beside=len(found.beside),
-        fail_on=found.fail_on,
+        findings=settled.findings,
+        errors=(*report.errors, *settled.problems),
+        documents={**report.documents, **{document.file: document for document in settled.beside}},
+        suppressed=settled.suppressed,
+        baselined=settled.baselined,
+        beside=len(settled.beside),
+        fail_on=settled.fail_on,
     )
 
 
-def _as_written(judged: Judged) -> Judged:
-    """Return what was judged with origins by which the files have it."""
-    if not judged.layouts:
-        return judged
+def _as_written(result: LintResult) -> LintResult:
+    """Return a result with origins by which the files have it."""
+    if not result.layouts:
+        return result
     from lossless.ground.documents.layout import as_written
 
-    findings = as_written(judged.verdicts.findings, judged.layouts)
-    return judged._replace(verdicts=judged.verdicts._replace(findings=findings), layouts={})
+    findings = as_written(result.verdicts.findings, result.layouts)
+    return result._replace(verdicts=result.verdicts._replace(findings=findings), layouts={})
 
 
 def _may_suppress(document: Shown) -> bool:
@@ -265,12 +210,12 @@ def _may_suppress(document: Shown) -> bool:
     return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
 
 
-def settled_run(run: Run, options: Options) -> Settled:
+def settled_run(run: LintRun, options: Options) -> Settled:
     """Return what is left of the findings of a run."""
-    run = run._replace(judged=_as_written(run.judged))
+    run = run._replace(result=_as_written(run.result))
     from lossless.checks.lint.governing import Governing
     from lossless.checks.lint.keeping import Terms, settled
 
     governing = run.governing or Governing(searching=False)
-    terms = Terms(governing, options.baseline, options.today, options.simulate, run.folders, run.errors)
-    return settled(run.judged, terms)
+    terms = Terms(governing, options.baseline, options.today, options.simulate, run.folders)
+    return settled(run.result, terms)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.intents import intent_of_switches, wired_of
+from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, intent_of_switches, one_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.pinning import Pins
     from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.basics.findings import Json
 
 
@@ -41,7 +42,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     from lossless.analysis.topology.summary import summary
 
     loaded = _loaded(path)
-    fabric, plan, _ = wired_of(loaded, options)
+    fabric, plan, _ = wired_of(loaded, options.profile_dirs)
     capacity = fabric_capacity(fabric).to_data()
     data: dict[str, Json] = {
         "version": VERSION,
@@ -85,21 +86,11 @@ def pins(path: str | PathLike[str], against: str | PathLike[str], options: Optio
 
 
 def _loaded(path: str | PathLike[str]) -> LoadedIntent:
-    return intent_of_switches(one_intent(path))
+    return intent_of_switches(intent_at(path))
 
 
 def _cabling(loaded: LoadedIntent, options: Options) -> DeclaredCabling:
     from lossless.analysis.topology.recabling import DeclaredCabling
 
-    wired = wired_of(loaded, options)
+    wired = wired_of(loaded, options.profile_dirs)
     return DeclaredCabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
-
-
-def wired_of(loaded: LoadedIntent, options: Options) -> WiredFabric:
-    """Return the fabric of an intent with its wiring; a profile that cannot be read is said as its problem."""
-    from lossless.formats.intent.resolve.fabric import resolve_wired
-
-    try:
-        return resolve_wired(loaded, options.profile_dirs)
-    except ProfileError as error:
-        raise InputError([Problem(loaded.document.file, None, None, str(error))]) from None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import Report, lint_intent
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Declared, Options, no_fabric, one_intent
+from lossless.interfaces.api.linting import lint_intent
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,7 +73,7 @@ def render(
 
     if extras and base_dir is None:
         raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
-    document = one_intent(intent)
+    document = intent_at(intent)
     report, declared = sound(document, options)
     if declared.subnet is not None:
         if base_dir is not None:
@@ -110,7 +113,7 @@ def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
     return made
 
 
-def sound(document: Document, options: Options) -> tuple[Report, Declared]:
+def sound(document: Document, options: Options) -> tuple[Report, Declaration]:
     """Return what the rules say of an intent, and what it declares; nothing where errors refuse it.
 
     Raises:
@@ -120,7 +123,7 @@ def sound(document: Document, options: Options) -> tuple[Report, Declared]:
     if report.errors:
         raise InputError(report.errors)
     refused = any(finding.severity == "error" for finding in report.findings)
-    return report, (Declared() if refused else declared)
+    return report, (Declaration() if refused else declared)
 
 
 def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric | None]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.request import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, fabrics_at
+from lossless.interfaces.api.fabrics import fabrics_to_simulate
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -70,7 +71,7 @@ def simulate(
     from lossless.analysis.buffers.verdict import fabric_verdict
     from lossless.model.fabric.view import View
 
-    views = [View(fabric) for fabric in fabrics_at(path, options)]
+    views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
     closed = [fabric_verdict(view) for view in views]
     if ask is None:
         return tuple(Simulated(verdict) for verdict in closed)

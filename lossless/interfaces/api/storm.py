@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, one_fabric, one_intent
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.interfaces.api.fabrics import intent_fabric_at
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,7 +33,7 @@ def storm(
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
     from lossless.model.fabric.view import View
 
-    fabric = one_fabric(path, options)
+    fabric = intent_fabric_at(path, options)
     groups = _groups(path) if fabric.managed is None else None
     return blast_radius(View(fabric), StormSource(end, traffic, drain_bps, traffic_class), groups)
 
@@ -47,7 +49,7 @@ def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.wiring import plan
 
-    loaded = load_intent(one_intent(path))
+    loaded = load_intent(intent_at(path))
     shape = loaded.intent.topology.shape_key
     name, of = groups_of(plan(loaded), shape) if shape in _WITHOUT_PODS else ("", {})
     return ShapeGroups(name, of) if of else None

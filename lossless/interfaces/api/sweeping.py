@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, fabrics_at
+from lossless.interfaces.api.fabrics import fabrics_to_simulate
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -36,4 +37,4 @@ def sweep(
     """
     from lossless.analysis.simulation.study.sweeps import sweep_fabrics
 
-    return sweep_fabrics(fabrics_at(path, options), grid, ask, horizon_ns, executor)
+    return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, executor)

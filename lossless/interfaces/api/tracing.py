@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.interfaces.api.linting import judge
-from lossless.interfaces.api.loading import (
-    DEFAULT_OPTIONS,
-    Options,
-    documents_at,
-    load_fabrics,
-    require_own_switches,
-)
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -40,7 +33,12 @@ def trace(
     """
     from lossless.checks.trace import follow
     from lossless.checks.trace.model import Traced
+    from lossless.formats.inputs.collect import Inputs
+    from lossless.formats.inputs.fabrics import documents_at
+    from lossless.formats.inputs.intents import require_own_switches
     from lossless.formats.sonic.to_model.rewrites import rewrites
+    from lossless.interfaces.api.fabrics import load_fabrics
+    from lossless.interfaces.api.linting import check
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path)
@@ -48,13 +46,13 @@ def trace(
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
-    judged = judge(documents, options)
+    result = check(Inputs(tuple(documents)), options)
     written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
-    found = follow.trace(
-        View(fabrics[0]), source, target, dscp, via=via, findings=judged.verdicts.findings, rewrites=written
+    traced = follow.trace(
+        View(fabrics[0]), source, target, dscp, via=via, findings=result.verdicts.findings, rewrites=written
     )
-    if judged.layouts:
+    if result.layouts:
         from lossless.ground.documents.layout import as_written
 
-        found = as_written(found, judged.layouts)
-    return Traced(found, judged.documents)
+        traced = as_written(traced, result.layouts)
+    return Traced(traced, result.documents)

@@ -1,34 +1,35 @@
-"""Watch: files judged again when they change."""
+"""Watch: files checked again when they change."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from lossless.interfaces.api.linting import Report, judged_at, report_of
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.linting import report_of, run_at
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.again import Mark
+    from lossless.checks.lint.cache import Mark
+    from lossless.interfaces.api.report import Report
 
     Marks = dict[str, Mark]
 
 
 class Watch:
-    """Files that are judged more than once; only what has changed in between costs time again.
+    """Files that are checked more than once; only what has changed in between costs time again.
 
     A change of a configuration, a baseline or a folder of hardware profiles counts as one of every file.
     """
 
     def __init__(self, paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> None:
-        from lossless.checks.lint.again import Again
+        from lossless.checks.lint.cache import LintCache
 
         self._paths = paths
         self._options = options
-        self._again = Again()
+        self._cache = LintCache()
         self._files: Marks = {}
         self._settings: Marks = {}
 
@@ -38,20 +39,20 @@ class Watch:
         return len(self._files)
 
     def lint(self) -> Report:
-        """Judge what lies at the paths now."""
+        """Check what lies at the paths now."""
         self.changed()
-        return report_of(judged_at(self._paths, self._options, self._again.judge), self._options)
+        return report_of(run_at(self._paths, self._options, self._cache.check), self._options)
 
     def changed(self) -> bool:
         """Return whether anything is not as it was when this was asked last."""
-        from lossless.checks.lint.again import mark_of
+        from lossless.checks.lint.cache import mark_of
         from lossless.formats.inputs.collect import search
 
         candidates, _ = search(self._paths, lenient=self._options.per_file)
         names = [candidate.file for candidate in candidates]
         files, settings = ({name: mark_of(name) for name in some} for some in (names, self._governing(names)))
         if settings != self._settings:
-            self._again.forget()
+            self._cache.forget()
         is_changed = (files, settings) != (self._files, self._settings)
         self._files, self._settings = files, settings
         return is_changed

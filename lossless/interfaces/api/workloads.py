@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
 from lossless.analysis.workloads.workload import Workload
-from lossless.interfaces.api.loading import DEFAULT_OPTIONS, Options, one_fabric
+from lossless.interfaces.api.fabrics import intent_fabric_at
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,7 +29,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
     """
     from lossless.analysis.workloads.estimate import estimate
 
-    return estimate(one_fabric(path, options), asked)
+    return estimate(intent_fabric_at(path, options), asked)
 
 
 def judge_workload(
@@ -47,6 +48,6 @@ def judge_workload(
     from lossless.interfaces.api.crowding import judged
     from lossless.model.fabric.view import View
 
-    fabric = one_fabric(path, options)
+    fabric = intent_fabric_at(path, options)
     found = estimate(fabric, asked)
     return found, judged(View(fabric), found, ask)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lossless.api import Report, lint_documents
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.files import Candidate, Read, candidates_below, is_ours, read, read_text
+from lossless.interfaces.api.files import Candidate, Inputs, candidates_below, is_ours, read, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Files:
         self.options = options
         self._roots: tuple[str, ...] = ()
         self._candidates: dict[str, dict[str, Candidate]] = {}
-        self._reads: dict[str, tuple[_Signature, Read]] = {}
+        self._reads: dict[str, tuple[_Signature, Inputs]] = {}
         self._ours: set[str] = set()
 
     def search(self, roots: Sequence[str]) -> None:
@@ -74,11 +74,11 @@ class Files:
         problems = [problem for one in opened for problem in one.problems]
         return Together(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
 
-    def _typed(self, file: str, text: str) -> Read:
+    def _typed(self, file: str, text: str) -> Inputs:
         typed = read_text(file, text)
         if typed.documents:
             self._ours.add(file)
-        return typed if typed.documents or self._expected(file, text) else Read()
+        return typed if typed.documents or self._expected(file, text) else Inputs()
 
     def _expected(self, file: str, text: str) -> bool:
         known = self._candidates.get(self._root(file) or "", {}).get(os.path.realpath(file))
@@ -94,11 +94,11 @@ class Files:
         found = [self._read(one) for name, one in candidates.items() if name not in opened]
         return [document for one in found for document in one.documents]
 
-    def _read(self, candidate: Candidate) -> Read:
+    def _read(self, candidate: Candidate) -> Inputs:
         try:
             status = Path(candidate.file).stat()
         except OSError:
-            return Read()
+            return Inputs()
         signature = (status.st_mtime_ns, status.st_size, status.st_ino)
         known = self._reads.get(candidate.file)
         if known is None or known[0] != signature:

@@ -207,6 +207,15 @@ class HostQos(NamedTuple):
         return next((origin for name, origin in self.origins if name == wanted), self.origin)
 
 
+class HostInterfaces(NamedTuple):
+    """Interfaces of a host with identical settings; ``name`` is the host's, with the first of several."""
+
+    name: str
+    host: str
+    qos: HostQos
+    attachments: tuple[Attachment, ...]
+
+
 def unread(origin: Origin) -> HostQos:
     """Return a host of which nothing is known yet."""
     return HostQos(

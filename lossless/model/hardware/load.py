@@ -15,12 +15,14 @@ from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
 
     Folder = str | PathLike[str]
+    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
+    """The hardware of a device by its HWSKU and platform, None where no profile has it."""
 
 
 COMPILED = "compiled.json"
@@ -55,6 +57,15 @@ def load_nic(name: str, extra_dirs: Sequence[Folder] = ()) -> NicProfile:
     return _nic(name, _find("nics", name, extra_dirs))
 
 
+def nic_profiles(extra_dirs: Sequence[Folder] = ()) -> tuple[NicProfile, ...]:
+    """Return all network adapter profiles, by name.
+
+    Raises:
+        ProfileError: a user's file that is unreadable or wrong.
+    """
+    return tuple(load_nic(name, extra_dirs) for name in nic_names(extra_dirs))
+
+
 def switch_for_hwsku(
     hwsku: str, platform: str | None = None, extra_dirs: Sequence[Folder] = ()
 ) -> tuple[SwitchProfile, Hwsku] | None:
@@ -72,6 +83,16 @@ def switch_for_hwsku(
         if platform in found.platforms:
             return profile, found
     return candidates[0] if len(candidates) == 1 else None
+
+
+def hardware_finder(extra_dirs: Sequence[Folder] = ()) -> FindHardware:
+    """Return :func:`switch_for_hwsku` with some folders, which looks each pair of HWSKU and platform up once."""
+
+    @cache
+    def find(hwsku: str, platform: str | None) -> tuple[SwitchProfile, Hwsku] | None:
+        return switch_for_hwsku(hwsku, platform, extra_dirs)
+
+    return find
 
 
 def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[SwitchProfile, Hwsku]]:

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from lossless import api
-from lossless.checks.lint import repository as judging
-from lossless.checks.lint import workers
+from lossless.checks.lint import files, workers
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents import load
 from lossless.ground.documents.excerpts import Excerpts, places
@@ -22,7 +21,7 @@ from tests.checks.rules.judging import patched
 from tests.checks.rules.snippets import BASES
 from tests.formats.sonic import shapes
 
-FILES = judging.FEWEST_FOR_WORKERS + 5
+FILES = files.FEWEST_FOR_WORKERS + 5
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def said(report: api.Report) -> tuple[object, ...]:
 @pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
 def test_processes_say_what_one_process_says(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     several = api.lint([repository])
-    monkeypatch.setattr(judging, "FEWEST_FOR_WORKERS", 10**6)
+    monkeypatch.setattr(files, "FEWEST_FOR_WORKERS", 10**6)
     alone = api.lint([repository])
     assert said(several) == said(alone)
     assert {finding.code for finding in several.findings} >= {"WD001", "ECN003", "LNK002"}
@@ -76,7 +75,7 @@ def test_processes_say_the_same_of_files_in_other_forms(
         if path.parent.name != "broken":
             path.write_text(json.dumps(forms[number % len(forms)](json.loads(path.read_text())), indent=1))
     several = api.lint([repository])
-    monkeypatch.setattr(judging, "FEWEST_FOR_WORKERS", 10**6)
+    monkeypatch.setattr(files, "FEWEST_FOR_WORKERS", 10**6)
     alone = api.lint([repository])
     assert said(several) == said(alone)
     assert {finding.code for finding in several.findings} >= {"WD001", "ECN003", "LNK002", "CFG012"}
@@ -94,7 +93,7 @@ def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.Monk
     def refuse(*_: object) -> None:
         raise AssertionError("started")
 
-    monkeypatch.setattr(workers, "judge_in_processes", refuse)
+    monkeypatch.setattr(workers, "check_in_processes", refuse)
     assert api.lint([repository / "leaf1"]).files == 1
     with pytest.raises(AssertionError, match="started"):
         api.lint([repository])
@@ -104,7 +103,7 @@ def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.Monk
 def test_a_process_that_is_ended_from_outside_is_an_error(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "judge_document", lambda *_: os._exit(9))
+    monkeypatch.setattr(workers, "check_device", lambda *_: os._exit(9))
     with pytest.raises(LosslessError, match="ended from outside"):
         api.lint([repository])
 
@@ -116,7 +115,7 @@ def test_a_machine_without_shared_locks_judges_in_one_process(
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(ForkContext, "Lock", refuse)
-    monkeypatch.setattr(workers, "judge_in_processes", refuse)
+    monkeypatch.setattr(workers, "check_in_processes", refuse)
     assert {finding.code for finding in api.lint([repository]).findings} >= {"WD001", "ECN003", "LNK002"}
 
 
@@ -146,7 +145,7 @@ def intents(tmp_path: Path) -> Path:
     """Intents of which every third is wrong and every fourth says why that is accepted; one broken, one foreign."""
     sound = (BASES / "leaf-spine.yaml").read_text()
     wrong = sound.replace("hosts_per_leaf: 4", "hosts_per_leaf: 9")
-    for number in range(judging.FEWEST_INTENTS):
+    for number in range(files.FEWEST_INTENTS):
         text = wrong if number % 3 == 0 else sound
         accepted = "# lossless: ignore[TOP001] -- agreed\n" if number % 4 == 0 else ""
         write(tmp_path / f"site{number}.yaml", text.replace("topology:", f"{accepted}topology:"))
@@ -161,7 +160,7 @@ def test_processes_say_of_intents_what_one_process_says(
     intents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_several = api.lint([intents])
-    monkeypatch.setattr(judging, "FEWEST_INTENTS", 1000)
+    monkeypatch.setattr(files, "FEWEST_INTENTS", 1000)
     in_one = api.lint([intents])
     assert said(in_several) == said(in_one)
     assert in_one.findings

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.lint.devices import Settings, deployed_fabric
 from lossless.checks.lint.run import run
 from lossless.checks.rules.hosts.differences import differences
 from lossless.checks.rules.hosts.hst010_names_match_more import parsed
 from lossless.checks.rules.registry import rules_for
+from lossless.formats.inputs.devices import deployed_fabric
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, unread
@@ -44,7 +44,7 @@ def switch(**tables: Any) -> Fabric:
     """Return a leaf as its file alone shows it, changed by a merge patch: no intent says what it should be."""
     data = merge(json.loads((BASES / "rendered-leaf.json").read_text()), tables)
     document = load_text(json.dumps(data, indent=2), "leaf1/config_db.json")
-    return deployed_fabric([document], Settings((), (), {}, compared=False), [])
+    return deployed_fabric([document], (), (), [])
 
 
 def beside_intent(have: HostQos) -> list[tuple[str, str]]:

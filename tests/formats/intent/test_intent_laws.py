@@ -8,11 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from lossless.formats.inputs.intents import Declaration, declaration_of
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load, load_text
-from lossless.interfaces.api.loading import Declared, Options, declared
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE
 from tests.strategies import document_of, intents
@@ -154,7 +154,7 @@ def test_the_schema_accepts_the_examples() -> None:
         errors: list[Problem] = []
         document = load(example)
         VALIDATOR.validate(document.data)
-        assert declared(document, Options(), errors) != Declared()
+        assert declaration_of(document, (), errors) != Declaration()
         assert errors == []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lossless.formats.inputs.intents import BY_TRANSPORT
 from lossless.formats.intent.load import TRANSPORTS
-from lossless.interfaces.api.loading import _BY_TRANSPORT
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import spoilt
 from tests.formats.intent.subnet_texts import TREE
@@ -45,7 +45,7 @@ def site(cli: Cli, tmp_path: Path) -> Cli:
 
 
 def test_every_transport_has_a_model_and_a_way_to_resolve_it() -> None:
-    assert list(TRANSPORTS) == list(_BY_TRANSPORT)
+    assert list(TRANSPORTS) == list(BY_TRANSPORT)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from lossless.api import Options, Watch, lint
-from lossless.checks.lint.workers import JudgedFile, judge_file
+from lossless.checks.lint.workers import DeviceFile, check_file
 from lossless.formats.inputs.collect import Candidate
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import write
@@ -182,11 +182,11 @@ def test_what_did_not_change_is_not_judged_again(tmp_path: Path, monkeypatch: py
     )
     judged: list[str] = []
 
-    def counting(candidate: Candidate, *rest: Any) -> JudgedFile:
+    def counting(candidate: Candidate, *rest: Any) -> DeviceFile:
         judged.append(candidate.file)
-        return judge_file(candidate, *rest)
+        return check_file(candidate, *rest)
 
-    monkeypatch.setattr("lossless.checks.lint.again.judge_file", counting)
+    monkeypatch.setattr("lossless.checks.lint.cache.check_file", counting)
     watch = Watch(["."])
     watch.lint()
     assert len(judged) == 3

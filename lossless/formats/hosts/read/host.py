@@ -8,7 +8,7 @@ from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.hosts import Attachment, Jobs, Library, Transport, Variable, unread
+from lossless.model.fabric.hosts import Attachment, HostInterfaces, Jobs, Library, Transport, Variable, unread
 from lossless.model.fabric.view import bare
 
 if TYPE_CHECKING:
@@ -62,19 +62,10 @@ class Known(NamedTuple):
     rank: int
 
 
-class ReadHost(NamedTuple):
-    """Interfaces of a host that are set up alike; ``name`` is the host's, with the first of them where not all are."""
-
-    name: str
-    host: str
-    qos: HostQos
-    attachments: tuple[Attachment, ...]
-
-
 class Hosts(NamedTuple):
     """All hosts that were read, and what files of one host say differently."""
 
-    hosts: tuple[ReadHost, ...]
+    hosts: tuple[HostInterfaces, ...]
     problems: tuple[Problem, ...]
 
 
@@ -83,7 +74,7 @@ def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
     by_host: dict[str, list[Facts]] = {}
     for facts in files:
         by_host.setdefault(facts.host, []).append(facts)
-    hosts: list[ReadHost] = []
+    hosts: list[HostInterfaces] = []
     problems: list[Problem] = []
     shared: dict[Any, HostQos] = {}
     for name, of_host in sorted(by_host.items()):
@@ -95,7 +86,7 @@ def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
 
 def _interfaces(
     host: str, files: Sequence[Facts], nics: Sequence[NicProfile], problems: list[Problem]
-) -> Iterator[ReadHost]:
+) -> Iterator[HostInterfaces]:
     said = [(facts, one) for facts in files for one in facts.said]
     owners = _owners(said)
     interfaces = sorted(set(owners.values())) or [""]
@@ -113,7 +104,7 @@ def _interfaces(
     yield from _alike(host, read)
 
 
-def _alike(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[ReadHost]:
+def _alike(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[HostInterfaces]:
     """Yield interfaces of one host, those together that are set up alike."""
     groups: dict[Any, list[tuple[HostQos, Attachment | None]]] = {}
     for qos, attachment in read:
@@ -124,7 +115,7 @@ def _alike(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iter
         first = group[0][0]
         interfaces = tuple(name for qos, _ in group for name in qos.interfaces)
         devices = tuple(name for qos, _ in group for name in qos.rdma_devices)
-        yield ReadHost(
+        yield HostInterfaces(
             host if len(groups) == 1 else f"{host}:{interfaces[0]}",
             host,
             first._replace(interfaces=interfaces, rdma_devices=devices),

@@ -29,13 +29,12 @@ from lossless.model.fabric.qos import BufferProfile, IndexMap
 from lossless.model.hardware.capacity import LOSSLESS_INGRESS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.known import Maybe
+    from lossless.model.hardware.load import FindHardware
     from lossless.model.hardware.model import Hwsku, SwitchProfile
-
-    FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]
 
 
 def read_fabric(

@@ -1,0 +1,139 @@
+"""Checks the files of a run once more: only those that have changed since the last time, or what they depend on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.files import FEWEST_FOR_WORKERS
+from lossless.checks.lint.repository import completed, joined
+from lossless.checks.lint.workers import check_file, check_in_processes, usable
+from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
+from lossless.formats.inputs.devices import DeviceReader
+from lossless.formats.inputs.intents import declarations_of
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.excerpts import Excerpts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.checks.lint.devices import DeviceResult
+    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.settings import Settings
+    from lossless.checks.rules.registry import Codes
+    from lossless.formats.inputs.collect import Candidate, Inputs
+    from lossless.formats.inputs.intents import Declarations
+    from lossless.ground.basics.errors import Problem
+
+Mark = tuple[int, int, int] | None
+"""What changes when a file does: its time, size and number; None where there is no file."""
+
+
+def mark_of(file: str) -> Mark:
+    """Return the mark of a file as it is now."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+class _DeviceEntry(NamedTuple):
+    """What rules say of the devices of a file: nothing where it is none of ours or cannot be read."""
+
+    basis: tuple[Mark, Codes | None]
+    results: tuple[DeviceResult, ...]
+    excerpts: Excerpts | None
+    problems: tuple[Problem, ...]
+    facts: tuple[Candidate, ...]
+
+
+class _IntentEntry(NamedTuple):
+    """What all files but those of devices hold, and what the intents among them declare."""
+
+    basis: tuple[tuple[str, Mark], ...]
+    inputs: Inputs
+    intents: Declarations
+
+
+class LintCache:
+    """What is known of files that were checked; :meth:`check` takes the place of ``check_files``."""
+
+    def __init__(self) -> None:
+        self._intents: _IntentEntry | None = None
+        self._devices: dict[Candidate, _DeviceEntry] = {}
+        self._compared: bool | None = None
+
+    def forget(self) -> None:
+        """Forget everything, as something has changed that all of it may depend on."""
+        self._intents = None
+        self._devices.clear()
+
+    def check(self, candidates: Sequence[Candidate], settings: Settings) -> LintResult:
+        """Check files as ``check_files`` does."""
+        devices = [candidate for candidate in candidates if is_json(candidate.file)]
+        others = [candidate for candidate in candidates if not is_json(candidate.file)]
+        _, inputs, intents = self._intent_entry(others, settings)
+        settings = completed(settings, intents, [device.file for device in devices], len(inputs.facts))
+        if settings.compared is not self._compared:
+            # Those that are not compared have left no summary.
+            self._devices.clear()
+            self._compared = settings.compared
+        entries = self._device_entries(devices, settings)
+        documents = {document.file: document.whole for document in inputs.documents}
+        excerpts = {entry.excerpts.file: entry.excerpts for entry in entries if entry.excerpts is not None}
+        results = [result for entry in entries for result in entry.results]
+        of_hosts = merged([read(candidate) for entry in entries for candidate in entry.facts])
+        problems = (*inputs.problems, *(problem for entry in entries for problem in entry.problems))
+        inputs = inputs._replace(problems=problems, facts=(*inputs.facts, *of_hosts.facts))
+        return joined(inputs, intents, results, {**documents, **excerpts}, settings)
+
+    def _intent_entry(self, candidates: Sequence[Candidate], settings: Settings) -> _IntentEntry:
+        basis = tuple((candidate.file, mark_of(candidate.file)) for candidate in candidates)
+        if self._intents is None or self._intents.basis != basis:
+            self._devices.clear()
+            inputs = merged([read(candidate) for candidate in candidates])
+            intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
+            self._intents = _IntentEntry(basis, inputs, intents)
+        return self._intents
+
+    def _device_entries(self, candidates: Sequence[Candidate], settings: Settings) -> list[_DeviceEntry]:
+        bases = {device: (mark_of(device.file), settings.chosen(device.file)) for device in candidates}
+        present = {device: self._devices[device] for device in candidates if device in self._devices}
+        self._devices = {device: entry for device, entry in present.items() if entry.basis == bases[device]}
+        changed = [candidate for candidate in candidates if candidate not in self._devices]
+        for candidate, results, excerpts, problems, facts in _checked(changed, settings):
+            self._devices[candidate] = _DeviceEntry(bases[candidate], results, excerpts, problems, facts)
+        return [self._devices[candidate] for candidate in candidates]
+
+
+_CheckedDevice = tuple[
+    "Candidate", "tuple[DeviceResult, ...]", "Excerpts | None", "tuple[Problem, ...]", "tuple[Candidate, ...]"
+]
+
+
+def _checked(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_CheckedDevice]:
+    """Yield what rules say of each device: by several processes where there are many."""
+    if len(candidates) >= FEWEST_FOR_WORKERS and usable():
+        yield from _checked_in_processes(candidates, settings)
+        return
+    reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
+    for candidate in candidates:
+        file = check_file(candidate, settings, reader)
+        excerpts = Excerpts(candidate.file, file.shown, load_configuration) if file.results else None
+        yield candidate, file.results, excerpts, file.problems, file.facts
+
+
+def _checked_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_CheckedDevice]:
+    work = check_in_processes(candidates, settings)
+    results: dict[str, tuple[DeviceResult, ...]] = {}
+    for result in work.results:
+        results[result.file] = (*results.get(result.file, ()), result)
+    problems: dict[str, tuple[Problem, ...]] = {}
+    of_hosts = frozenset(work.facts)
+    for problem in work.problems:
+        problems[problem.file] = (*problems.get(problem.file, ()), problem)
+    for candidate in candidates:
+        file = candidate.file
+        facts = (candidate,) if candidate in of_hosts else ()
+        yield candidate, results.get(file, ()), work.excerpts.get(file), problems.get(file, ()), facts

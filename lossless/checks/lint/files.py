@@ -1,0 +1,90 @@
+"""Checks the files of a run together: intents first, since they declare what devices are to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.devices import check_devices
+from lossless.checks.lint.repository import completed, joined
+from lossless.formats.inputs.collect import Inputs, devices_in, is_json, merged, read
+from lossless.formats.inputs.intents import declarations_of
+from lossless.formats.inputs.subnet_manager import is_managers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.settings import Settings
+    from lossless.formats.inputs.collect import Candidate
+
+FEWEST_FOR_WORKERS = 32
+"""From how many configurations on several processes check them; fewer are done before those would start."""
+
+FEWEST_INTENTS = 16
+"""From how many intents on several processes check them: one takes as long as some configurations."""
+
+
+def check_files(candidates: Sequence[Candidate], settings: Settings) -> LintResult:
+    """Check files: in several processes where there are many devices, or many intents alone, among them."""
+    if _are_many_intents(candidates):
+        from lossless.checks.lint.intents import check_intents
+
+        result = check_intents(candidates, settings)
+        if result is not None:
+            return result
+    devices = _for_workers(candidates)
+    apart = set(devices)
+    inputs = merged([read(candidate) for candidate in candidates if candidate not in apart])
+    return _check_in_processes(devices, inputs, settings) if devices else check_inputs(inputs, settings)
+
+
+def check_inputs(inputs: Inputs, settings: Settings) -> LintResult:
+    """Check what is already read."""
+    split = merged([devices_in(document) for document in inputs.documents])
+    inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
+    intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
+    deployed = [document for document in inputs.documents if is_json(document.file)]
+    settings = completed(settings, intents, [document.file for document in deployed], len(inputs.facts))
+    shown = {document.file: document.whole for document in inputs.documents}
+    return joined(inputs, intents, check_devices(deployed, settings), shown, settings)
+
+
+def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> LintResult:
+    """Check devices in several processes, and with them what is already read."""
+    from lossless.checks.lint.workers import check_in_processes
+
+    intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
+    settings = completed(settings, intents, [candidate.file for candidate in devices], len(inputs.facts))
+    work = check_in_processes(devices, settings)
+    of_hosts = merged([read(candidate) for candidate in work.facts])
+    shown = {document.file: document.whole for document in inputs.documents} | dict(work.excerpts)
+    inputs = inputs._replace(
+        problems=(*inputs.problems, *work.problems), facts=(*inputs.facts, *of_hosts.facts)
+    )
+    return joined(inputs, intents, work.results, shown, settings)
+
+
+def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
+    """Return whether there are intents alone, and so many that other processes are worth their start.
+
+    Where there are devices too, these are compared with the fabrics of the intents, which stay in this process then.
+    """
+    if len(candidates) < FEWEST_INTENTS or not all(_is_yaml(candidate.file) for candidate in candidates):
+        return False
+    from lossless.checks.lint.workers import usable
+
+    return usable()
+
+
+def _is_yaml(file: str) -> bool:
+    return not is_json(file) and not is_managers(file)
+
+
+def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the devices' files where they are so many that other processes are worth their start."""
+    devices = [candidate for candidate in candidates if is_json(candidate.file)]
+    if len(devices) < FEWEST_FOR_WORKERS:
+        return []
+    from lossless.checks.lint.workers import usable
+
+    return devices if usable() else []

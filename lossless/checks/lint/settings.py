@@ -1,0 +1,36 @@
+"""What a run depends on besides its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lossless.checks.rules.registry import Codes
+    from lossless.formats.inputs.progress import Progress
+    from lossless.model.fabric.model import Switch
+
+
+def every_rule(_file: str) -> Codes | None:
+    """Choose all rules for every file."""
+    return None
+
+
+class Settings(NamedTuple):
+    """What a run depends on; ``rdma_dscps`` must be lossless on devices without an intent.
+
+    ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are compared
+    with each other. ``chosen`` returns the rules to run on a file. ``apart``: no file is checked by what another one
+    states. ``progress`` is told how many files are done, of how many.
+    """
+
+    rdma_dscps: tuple[int, ...] = ()
+    profile_dirs: tuple[str, ...] = ()
+    intended: Mapping[str, Switch] = {}
+    compared: bool = False
+    chosen: Callable[[str], Codes | None] = every_rule
+    apart: bool = False
+    progress: Progress | None = None

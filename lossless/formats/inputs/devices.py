@@ -1,0 +1,78 @@
+"""Configurations of switches to the fabric model: one device by itself, or all devices together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.inputs.collect import located
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.errors import Problem, ProfileError
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.model import RepeatedKey
+from lossless.model.hardware.load import hardware_finder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import Folder
+
+
+class DeviceInput(NamedTuple):
+    """One device: its rows, what is wrong in its file, and its fabric, None where a hardware profile is unreadable."""
+
+    tables: Tables
+    problems: tuple[Problem, ...]
+    fabric: Fabric | None
+
+
+class DeviceReader:
+    """Reads devices one by one, and looks the hardware of each kind of device up once."""
+
+    def __init__(self, profile_dirs: Sequence[Folder], rdma_dscps: tuple[int, ...]) -> None:
+        self._find_hardware = hardware_finder(profile_dirs)
+        self._rdma_dscps = rdma_dscps
+
+    def read(self, document: Document) -> DeviceInput:
+        """Return the rows and the fabric of one device."""
+        tables = Tables.of(document)
+        problems = _problems(document, tables)
+        try:
+            fabric = read_fabric([tables], self._find_hardware, self._rdma_dscps)
+        except ProfileError as error:
+            return DeviceInput(tables, (*problems, Problem(document.file, None, None, str(error))), None)
+        return DeviceInput(tables, problems, fabric._replace(repeated_keys=_repeated_keys(document)))
+
+
+def deployed_fabric(
+    documents: Sequence[Document],
+    profile_dirs: Sequence[Folder],
+    rdma_dscps: tuple[int, ...],
+    errors: list[Problem],
+) -> Fabric:
+    """Return one fabric of all devices together; what cannot be read of them is added to ``errors``.
+
+    Raises:
+        ProfileError: a hardware profile cannot be read.
+    """
+    devices = [Tables.of(document) for document in documents]
+    for document, tables in zip(documents, devices, strict=True):
+        errors.extend(_problems(document, tables))
+    repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
+    fabric = read_fabric(devices, hardware_finder(profile_dirs), rdma_dscps)
+    return fabric._replace(repeated_keys=repeated_keys)
+
+
+def _problems(document: Document, tables: Tables) -> tuple[Problem, ...]:
+    return (*document.problems, *(located(document, (name,), why) for name, why in tables.unreadable))
+
+
+def _repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
+    """Return the keys that stand twice in an object of a document."""
+    return tuple(
+        RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
+        for duplicate in document.duplicates
+    )

@@ -1,0 +1,69 @@
+"""Documents and paths to fabrics, of intents and of deployed devices alike."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.formats.inputs.collect import collect, is_json, split
+from lossless.formats.inputs.intents import intent_fabric, is_intent
+from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import Folder
+
+
+class Fabrics(NamedTuple):
+    """The fabrics that documents describe, and what could not be read of them."""
+
+    fabrics: tuple[Fabric, ...]
+    errors: tuple[Problem, ...]
+
+
+def fabrics_of(
+    documents: Sequence[Document], profile_dirs: Sequence[Folder] = (), rdma_dscps: tuple[int, ...] = ()
+) -> Fabrics:
+    """Return the fabric of each intent, and one of all deployed devices together.
+
+    ``rdma_dscps`` names the DSCPs that must be lossless on deployed devices.
+    """
+    errors: list[Problem] = []
+    intents = [document for document in documents if is_intent(document)]
+    fabrics = [fabric for document in intents if (fabric := intent_fabric(document, profile_dirs, errors))]
+    deployed = [document for document in documents if is_json(document.file)]
+    if deployed:
+        from lossless.formats.inputs.devices import deployed_fabric
+
+        try:
+            fabrics.append(deployed_fabric(split(deployed), profile_dirs, rdma_dscps, errors))
+        except ProfileError as error:
+            errors.append(Problem(deployed[0].file, None, None, str(error)))
+    return Fabrics(tuple(fabrics), tuple(errors))
+
+
+def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
+    """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
+    inside = os.path.join(path, "fabric.yaml")
+    return collect([inside if os.path.isfile(inside) else path])
+
+
+def intent_at(path: str | PathLike[str]) -> Document:
+    """Return the one intent at a path.
+
+    Raises:
+        InputError: it cannot be read, or there is not exactly one.
+    """
+    documents, errors = documents_at(path)
+    intents = [document for document in documents if is_intent(document)]
+    if errors or len(intents) != 1:
+        message = (
+            f"expected one intent, found {len(intents)}; name a file, or a folder that holds fabric.yaml"
+        )
+        raise InputError(errors or [Problem(str(path), None, None, message)])
+    return intents[0]

@@ -1,0 +1,176 @@
+"""Intents to what they declare: a fabric, or a subnet of InfiniBand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.inputs.progress import reported
+from lossless.ground.basics.errors import InputError, Problem, ProfileError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lossless.formats.inputs.progress import Progress
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.fabric import WiredFabric
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.hardware.load import Folder
+
+
+class Declaration(NamedTuple):
+    """What an intent declares: a fabric, or a subnet of InfiniBand; neither where it cannot be read."""
+
+    fabric: Fabric | None = None
+    subnet: Subnet | None = None
+
+
+class Declarations(NamedTuple):
+    """The fabrics and subnets that intents declare, and what could not be read of them."""
+
+    fabrics: tuple[Fabric, ...] = ()
+    errors: tuple[Problem, ...] = ()
+    subnets: tuple[Subnet, ...] = ()
+
+
+def is_intent(document: Document) -> bool:
+    """Return whether a document is an intent: those are in YAML, devices in JSON, managers have forms of their own."""
+    return document.file.lower().endswith((".yaml", ".yml"))
+
+
+def declares_subnet(document: Document) -> bool:
+    """Return whether a document is the intent of an InfiniBand subnet, by its transport."""
+    return is_intent(document) and document.data.get("transport") == "infiniband"
+
+
+def declarations_of(
+    documents: Sequence[Document], profile_dirs: Sequence[Folder], progress: Progress | None = None
+) -> Declarations:
+    """Return what the intents among documents declare."""
+    errors: list[Problem] = []
+    intents = [document for document in documents if is_intent(document)]
+    declarations = [
+        declaration_of(document, profile_dirs, errors) for document in reported(intents, progress)
+    ]
+    return Declarations(
+        tuple(each.fabric for each in declarations if each.fabric is not None),
+        tuple(errors),
+        tuple(each.subnet for each in declarations if each.subnet is not None),
+    )
+
+
+def declaration_of(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Declaration:
+    """Return what an intent declares; what cannot be read of it is added to ``errors``."""
+    from lossless.formats.intent.load import transport_of
+
+    try:
+        return BY_TRANSPORT[transport_of(document)](document, profile_dirs)
+    except InputError as error:
+        errors.extend(error.problems)
+    except ProfileError as error:
+        errors.append(Problem(document.file, None, None, str(error)))
+    return Declaration()
+
+
+def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:
+    from lossless.formats.intent.load import load_intent
+    from lossless.formats.intent.resolve.fabric import resolve
+
+    return Declaration(fabric=resolve(load_intent(document), profile_dirs))
+
+
+def _subnet(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:
+    from lossless.formats.intent.infiniband.load import load_subnet
+    from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
+
+    return Declaration(subnet=resolve_subnet(load_subnet(document), profile_dirs))
+
+
+def _managed(document: Document, _profile_dirs: Sequence[Folder]) -> Declaration:
+    from lossless.formats.intent.managed.load import load_managed
+    from lossless.formats.intent.resolve.managed import resolve_managed
+
+    return Declaration(fabric=resolve_managed(load_managed(document)))
+
+
+BY_TRANSPORT: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
+    "rocev2": _fabric,
+    "infiniband": _subnet,
+    "efa": _managed,
+    "gcp": _managed,
+    "azure": _managed,
+}
+"""How the intent of each transport is read and resolved; its keys are those of ``intent.load.TRANSPORTS``."""
+
+
+def intent_fabric(document: Document, profile_dirs: Sequence[Folder], errors: list[Problem]) -> Fabric | None:
+    """Return the fabric of an intent; one that declares a subnet is an error, as is one that cannot be read."""
+    declaration = declaration_of(document, profile_dirs, errors)
+    if declaration.subnet is not None:
+        errors.append(no_fabric(document))
+    return declaration.fabric
+
+
+def no_fabric(document: Document) -> Problem:
+    """Return what is said where a fabric is needed that has PFC and buffers, and an intent declares a subnet."""
+    message = (
+        "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
+        "can be linted, rendered and judged by opensm"
+    )
+    return at_transport(document, message)
+
+
+def at_transport(document: Document, message: str) -> Problem:
+    """Return a problem with the transport of an intent."""
+    span = document.locate(("transport",))
+    return Problem(document.file, span.line, span.column, message)
+
+
+_NOT_OURS = "its switches are run by the cloud, and nothing here knows how they are set"
+
+
+def require_own_switches(fabrics: Sequence[Fabric]) -> None:
+    """Refuse fabrics whose switches a cloud runs: of what happens in them nothing is known.
+
+    Raises:
+        InputError: one is among them.
+    """
+    problems = [
+        Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {_NOT_OURS}")
+        for fabric in fabrics
+        if fabric.managed is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def intent_of_switches(document: Document) -> LoadedIntent:
+    """Return the intent of a document whose devices and links are declared, not yet resolved.
+
+    Raises:
+        InputError: it cannot be read; it declares a subnet, or a fabric whose switches a cloud runs.
+    """
+    from lossless.formats.intent.load import load_intent
+
+    if declares_subnet(document):
+        raise InputError([no_fabric(document)])
+    transport = document.data.get("transport") if is_intent(document) else None
+    if isinstance(transport, str) and BY_TRANSPORT.get(transport) is _managed:
+        raise InputError([at_transport(document, f"transport: {transport}: {_NOT_OURS}")])
+    return load_intent(document)
+
+
+def wired_of(loaded: LoadedIntent, profile_dirs: Sequence[Folder]) -> WiredFabric:
+    """Return the fabric of an intent with its wiring.
+
+    Raises:
+        InputError: the intent cannot be resolved, or a hardware profile cannot be read.
+    """
+    from lossless.formats.intent.resolve.fabric import resolve_wired
+
+    try:
+        return resolve_wired(loaded, profile_dirs)
+    except ProfileError as error:
+        raise InputError([Problem(loaded.document.file, None, None, str(error))]) from None
