@@ -240,9 +240,3 @@ def total(each: Iterable[Figures]) -> Figures:
     """Return the sum of figures."""
     all_figures = list(each)
     return Figures(*map(sum, zip(*all_figures, strict=True))) if all_figures else Figures(0, 0, 0, 0, 0, 0, 0)
-
-
-def by_kind(differences: Iterable[ImportDifference]) -> dict[str, int]:
-    """Return how many fields differ for each reason, most first."""
-    counts = Counter(difference.kind for difference in differences)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
