@@ -10,17 +10,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
-    Switch,
-    Wred,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWred,
 )
 
 if TYPE_CHECKING:
@@ -39,18 +39,18 @@ def read(file: Path) -> tuple[list[Case], dict[str, Any]]:
     return found["cases"], found["cc_sets"]
 
 
-def network(scenario: Case, cc_sets: dict[str, Any]) -> Network:
+def network(scenario: Case, cc_sets: dict[str, Any]) -> SimNetwork:
     """Return one case as a network."""
     peers = _peers(scenario["links"])
     switches = {switch["id"]: switch for switch in scenario["switches"]}
     headroom = {(port["sw"], port["nbr"]): port["headroom"] for port in scenario["ports"]}
     dcqcn = _dcqcn(cc_sets[scenario["cc"]])
-    return Network(
+    return SimNetwork(
         nodes=scenario["n_nodes"],
         switches={number: _switch(one) for number, one in switches.items()},
         cables=tuple(_cable(link, scenario, switches, headroom) for link in scenario["links"]),
         flows=tuple(
-            Flow(path(peers, set(switches), source, target), size, start, 0, dcqcn, scenario["mtu"])
+            SimFlow(path(peers, set(switches), source, target), size, start, 0, dcqcn, scenario["mtu"])
             for source, target, size, start in scenario["flows"]
         ),
         holds=tuple(
@@ -85,33 +85,33 @@ def path(peers: dict[int, list[int]], switches: set[int], source: int, target: i
     return tuple(found)
 
 
-def _switch(one: Case) -> Switch:
+def _switch(one: Case) -> SimSwitch:
     pool = None if one["xoff_total"] < 0 else one["xoff_total"]
-    return Switch(one["total_bytes"], one["pool_bytes"], pool)
+    return SimSwitch(one["total_bytes"], one["pool_bytes"], pool)
 
 
 def _cable(
     link: Case, scenario: Case, switches: dict[int, Case], headroom: dict[tuple[int, int], int]
-) -> Cable:
+) -> SimCable:
     ecn = scenario["ecn"]
-    wred = Wred(ecn["kmin"], ecn["kmax"], ecn["pmax"]) if ecn["enabled"] else None
+    wred = SimWred(ecn["kmin"], ecn["kmax"], ecn["pmax"]) if ecn["enabled"] else None
 
-    def end(node: int, peer: int) -> End | None:
+    def end(node: int, peer: int) -> SimPort | None:
         if node not in switches:
             return None
         one = switches[node]
-        group = Group(one["alpha"], headroom[node, peer], one["xon"], one["xon_offset"], one["reserved"])
-        return End((Queue(wred),), (group,))
+        group = SimGroup(one["alpha"], headroom[node, peer], one["xon"], one["xon_offset"], one["reserved"])
+        return SimPort((SimQueue(wred),), (group,))
 
     a, b, reaction = link["a"], link["b"], scenario["pfc_resp_ns"]
     ends = end(a, b), end(b, a)
-    return Cable(a, b, link["gbps"] * 1e9, link["delay_us"] * 1000, *ends, reaction, reaction)
+    return SimCable(a, b, link["gbps"] * 1e9, link["delay_us"] * 1000, *ends, reaction, reaction)
 
 
-def _dcqcn(one: Case) -> Dcqcn | None:
+def _dcqcn(one: Case) -> SimDcqcn | None:
     if not one["dcqcn"]:
         return None
-    return Dcqcn(
+    return SimDcqcn(
         g=one["g"],
         alpha_us=one["alpha_us"],
         decrease_us=one["dec_us"],

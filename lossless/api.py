@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.report import Change, Report
     from lossless.interfaces.api.rules import Rule, rule, rules
     from lossless.interfaces.api.schema import configuration_schema, intent_schema
-    from lossless.interfaces.api.simulating import Ask, Limits, Question, Simulated, simulate
+    from lossless.interfaces.api.simulating import Limits, Question, Simulated, SimulationRequest, simulate
     from lossless.interfaces.api.storm import storm
     from lossless.interfaces.api.sweeping import Grid, parse_grid, sweep
     from lossless.interfaces.api.tracing import trace
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.workloads import Workload, judge_workload, workload
 
 __all__ = [
-    "Ask",
     "Baselined",
     "Cabling",
     "Change",
@@ -59,6 +58,7 @@ __all__ = [
     "Report",
     "Rule",
     "Simulated",
+    "SimulationRequest",
     "Topology",
     "Watch",
     "Workload",
@@ -97,7 +97,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Ask": "simulating",
+    "SimulationRequest": "simulating",
     "Baselined": "baselining",
     "Cabling": "cabling",
     "Change": "report",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.verdict import BufferVerdict
     from lossless.model.fabric.view import View
 
-CauseKind = Literal["drop", "storm", "dead NIC", "circle", "headroom", "headroom pool", "pause"]
+CauseKind = Literal["drop", "storm", "dead NIC", "cycle", "headroom", "headroom pool", "pause"]
 
 
 class SimulationCause(NamedTuple):
@@ -83,7 +83,7 @@ class SimulationFacts(NamedTuple):
     ``priority`` is that of the class that was asked about. ``short`` are groups that dropped frames or had less than a
     frame of headroom left, ``pools`` the least that was left of the shared headroom pools of switches where that was
     less than a frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog
-    stopped, ``circle`` those that wait for each other, in that order. ``obeyed`` is known where drops depend on it.
+    stopped, ``cycle`` those that wait for each other, in that order. ``obeyed`` is known where drops depend on it.
     """
 
     view: View | None = None
@@ -95,7 +95,7 @@ class SimulationFacts(NamedTuple):
     pools: tuple[tuple[str, int], ...] = ()
     refusing: tuple[EgressRefusal, ...] = ()
     stopped: tuple[PortRef, ...] = ()
-    circle: tuple[PortRef, ...] = ()
+    cycle: tuple[PortRef, ...] = ()
     pause: LongestPause | None = None
     obeyed: PeerResponse | None = None
     not_run: str | None = None

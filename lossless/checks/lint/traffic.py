@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.question.request import Ask
+from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.survey import survey
 from lossless.checks.lint.run import Verdicts, run, together
 from lossless.checks.rules.registry import rules_for
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def with_runs(judged: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
     """Return verdicts with what runs show, which know what was found before."""
     verdicts, said = [judged], list(judged.findings)
-    for one in survey(map(View, fabrics), Ask()):
+    for one in survey(map(View, fabrics), SimulationRequest()):
         fabric = one.view.fabric if one.view is not None else None
         form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
         verdicts.append(run(Ran(one, _of_files(said, fabric)), rules_for("runs"), form))

@@ -164,18 +164,18 @@ def _runs(documents: Sequence[Document], options: Options) -> Iterator[tuple[tup
 def _verdict(part: View) -> RunVerdict | None:
     """Return what runs show of one part, None where it cannot be run: lint counts that as not judged."""
     from lossless.analysis.buffers.headroom.port import MissingInput
-    from lossless.analysis.simulation.question.request import Ask
-    from lossless.analysis.simulation.study.answer import followed, posed
-    from lossless.analysis.simulation.study.verdict import judge
+    from lossless.analysis.simulation.question.request import SimulationRequest
+    from lossless.analysis.simulation.study.answer import checked_scenario, run_study
+    from lossless.analysis.simulation.study.verdict import run_verdict
 
     try:
-        scenario = posed(part, Ask().question)
+        scenario = checked_scenario(part, SimulationRequest().question)
         if isinstance(scenario, MissingInput):
             return None
-        outcomes, patient = followed(part, scenario, Ask())
+        results, reaction_limit = run_study(part, scenario, SimulationRequest())
     except LosslessError:
         return None
-    return judge(outcomes, (), patient)
+    return run_verdict(results, (), reaction_limit)
 
 
 def _name(part: View) -> str:

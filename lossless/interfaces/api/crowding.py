@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
-from lossless.analysis.simulation.question.request import Move, Question
+from lossless.analysis.simulation.question.request import NamedTransfer, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports
 from lossless.analysis.workloads.port_traffic import port_traffic, scaled
@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.workloads.estimate import Estimate
     from lossless.ground.basics.findings import Json
@@ -67,7 +67,7 @@ class Judged(NamedTuple):
         }
 
 
-def judged(view: View, found: Estimate, ask: Ask) -> Judged:
+def judged(view: View, found: Estimate, ask: SimulationRequest) -> Judged:
     """Return what the buffers of a fabric make of a workload.
 
     What would take too long is not run, and it is said.
@@ -121,13 +121,13 @@ def _as_sent(view: View, found: Estimate) -> Iterator[tuple[Question | str, floa
         yield f"{_called(found)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
         return
     sizes, part = scaled(port_traffic(moved, ports, where.domain), MOST_BYTES)
-    moves = tuple(Move(*pair, size) for pair, size in sizes.items())
+    moves = tuple(NamedTransfer(*pair, size) for pair, size in sizes.items())
     if moves:
         most_bytes = min(_most(moves), MOST_BYTES)
         yield Question(size_bytes=most_bytes, moves=moves, called=_called(found)), part
 
 
-def _most(moves: tuple[Move, ...]) -> int:
+def _most(moves: tuple[NamedTransfer, ...]) -> int:
     total: dict[str, int] = {}
     for one in moves:
         total[one.source] = total.get(one.source, 0) + one.size_bytes

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.question.request import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
+from lossless.analysis.simulation.question.request import (
+    MOST_EVENTS,
+    PATTERNS,
+    SEEDS,
+    Limits,
+    Question,
+    SimulationRequest,
+)
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
@@ -13,7 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
-    from lossless.analysis.simulation.engine.recording import Recording
+    from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.findings import Json
 
@@ -21,10 +28,10 @@ __all__ = [
     "MOST_EVENTS",
     "PATTERNS",
     "SEEDS",
-    "Ask",
     "Limits",
     "Question",
     "Simulated",
+    "SimulationRequest",
     "is_compiled",
     "simulate",
     "why_not_simulated",
@@ -60,7 +67,7 @@ class Simulated(NamedTuple):
 def simulate(
     path: str | PathLike[str],
     options: Options = DEFAULT_OPTIONS,
-    ask: Ask | None = None,
+    ask: SimulationRequest | None = None,
 ) -> tuple[Simulated, ...]:
     """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
-    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.sweep import Sweep
 
 __all__ = ["Grid", "parse_grid", "sweep"]
@@ -22,7 +22,7 @@ def sweep(
     path: str | PathLike[str],
     grid: Grid,
     options: Options = DEFAULT_OPTIONS,
-    ask: Ask | None = None,
+    ask: SimulationRequest | None = None,
     *,
     horizon_ns: int = 3_000_000,
     executor: Executor | None = None,

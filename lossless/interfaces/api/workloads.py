@@ -12,7 +12,7 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lossless.analysis.simulation.question.request import Ask
+    from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.workloads.estimate import Estimate
     from lossless.interfaces.api.crowding import Judged
 
@@ -33,7 +33,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 
 
 def judge_workload(
-    path: str | PathLike[str], asked: Workload, ask: Ask, options: Options = DEFAULT_OPTIONS
+    path: str | PathLike[str], asked: Workload, ask: SimulationRequest, options: Options = DEFAULT_OPTIONS
 ) -> tuple[Estimate, Judged]:
     """Say that, and what the buffers make of it: the packet-level model is asked to carry what meets at each port.
 

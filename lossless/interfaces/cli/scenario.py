@@ -9,7 +9,14 @@ import click
 
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
-from lossless.interfaces.api.simulating import MOST_EVENTS, PATTERNS, SEEDS, Ask, Limits, Question
+from lossless.interfaces.api.simulating import (
+    MOST_EVENTS,
+    PATTERNS,
+    SEEDS,
+    Limits,
+    Question,
+    SimulationRequest,
+)
 from lossless.interfaces.cli.quantities import Quantity
 from lossless.interfaces.cli.terminal import problem
 
@@ -130,6 +137,6 @@ class Bar:
             self._bar = None
 
 
-def ask_of(question: Question, limits: Limits, bar: Bar) -> Ask:
+def ask_of(question: Question, limits: Limits, bar: Bar) -> SimulationRequest:
     """Return what is asked, with what a person sees meanwhile."""
-    return Ask(question, limits, compiling, bar)
+    return SimulationRequest(question, limits, compiling, bar)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     Data = Mapping[str, Any]
-    """A recording as plain data, by the names of :mod:`lossless.analysis.simulation.engine.recording`."""
+    """A recording as plain data, by the names of :mod:`lossless.analysis.simulation.study.recording`."""
 
 MISSING = "matplotlib is not installed: pip install 'lossless[plots]' adds pictures"
 _STYLE = {

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.analysis.simulation.question.request import Ask, Limits, Question
+from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.answer import answer
 from lossless.api import load_fabrics
@@ -75,7 +75,7 @@ def missing(view: View, **question: Any) -> str:
 
 def judged(view: View, seeds: int = 2, **question: Any) -> RunVerdict:
     """Return the one verdict from runs."""
-    found = answer(view, Ask(Question(**question), Limits(seeds)))
+    found = answer(view, SimulationRequest(Question(**question), Limits(seeds)))
     assert found.not_run is None
     (verdict,) = found.runs
     return verdict

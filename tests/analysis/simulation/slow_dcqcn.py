@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import Dcqcn
+    from lossless.analysis.simulation.engine.network import SimDcqcn
 
 
 class SlowReactionPoint:
     """One flow's rate. Times are picoseconds; at one instant alpha goes before the cut, the cut before the raise."""
 
-    def __init__(self, dcqcn: Dcqcn, line_bps: float) -> None:
+    def __init__(self, dcqcn: SimDcqcn, line_bps: float) -> None:
         self.p = dcqcn
         self.line_bps = self.rate_bps = self.target_bps = line_bps
         self.alpha = 0.0

@@ -9,11 +9,11 @@ import pytest
 
 from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import stage
-from lossless.analysis.simulation.question.request import Ask, Limits, Question
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.simulation.study.measure import measure
-from lossless.analysis.simulation.study.peers import patience
+from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
 from lossless.analysis.simulation.study.study import study
 from tests.analysis.simulation.fabrics import (
     PFC_ONLY,
@@ -66,7 +66,7 @@ def test_a_vendors_own_headroom_under_slow_peers_is_on_the_edge_and_says_how_qui
 def test_the_reaction_time_that_is_called_safe_is_and_a_sixteenth_more_is_not() -> None:
     found = put(declared(SN4700))
     again = {part: study(found._replace(reaction=part / 16), Limits(2)) for part in (8, 9)}
-    drops = {part: sum(one.drops for one in seen.seen) for part, seen in again.items()}
+    drops = {part: sum(one.drops for one in seen.seeds) for part, seen in again.items()}
     assert drops[8] == 0
     assert drops[9] > 0
 
@@ -79,7 +79,7 @@ def test_the_safe_time_is_known_to_a_sixteenth() -> None:
     (reason,) = judged(view).reasons
     assert "peers take the 1,160 ns to obey PFC that IEEE 802.3 allows; none are within 1,087 ns" in reason
     found = put(view)
-    assert sum(one.drops for one in study(found._replace(reaction=15 / 16), Limits(2)).seen) == 0
+    assert sum(one.drops for one in study(found._replace(reaction=15 / 16), Limits(2)).seeds) == 0
 
 
 def test_where_even_peers_that_obey_at_once_lose_frames_no_time_is_safe() -> None:
@@ -90,14 +90,14 @@ def test_where_even_peers_that_obey_at_once_lose_frames_no_time_is_safe() -> Non
         for key, end in found.ends.items()
     }
     short = found._replace(ends=ends)
-    assert study(short._replace(reaction=0.0), Limits(1)).seen[0].drops > 0
-    assert patience(view, study(short, Limits(1)), Limits(1)) is None
+    assert study(short._replace(reaction=0.0), Limits(1)).seeds[0].drops > 0
+    assert peer_reaction_limit(view, study(short, Limits(1)), Limits(1)) is None
 
 
 def test_headroom_below_the_vendors_own_is_unsafe_even_if_quick_peers_would_fit() -> None:
     """20,480 B of 231,424 B: peers that obey at once would lose nothing, and nobody promised that they do."""
     found = put(deployed(headroom(20_480)))
-    assert study(found._replace(reaction=0.0), Limits(1)).seen[0].drops == 0
+    assert study(found._replace(reaction=0.0), Limits(1)).seeds[0].drops == 0
     assert judged(deployed(headroom(20_480))).verdict == "unsafe"
 
 
@@ -110,8 +110,8 @@ def test_more_headroom_for_slow_peers_is_advised_and_is_enough() -> None:
         for key, end in found.ends.items()
     }
     again = study(found._replace(ends=ends), Limits(2))
-    assert sum(one.drops for one in again.seen) == 0
-    assert min(one.tightest.margin_bytes for one in again.seen if one.tightest) >= found.frame_bytes
+    assert sum(one.drops for one in again.seeds) == 0
+    assert min(one.tightest.margin_bytes for one in again.seeds if one.tightest) >= found.frame_bytes
 
 
 # --- figures ---
@@ -147,7 +147,7 @@ def test_how_far_pauses_reach_is_counted_by_links_ports_and_nics() -> None:
 
 
 def test_what_is_seen_of_a_run_does_not_depend_on_when_it_is_looked_at() -> None:
-    staged = stage(put(deployed()), 1)
+    staged = instantiate(put(deployed()), 1)
     simulation = Simulation(staged.network, 1)
     assert simulation.advance(1e9)
     first = measure(simulation, staged, 1, cut=False)
@@ -167,7 +167,7 @@ DROPS: Patch = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}
 
 
 def verdicts_of(*documents: Document) -> list[str]:
-    return [one.verdict for one in answer(seen_as(*documents), Ask(Question(), Limits(1))).runs]
+    return [one.verdict for one in answer(seen_as(*documents), SimulationRequest(Question(), Limits(1))).runs]
 
 
 def test_devices_without_a_link_between_them_are_judged_one_by_one() -> None:
@@ -183,7 +183,9 @@ def test_a_device_apart_from_others_that_are_linked_is_judged_too() -> None:
 
 def test_a_target_on_one_device_leaves_the_others_judged() -> None:
     leaf1 = patched("rendered-leaf.json", {}, "leaf1.json")
-    assert answer(seen_as(leaf1, leaf9({})), Ask(Question(target="leaf1:Ethernet8"), Limits(1))).runs
+    assert answer(
+        seen_as(leaf1, leaf9({})), SimulationRequest(Question(target="leaf1:Ethernet8"), Limits(1))
+    ).runs
 
 
 # --- what must not stop the rest ---
@@ -197,7 +199,7 @@ UNRUNNABLE: tuple[Patch, ...] = (
 
 @pytest.mark.parametrize("patch", UNRUNNABLE, ids=["no pool", "less than a frame", "restoration 0"])
 def test_a_value_that_cannot_be_run_is_a_verdict_or_a_reason(patch: Patch) -> None:
-    found = answer(deployed(patch), Ask())
+    found = answer(deployed(patch), SimulationRequest())
     assert found.runs or found.not_run
 
 

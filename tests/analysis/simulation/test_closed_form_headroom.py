@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom, pause_response_bytes
 from lossless.analysis.simulation.engine.network import (
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
-    Switch,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
 )
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from tests.analysis.simulation.made_networks import run, star
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.outcome import Outcome
+    from lossless.analysis.simulation.engine.outcome import RunOutcome
 
 OVERHEAD, GAP, PFC = 62, 20, 64
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 10**10]
@@ -80,7 +80,7 @@ def incast(
     gap: int = GAP,
     *,
     stands_still: bool = False,
-) -> Network:
+) -> SimNetwork:
     """Return an incast whose groups pause after some frames and have headroom for some more.
 
     With traffic in reverse, every sender also sends to the one before it, so that PFC waits for frames ahead of it.
@@ -88,14 +88,14 @@ def incast(
     payload = max(1, link.frame_bytes - OVERHEAD)
     amount = payload * 3 * (frames + threshold_frames)
     hub = senders + 1
-    flows = [Flow((one, hub, senders), amount, mtu_bytes=payload) for one in range(senders)]
-    back = [Flow(((one + 1) % senders, hub, one), amount, mtu_bytes=payload) for one in range(senders)]
-    group = Group(None, frames * link.held_bytes, static_bytes=threshold_frames * link.held_bytes)
+    flows = [SimFlow((one, hub, senders), amount, mtu_bytes=payload) for one in range(senders)]
+    back = [SimFlow(((one + 1) % senders, hub, one), amount, mtu_bytes=payload) for one in range(senders)]
+    group = SimGroup(None, frames * link.held_bytes, static_bytes=threshold_frames * link.held_bytes)
     room = (senders + 1) * (frames + threshold_frames + 2) * link.held_bytes
     return star(
         senders,
-        End((Queue(),), (group,)),
-        Switch(buffer_bytes=4 * room, pool_bytes=2 * room, cell_bytes=link.cell_bytes),
+        SimPort((SimQueue(),), (group,)),
+        SimSwitch(buffer_bytes=4 * room, pool_bytes=2 * room, cell_bytes=link.cell_bytes),
         flows=flows + back if link.reverse else flows,
         rate_bps=link.rate_bps,
         propagation_ns=propagation_ns(link.cable_m),
@@ -105,7 +105,7 @@ def incast(
     )
 
 
-def seen(network: Network) -> Outcome:
+def seen(network: SimNetwork) -> RunOutcome:
     return run(network, 1e8).outcome()
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.simulation.engine.network import Dcqcn
+from lossless.analysis.simulation.engine.network import SimDcqcn
 from lossless.analysis.simulation.question.connectx import dcqcn, dcqcn_defaults, dcqcn_of
-from lossless.analysis.simulation.question.instance import stage
+from lossless.analysis.simulation.question.instance import instantiate
 from lossless.model.hardware.load import load_nic, nic_names
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared, deployed, put
 
@@ -41,7 +41,7 @@ def test_every_parameter_in_the_models_units() -> None:
 
     Without pacing lock, which at 1 Mb/s would keep a queue pair from sending for 33 ms although its rate has risen.
     """
-    assert dcqcn(CONNECTX) == Dcqcn(
+    assert dcqcn(CONNECTX) == SimDcqcn(
         g=5 / 1024,
         alpha_us=1,
         decrease_us=4,
@@ -166,11 +166,11 @@ def test_each_host_sends_as_its_own_adapter_does(first: str) -> None:
     """Nobody publishes Thor's defaults: it keeps to line rate, beside ConnectX that does not."""
     other = {"broadcom-thor-2": "connectx-7", "connectx-7": "broadcom-thor-2"}[first]
     found = put(mixed(first, other), pattern="all-to-all")
-    runs = {found.plant.host_of[nic].nic_name: found.dcqcn_of[nic] is not None for nic in found.nics}  # type: ignore[union-attr]
+    runs = {found.topology.host_of[nic].nic_name: found.dcqcn_of[nic] is not None for nic in found.nics}  # type: ignore[union-attr]
     assert runs == {"broadcom-thor-2": False, "connectx-7": True}
     assert (
         "the DCQCN of broadcom-thor-2 is unknown: senders keep to line rate until they are paused"
         in found.assumed
     )
-    flows = stage(found, 1).network.flows
+    flows = instantiate(found, 1).network.flows
     assert len({flow.dcqcn for flow in flows}) == 2

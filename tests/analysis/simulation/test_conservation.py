@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from lossless.analysis.buffers.headroom.formulas import floor_headroom
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    End,
-    Flow,
-    Group,
     Hold,
     Physics,
-    Queue,
-    Switch,
-    Wred,
+    SimCable,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWred,
 )
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 from tests.analysis.simulation.made_networks import chain, ring, run, star
@@ -31,9 +31,9 @@ from tests.analysis.simulation.made_networks import chain, ring, run, star
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.engine.run import Simulation
-    from lossless.analysis.simulation.engine.state import State
+    from lossless.analysis.simulation.engine.state import SimState
 
 OVERHEAD = Physics().overhead_bytes
 LAST_NS = 1e9
@@ -41,16 +41,16 @@ LAST_NS = 1e9
 
 
 @st.composite
-def networks(draw: st.DrawFn, most_hops: int) -> Network:
+def networks(draw: st.DrawFn, most_hops: int) -> SimNetwork:
     """Return a star, a chain or a ring; rings whose flows pass two hops or more can deadlock."""
     mtu, rate = draw(st.sampled_from([256, 1024, 4096])), draw(st.sampled_from([25, 100, 400])) * 10**9
     metres, reaction_ns, frame = draw(st.integers(0, 300)), draw(st.integers(0, 2000)), mtu + OVERHEAD
     need = floor_headroom(rate, metres, frame, frame, peer_response_bytes=reaction_ns * rate / 8e9)
     reserved, alpha = draw(st.sampled_from([0, frame])), 2.0 ** draw(st.integers(-4, 3))
-    wred = draw(st.sampled_from([None, Wred(5 * frame, 20 * frame, 0.5)]))
-    made: Network = draw(shapes(most_hops))(
-        End((Queue(wred),), (Group(alpha, need.headroom_bytes, frame, 2 * frame, reserved),)),
-        Switch(1 << 30, draw(st.integers(12, 200)) * frame),
+    wred = draw(st.sampled_from([None, SimWred(5 * frame, 20 * frame, 0.5)]))
+    made: SimNetwork = draw(shapes(most_hops))(
+        SimPort((SimQueue(wred),), (SimGroup(alpha, need.headroom_bytes, frame, 2 * frame, reserved),)),
+        SimSwitch(1 << 30, draw(st.integers(12, 200)) * frame),
         mtu_bytes=mtu,
         size_bytes=mtu * draw(st.integers(1, 60)),
         reaction_ns=reaction_ns,
@@ -71,7 +71,7 @@ def shapes(most_hops: int) -> st.SearchStrategy[Any]:
     )
 
 
-def held_up(network: Network) -> tuple[Hold, ...]:
+def held_up(network: SimNetwork) -> tuple[Hold, ...]:
     """Return a NIC that pauses for a while where the first flow ends."""
     *_, last, receiver = network.flows[0].path
     return (Hold(last, receiver, 1000, 30_000, 9000, 0.7),)
@@ -80,14 +80,14 @@ def held_up(network: Network) -> tuple[Hold, ...]:
 # --- at any time ---
 
 
-def listed(state: State, first: int) -> Iterator[int]:
+def listed(state: SimState, first: int) -> Iterator[int]:
     """Yield the frames of a list."""
     while first >= 0:
         yield first
         first = int(state.frames["next"][first])
 
 
-def places(state: State) -> tuple[list[int], list[int], list[int], list[int]]:
+def places(state: SimState) -> tuple[list[int], list[int], list[int], list[int]]:
     """Return the frames in queues, on wires, on their way as PFC, and in no use."""
     queued = [number for head in state.queues["head"] for number in listed(state, int(head))]
     flying = [number for head in state.links["wire_head"] for number in listed(state, int(head))]
@@ -97,7 +97,7 @@ def places(state: State) -> tuple[list[int], list[int], list[int], list[int]]:
 
 @settings(max_examples=60)
 @given(network=networks(most_hops=2), cell=st.sampled_from([1, 144]), until_ns=st.floats(0, 100_000))
-def test_every_frame_is_in_one_place_at_any_time(network: Network, cell: int, until_ns: float) -> None:
+def test_every_frame_is_in_one_place_at_any_time(network: SimNetwork, cell: int, until_ns: float) -> None:
     state = run(in_cells(network, cell), until_ns).state
     queued, flying, telling, free = places(state)
     assert sorted([*queued, *flying, *telling, *free]) == list(range(len(state.frames)))
@@ -108,7 +108,7 @@ def test_every_frame_is_in_one_place_at_any_time(network: Network, cell: int, un
 @settings(max_examples=60)
 @given(network=networks(most_hops=2), cell=st.sampled_from([1, 144]), until_ns=st.floats(0, 100_000))
 def test_what_queues_groups_and_switches_hold_are_the_same_frames(
-    network: Network, cell: int, until_ns: float
+    network: SimNetwork, cell: int, until_ns: float
 ) -> None:
     simulation = run(in_cells(network, cell), until_ns)
     state, classes = simulation.state, simulation.index.classes
@@ -130,7 +130,7 @@ def test_what_queues_groups_and_switches_hold_are_the_same_frames(
         assert state.units[name].tolist() == sums.tolist()
 
 
-def in_cells(network: Network, cell_bytes: int) -> Network:
+def in_cells(network: SimNetwork, cell_bytes: int) -> SimNetwork:
     switches = {node: one._replace(cell_bytes=cell_bytes) for node, one in network.switches.items()}
     return network._replace(switches=switches)
 
@@ -138,30 +138,30 @@ def in_cells(network: Network, cell_bytes: int) -> Network:
 # --- in the end ---
 
 
-def with_a_late_flow(network: Network) -> Network:
+def with_a_late_flow(network: SimNetwork) -> SimNetwork:
     """Return the network and two hosts beside it, so that it runs on until ACKs and PFC have arrived as well."""
     here, there = network.nodes, network.nodes + 1
     return network._replace(
         nodes=network.nodes + 2,
-        cables=(*network.cables, Cable(here, there, 100e9, 0)),
-        flows=(*network.flows, Flow((here, there), 1, LAST_NS, mtu_bytes=1)),
+        cables=(*network.cables, SimCable(here, there, 100e9, 0)),
+        flows=(*network.flows, SimFlow((here, there), 1, LAST_NS, mtu_bytes=1)),
     )
 
 
-def finished(network: Network) -> Simulation:
+def finished(network: SimNetwork) -> Simulation:
     simulation = run(with_a_late_flow(network), 2 * LAST_NS)
     assert simulation.ended
     return simulation
 
 
 @given(network=networks(most_hops=1))
-def test_with_the_headroom_floor_everything_is_delivered_and_nothing_dropped(network: Network) -> None:
+def test_with_the_headroom_floor_everything_is_delivered_and_nothing_dropped(network: SimNetwork) -> None:
     seen = finished(network).outcome()
     assert (seen.drops, seen.flows_done, seen.delivered_bytes) == (0, seen.flows, seen.size_bytes)
 
 
 @given(network=networks(most_hops=1))
-def test_when_all_is_delivered_nothing_is_held_and_nobody_paused(network: Network) -> None:
+def test_when_all_is_delivered_nothing_is_held_and_nobody_paused(network: SimNetwork) -> None:
     state = finished(network).state
     for records, names in (
         (state.units, ("used", "headroom_used", "reserved_used")),
@@ -179,7 +179,7 @@ def test_these_networks_pause_and_mark() -> None:
 
     @settings(max_examples=100)
     @given(network=networks(most_hops=2))
-    def look(network: Network) -> None:
+    def look(network: SimNetwork) -> None:
         seen.append(run(network, 1e6).outcome())
 
     look()

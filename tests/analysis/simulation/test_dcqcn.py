@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine.kernel.dcqcn import count_bytes, react
-from lossless.analysis.simulation.engine.network import Cable, Dcqcn, Flow, Network
+from lossless.analysis.simulation.engine.network import SimCable, SimDcqcn, SimFlow, SimNetwork
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.slow_dcqcn import SlowReactionPoint
 
 LINE_BPS = 100e9
-PLAIN = Dcqcn(
+PLAIN = SimDcqcn(
     g=0.0,
     alpha_us=1,
     decrease_us=4,
@@ -41,9 +41,9 @@ def spend(points: Any, params: Any, wire_bytes: int) -> None:
 class ReactionPoint:
     """The reaction point of the one flow of a network, fed with CNPs and looked at by hand."""
 
-    def __init__(self, dcqcn: Dcqcn) -> None:
-        cable = Cable(0, 1, LINE_BPS, 1000)
-        self._state = Simulation(Network(2, {}, (cable,), (Flow((0, 1), 1, dcqcn=dcqcn),))).state
+    def __init__(self, dcqcn: SimDcqcn) -> None:
+        cable = SimCable(0, 1, LINE_BPS, 1000)
+        self._state = Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1, dcqcn=dcqcn),))).state
 
     def cnp(self, *at_us: float) -> None:
         """Let CNPs arrive; they take effect when the point is next looked at."""
@@ -253,7 +253,7 @@ def test_a_byte_counter_that_is_off_never_raises_the_rate() -> None:
 
 MICROSECONDS = st.integers(1, 12).map(float)
 DCQCNS = st.builds(
-    Dcqcn,
+    SimDcqcn,
     g=st.sampled_from([0.0, 1 / 256, 1 / 16, 0.5]),
     alpha_us=MICROSECONDS,
     decrease_us=MICROSECONDS,
@@ -282,7 +282,7 @@ STEPS = st.lists(
 @settings(max_examples=400)
 @given(dcqcn=DCQCNS, steps=STEPS)
 def test_catching_up_late_gives_the_rate_that_timers_give_in_time(
-    dcqcn: Dcqcn, steps: list[tuple[int, int | None]]
+    dcqcn: SimDcqcn, steps: list[tuple[int, int | None]]
 ) -> None:
     lazy, slow, now_us = ReactionPoint(dcqcn), SlowReactionPoint(dcqcn, LINE_BPS), 0.0
     for halves, wire_bytes in steps:

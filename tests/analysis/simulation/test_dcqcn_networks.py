@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
-    Network,
-    Queue,
-    Switch,
-    Wred,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWred,
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.watching import frame_starts
@@ -27,7 +27,7 @@ from tests.analysis.simulation.watching import frame_starts
 WIRE_BYTES, GAP_BYTES = 4096 + 62, 20
 FAST_NS, SLOW_NS = (WIRE_BYTES + GAP_BYTES) * 0.08, (WIRE_BYTES + GAP_BYTES) * 0.8
 """How long a frame takes on the wire at 100 and at 10 Gb/s."""
-NO_CUT = Dcqcn(
+NO_CUT = SimDcqcn(
     g=1 / 256,
     alpha_us=55,
     decrease_us=5,
@@ -41,11 +41,13 @@ NO_CUT = Dcqcn(
 """The rate stays what it is: only the CNPs are looked at."""
 
 
-def narrow(dcqcn: Dcqcn | None, frames: int = 400, near_ns: float = 1000, far_ns: float = 1000) -> Simulation:
-    end = End((Queue(Wred(0, 0, 1.0)),), (Group(8.0, 100_000),))
-    cables = Cable(0, 2, 100e9, near_ns, None, end), Cable(2, 1, 10e9, far_ns, end, None)
-    flow = Flow((0, 2, 1), 4096 * frames, dcqcn=dcqcn)
-    return Simulation(Network(3, {2: Switch(1 << 24, 1 << 24)}, cables, (flow,)))
+def narrow(
+    dcqcn: SimDcqcn | None, frames: int = 400, near_ns: float = 1000, far_ns: float = 1000
+) -> Simulation:
+    end = SimPort((SimQueue(SimWred(0, 0, 1.0)),), (SimGroup(8.0, 100_000),))
+    cables = SimCable(0, 2, 100e9, near_ns, None, end), SimCable(2, 1, 10e9, far_ns, end, None)
+    flow = SimFlow((0, 2, 1), 4096 * frames, dcqcn=dcqcn)
+    return Simulation(SimNetwork(3, {2: SimSwitch(1 << 24, 1 << 24)}, cables, (flow,)))
 
 
 def first_cnp_ns(near_ns: float, far_ns: float) -> float:

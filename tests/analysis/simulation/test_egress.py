@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Wred
+from lossless.analysis.simulation.engine.network import (
+    Hold,
+    Physics,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimWred,
+)
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.connected import PLAIN_END
 from tests.analysis.simulation.made_networks import ENDLESS_BYTES, chain, flow, queue, queue_number, run, star
@@ -18,10 +26,10 @@ from tests.analysis.simulation.watching import steps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.network import SimNetwork
 
 ROOMY = 1 << 40
-NEVER_PAUSES = Group(None, ROOMY, static_bytes=ROOMY)
+NEVER_PAUSES = SimGroup(None, ROOMY, static_bytes=ROOMY)
 BARE = Physics(overhead_bytes=0, gap_bytes=0)
 FRAME, FRAME_NS, PROPAGATION_NS = 1000, 80, 500
 """A frame without header or gap at 100 Gb/s, and a cable."""
@@ -69,14 +77,14 @@ def test_preamble_and_gap_take_time_and_no_memory(gap: int, goodput: float) -> N
 # --- who sends next ---
 
 
-def sharing(queues: Sequence[Queue], payloads: Sequence[int], hold: tuple[Hold, ...] = ()) -> Network:
+def sharing(queues: Sequence[SimQueue], payloads: Sequence[int], hold: tuple[Hold, ...] = ()) -> SimNetwork:
     """Return one sender of each class at line rate, all to one receiver: from the first frames on all wait."""
     senders = len(queues)
     flows = [
-        Flow((one, senders + 1, senders), ENDLESS_BYTES, traffic_class=one, mtu_bytes=payload)
+        SimFlow((one, senders + 1, senders), ENDLESS_BYTES, traffic_class=one, mtu_bytes=payload)
         for one, payload in enumerate(payloads)
     ]
-    end = End(tuple(queues), (NEVER_PAUSES,) * senders)
+    end = SimPort(tuple(queues), (NEVER_PAUSES,) * senders)
     return star(senders, end, flows=flows, classes=senders, holds=hold)
 
 
@@ -98,7 +106,7 @@ def test_dwrr_shares_follow_weights_to_within_a_round_and_a_frame(
     All classes wait for good within two rounds, of 56 us at most.
     """
     weights, payloads = zip(*shares, strict=True)
-    simulation = run(sharing([Queue(weight=one) for one in weights], payloads), from_us * 1000)
+    simulation = run(sharing([SimQueue(weight=one) for one in weights], payloads), from_us * 1000)
     before = sent_bytes(simulation, len(weights))
     simulation.advance((from_us + for_us) * 1000)
     sent = [now - then for now, then in zip(sent_bytes(simulation, len(weights)), before, strict=True)]
@@ -115,14 +123,14 @@ def test_dwrr_shares_follow_weights_to_within_a_round_and_a_frame(
 def test_in_the_long_run_dwrr_gives_bytes_by_weight(
     weights: tuple[int, ...], payloads: tuple[int, ...]
 ) -> None:
-    simulation = run(sharing([Queue(weight=one) for one in weights], payloads), 5e6)
+    simulation = run(sharing([SimQueue(weight=one) for one in weights], payloads), 5e6)
     sent = sent_bytes(simulation, len(weights))
     shares = [size / sum(sent) for size in sent]
     assert shares == pytest.approx([one / sum(weights) for one in weights], abs=0.01)
 
 
 def test_a_class_that_has_nothing_to_send_leaves_its_share_to_the_others() -> None:
-    network = sharing([Queue(weight=9), Queue(weight=1)], (4096, 4096))
+    network = sharing([SimQueue(weight=9), SimQueue(weight=1)], (4096, 4096))
     simulation = run(network._replace(flows=network.flows[1:]), 1e6)
     assert sent_bytes(simulation, 2)[1] == pytest.approx(1e6 * 100 / 8 * 4158 / 4178, rel=0.01)
 
@@ -130,7 +138,7 @@ def test_a_class_that_has_nothing_to_send_leaves_its_share_to_the_others() -> No
 def test_a_class_that_was_paused_has_saved_nothing_up() -> None:
     """Class 1 may not send for 200 us; in the next 100 us it gets its half and no more."""
     simulation = run(
-        sharing([Queue(), Queue()], (4096, 4096), (Hold(3, 2, 0, 200_000, classes=(1,)),)), 200_000
+        sharing([SimQueue(), SimQueue()], (4096, 4096), (Hold(3, 2, 0, 200_000, classes=(1,)),)), 200_000
     )
     before = sent_bytes(simulation, 2)
     assert before[1] == 0
@@ -141,7 +149,7 @@ def test_a_class_that_was_paused_has_saved_nothing_up() -> None:
 
 def test_a_class_that_has_sent_all_keeps_no_claim_to_the_rest_of_its_turn() -> None:
     """Class 1 has a turn of ten frames and one frame to send."""
-    network = sharing([Queue(), Queue(weight=10)], (4096, 4096))
+    network = sharing([SimQueue(), SimQueue(weight=10)], (4096, 4096))
     once = network.flows[1]._replace(size_bytes=4096, start_ns=10_000)
     simulation = run(network._replace(flows=(network.flows[0], once)), 50_000)
     assert queue(simulation, 3, 2, 1)["sent_frames"] == 1
@@ -150,7 +158,7 @@ def test_a_class_that_has_sent_all_keeps_no_claim_to_the_rest_of_its_turn() -> N
 
 def test_strict_classes_go_first_the_highest_before_the_others() -> None:
     """Classes 1 and 3 are strict; only what they leave goes to the others, by weight."""
-    queues = (Queue(weight=3), Queue(strict=True), Queue(weight=1), Queue(strict=True))
+    queues = (SimQueue(weight=3), SimQueue(strict=True), SimQueue(weight=1), SimQueue(strict=True))
     network = sharing(queues, (1000,) * 4)
     alone = run(network, 200_000)
     assert [size > 50_000 for size in sent_bytes(alone, 4)] == [False, False, False, True]
@@ -164,10 +172,12 @@ def test_strict_classes_go_first_the_highest_before_the_others() -> None:
 def test_a_strict_frame_waits_for_the_frame_that_is_being_sent_and_no_longer() -> None:
     """It comes 100 ns after a frame of the other class has begun, and begins when that has been sent."""
     flows = [
-        Flow((0, 3, 2), ENDLESS_BYTES),
-        Flow((1, 3, 2), 4096, 3 * 334.24 + 100, traffic_class=1),
+        SimFlow((0, 3, 2), ENDLESS_BYTES),
+        SimFlow((1, 3, 2), 4096, 3 * 334.24 + 100, traffic_class=1),
     ]
-    network = star(2, End((Queue(), Queue(strict=True)), (NEVER_PAUSES,) * 2), flows=flows, classes=2)
+    network = star(
+        2, SimPort((SimQueue(), SimQueue(strict=True)), (NEVER_PAUSES,) * 2), flows=flows, classes=2
+    )
     simulation = Simulation(network)
     at = queue_number(simulation, 3, 2, 1)
     ((began, _),) = steps(simulation, 10_000, lambda state: int(state.queues[at]["sent_frames"]))
@@ -175,7 +185,7 @@ def test_a_strict_frame_waits_for_the_frame_that_is_being_sent_and_no_longer() -
 
 
 def test_a_strict_class_that_is_paused_lets_the_others_send() -> None:
-    network = sharing((Queue(), Queue(strict=True)), (4096, 4096), (Hold(3, 2, 0, 1e9, classes=(1,)),))
+    network = sharing((SimQueue(), SimQueue(strict=True)), (4096, 4096), (Hold(3, 2, 0, 1e9, classes=(1,)),))
     sent = sent_bytes(run(network, 1e6), 2)
     assert sent == [pytest.approx(1e6 * 100 / 8 * 4158 / 4178, rel=0.01), 0]
 
@@ -183,13 +193,13 @@ def test_a_strict_class_that_is_paused_lets_the_others_send() -> None:
 # --- ECN ---
 
 
-def standing_queue(wred: Wred, frames: int) -> Simulation:
+def standing_queue(wred: SimWred, frames: int) -> Simulation:
     """Return a run in which every frame of a flow leaves as many behind in the queue, once it may begin.
 
     The switch may not send until so many wait and one more; from then on frames leave as fast as they come.
     """
     held_until = PROPAGATION_NS + (frames + 1.5) * FRAME_NS
-    end = End((Queue(wred),), (NEVER_PAUSES,))
+    end = SimPort((SimQueue(wred),), (NEVER_PAUSES,))
     network = chain(1, end, mtu_bytes=FRAME, physics=BARE, holds=(Hold(2, 1, 0, held_until),))
     return run(network, held_until + 4000 * FRAME_NS)
 
@@ -209,7 +219,7 @@ def beyond_chance(found: int, tries: int, chance: float) -> bool:
 )
 def test_frames_are_marked_by_what_they_leave_behind(frames: int, kmin: int, width: int, pmax: float) -> None:
     """Never at or below Kmin, always above Kmax, and by a chance that rises to Pmax from one to the other."""
-    simulation = standing_queue(Wred(kmin, kmin + width, pmax), frames)
+    simulation = standing_queue(SimWred(kmin, kmin + width, pmax), frames)
     marks, sent = marked(simulation)
     left = frames * FRAME
     assert queue(simulation, 2, 1)["bytes"] in (left, left + FRAME)
@@ -228,12 +238,12 @@ def test_frames_are_marked_by_what_they_leave_behind(frames: int, kmin: int, wid
 )
 def test_the_chance_of_a_mark_at_kmin_between_at_kmax_and_above(left: int, chance: float) -> None:
     """Kmin 10,000 B, Kmax 20,000 B, Pmax 20 %."""
-    marks, sent = marked(standing_queue(Wred(10_000, 20_000, 0.2), left))
+    marks, sent = marked(standing_queue(SimWred(10_000, 20_000, 0.2), left))
     assert not beyond_chance(marks, sent, chance)
 
 
 def test_the_first_mark_is_told_with_its_time() -> None:
-    simulation = standing_queue(Wred(5000, 5000, 1), 10)
+    simulation = standing_queue(SimWred(5000, 5000, 1), 10)
     assert simulation.outcome().first_mark_ns == PROPAGATION_NS + 11.5 * FRAME_NS
     assert simulation.outcome().marks == marked(simulation)[0]
 
@@ -242,7 +252,7 @@ def test_the_first_mark_is_told_with_its_time() -> None:
 def test_a_frame_is_marked_once_however_many_queues_it_meets(before: bool) -> None:
     """Every frame that leaves switch 3 leaves others behind there; where all are marked before, none is there."""
     holds = (Hold(3, 1, 0, 200_000), Hold(2, 3, 0, 100_000 if before else 1))
-    end = End((Queue(Wred(0, 0, 1)),), (NEVER_PAUSES,))
+    end = SimPort((SimQueue(SimWred(0, 0, 1)),), (NEVER_PAUSES,))
     simulation = run(chain(2, end, holds=holds), 300_000)
     assert queue(simulation, 3, 1)["sent_frames"] > 250
     at_first, at_last = (queue(simulation, *link) for link in ((2, 3), (3, 1)))
@@ -256,9 +266,9 @@ def test_a_frame_is_marked_once_however_many_queues_it_meets(before: bool) -> No
 @pytest.mark.parametrize("level", [0, 7, 12])
 def test_wred_without_ecn_drops_above_kmax_and_marks_nothing(level: int) -> None:
     """What comes to a queue that already holds more than Kmax is lost; so it holds a frame more at most."""
-    wred = Wred(level * FRAME, level * FRAME, 0.5, marks=False)
+    wred = SimWred(level * FRAME, level * FRAME, 0.5, marks=False)
     network = chain(
-        1, End((Queue(wred),), (Group(None, None, static_bytes=ROOMY),)), mtu_bytes=FRAME, physics=BARE,
+        1, SimPort((SimQueue(wred),), (SimGroup(None, None, static_bytes=ROOMY),)), mtu_bytes=FRAME, physics=BARE,
         holds=(Hold(2, 1, 0, 1e6),),
     )  # fmt: skip
     simulation = run(network, PROPAGATION_NS + 30 * FRAME_NS + 1)
@@ -271,9 +281,9 @@ def test_wred_without_ecn_drops_above_kmax_and_marks_nothing(level: int) -> None
 def test_wred_drops_by_the_chance_that_ecn_would_mark_by(kmin: int, width: int, pmax: float) -> None:
     """Frames come one by one to a queue that may not send; the last is the first to find more than Kmin there."""
     quiet = kmin // FRAME + 1
-    wred = Wred(kmin, kmin + width, pmax, marks=False)
+    wred = SimWred(kmin, kmin + width, pmax, marks=False)
     network = chain(
-        1, End((Queue(wred),), (Group(None, None, static_bytes=ROOMY),)), mtu_bytes=FRAME, physics=BARE,
+        1, SimPort((SimQueue(wred),), (SimGroup(None, None, static_bytes=ROOMY),)), mtu_bytes=FRAME, physics=BARE,
         holds=(Hold(2, 1, 0, 1e6),), size_bytes=(quiet + 1) * FRAME,
     )  # fmt: skip
     left = quiet * FRAME

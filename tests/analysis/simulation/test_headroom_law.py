@@ -26,14 +26,22 @@ from lossless.analysis.buffers.headroom.formulas import (
     mellanox_headroom,
     pause_response_bytes,
 )
-from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.simulation.engine.network import (
+    Hold,
+    Physics,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+)
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.ground.basics.records import NamedTuple
 from tests.analysis.simulation.made_networks import ENDLESS_BYTES, run, star
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import Network
-    from lossless.analysis.simulation.engine.outcome import Outcome
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.engine.outcome import RunOutcome
 
 OVERHEAD, ACK, PFC = Physics().overhead_bytes, Physics().ack_frame_bytes, Physics().pfc_frame_bytes
 RATES = [rate for rate in PAUSE_QUANTA if rate >= 25 * 10**9]
@@ -86,23 +94,23 @@ def waste(cell_bytes: int, largest_bytes: int) -> float:
     return max(-(-size // cell_bytes) * cell_bytes / size for size in sizes)
 
 
-def incast(case: Case, kind: Group, pool_bytes: int) -> Network:
+def incast(case: Case, kind: SimGroup, pool_bytes: int) -> SimNetwork:
     hub = case.senders + 1
     ways = [(host, hub, case.senders) for host in range(case.senders)]
     flows = [
-        Flow(way, ENDLESS_BYTES, traffic_class=number % case.classes, mtu_bytes=size - OVERHEAD)
+        SimFlow(way, ENDLESS_BYTES, traffic_class=number % case.classes, mtu_bytes=size - OVERHEAD)
         for way in ways
         for number, size in enumerate(case.sizes)
     ]
     if case.reverse_bytes:
         back = [((host + 1) % case.senders, hub, host) for host in range(case.senders)]
         payload = case.reverse_bytes - OVERHEAD
-        flows += [Flow(way, ENDLESS_BYTES, 37 * way[0], mtu_bytes=payload) for way in back]
+        flows += [SimFlow(way, ENDLESS_BYTES, 37 * way[0], mtu_bytes=payload) for way in back]
     held = Hold(hub, case.senders, 0, 1e9, classes=tuple(range(case.classes)))
     return star(
         case.senders,
-        End((Queue(),) * case.classes, (kind,) * case.classes),
-        Switch(1 << 40, pool_bytes, cell_bytes=case.cell_bytes),
+        SimPort((SimQueue(),) * case.classes, (kind,) * case.classes),
+        SimSwitch(1 << 40, pool_bytes, cell_bytes=case.cell_bytes),
         flows=flows,
         classes=case.classes,
         rate_bps=case.rate_bps,
@@ -113,7 +121,7 @@ def incast(case: Case, kind: Group, pool_bytes: int) -> Network:
     )
 
 
-def seen(case: Case, kind: Group, pool_bytes: int = 1 << 36) -> Outcome:
+def seen(case: Case, kind: SimGroup, pool_bytes: int = 1 << 36) -> RunOutcome:
     """Return what is seen until pauses have come and gone several times."""
     threshold_bytes = pool_bytes if kind.static_bytes is None else kind.static_bytes
     fill_ns = (threshold_bytes + 200 * case.largest_bytes) * 8e9 / case.rate_bps
@@ -152,7 +160,7 @@ CASES = st.builds(
 def test_under_static_thresholds_the_floor_in_cells_never_drops(
     case: Case, threshold: int, xon_offset: int
 ) -> None:
-    kind = Group(None, case.need_bytes, 1, min(threshold, xon_offset), static_bytes=threshold)
+    kind = SimGroup(None, case.need_bytes, 1, min(threshold, xon_offset), static_bytes=threshold)
     found = seen(case, kind)
     assert found.drops == 0
     assert found.headroom.bytes <= case.need_bytes
@@ -165,7 +173,7 @@ def test_under_static_thresholds_the_floor_in_cells_never_drops(
 def test_under_dynamic_thresholds_the_floor_in_cells_never_drops(
     case: Case, dynamic_th: int, pool: int, xon: int
 ) -> None:
-    found = seen(case, Group(2.0**dynamic_th, case.need_bytes, xon), pool)
+    found = seen(case, SimGroup(2.0**dynamic_th, case.need_bytes, xon), pool)
     assert found.drops == 0
     assert found.headroom.bytes <= case.need_bytes
 
@@ -177,7 +185,7 @@ def test_these_incasts_nearly_all_pause() -> None:
     @settings(max_examples=60)
     @given(case=CASES)
     def look(case: Case) -> None:
-        paused.append(seen(case, Group(None, case.need_bytes, 1, static_bytes=20_000)).pauses > 0)
+        paused.append(seen(case, SimGroup(None, case.need_bytes, 1, static_bytes=20_000)).pauses > 0)
 
     look()
     assert sum(paused) > 0.9 * len(paused)
@@ -219,7 +227,7 @@ def frames_until_obeyed(case: Case) -> float:
 def just_enough(case: Case, headroom_bytes: int) -> bool:
     """Return whether a headroom is all used and not a byte too much."""
     enough, short = (
-        seen(case, Group(None, room, static_bytes=20_000)) for room in (headroom_bytes, headroom_bytes - 1)
+        seen(case, SimGroup(None, room, static_bytes=20_000)) for room in (headroom_bytes, headroom_bytes - 1)
     )
     return (enough.headroom.bytes, enough.drops) == (headroom_bytes, 0) and short.drops > 0
 
@@ -239,7 +247,7 @@ def test_at_half_of_it_some_incast_drops(rate_bps: int, gap: int) -> None:
 
 
 def drops_at_half(case: Case) -> bool:
-    return seen(case, Group(None, case.need_bytes // 2, 1, static_bytes=10_000)).drops > 0
+    return seen(case, SimGroup(None, case.need_bytes // 2, 1, static_bytes=10_000)).drops > 0
 
 
 # --- what SONiC computes ---
@@ -264,7 +272,7 @@ def test_the_formula_of_mellanox_chips_is_enough_for_small_packets_alone(
     assume(case.reverse_bytes + case.largest_bytes <= port_mtu)
     link = LinkInputs(case.rate_bps, case.cable_m, lanes, port_mtu, case.largest_bytes, 100)
     need = mellanox_headroom(asic, link, shared_headroom=True)
-    found = seen(case, Group(None, need.headroom_bytes, 1, static_bytes=threshold))
+    found = seen(case, SimGroup(None, need.headroom_bytes, 1, static_bytes=threshold))
     assert found.drops == 0
 
 
@@ -278,7 +286,7 @@ def test_the_formula_at_half_small_packets_is_not_enough_where_all_are_small(rat
         ).headroom_bytes
         for percent in (50, 100)
     ]
-    assert [seen(case, Group(None, room, static_bytes=10_000)).drops > 0 for room in headroom] == [
+    assert [seen(case, SimGroup(None, room, static_bytes=10_000)).drops > 0 for room in headroom] == [
         True,
         False,
     ]

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine.network import (
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
     Physics,
-    Queue,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
     SlowHost,
-    Switch,
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.connected import PLAIN_END, connected
@@ -36,15 +36,15 @@ ENDLESS = 1 << 40
 Acks = Literal["apart", "data"]
 
 
-def hub(flows: Sequence[Flow], end: End = PLAIN_END, **others: Any) -> Simulation:
+def hub(flows: Sequence[SimFlow], end: SimPort = PLAIN_END, **others: Any) -> Simulation:
     """Return hosts 0 to 8 around switch 9, 100 Gb/s and 500 ns each."""
     links = [(host, HUB) for host in range(HUB)]
-    switches = {HUB: Switch(4_000_000, 3_000_000)}
+    switches = {HUB: SimSwitch(4_000_000, 3_000_000)}
     return Simulation(connected(links, switches, flows, end, **others))
 
 
-def flow(source: int, target: int, frames: int = 100, **others: Any) -> Flow:
-    return Flow((source, HUB, target), frames * PAYLOAD, **others)
+def flow(source: int, target: int, frames: int = 100, **others: Any) -> SimFlow:
+    return SimFlow((source, HUB, target), frames * PAYLOAD, **others)
 
 
 def done_ns(simulation: Simulation, number: int) -> float:
@@ -64,7 +64,7 @@ def delivered(simulation: Simulation, number: int) -> int:
 def test_in_the_long_run_a_slow_receiver_gets_what_it_drains(drain_gbps: float, xon: int, gap: int) -> None:
     """With 30 kB and more at XON its buffer never runs empty; what it holds differs by 45 kB and the gap at most."""
     slow = SlowHost(1, drain_gbps * 1e9, xon + gap, xon)
-    simulation = hub([Flow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
     simulation.advance(2_000_000)
     before = delivered(simulation, 0)
     simulation.advance(12_000_000)
@@ -76,7 +76,7 @@ def test_in_the_long_run_a_slow_receiver_gets_what_it_drains(drain_gbps: float, 
 def test_a_slow_receiver_pauses_the_switch_once_it_holds_more_than_xoff() -> None:
     """Each frame adds 4158 B while 2089 B drain at 50 Gb/s: the 24th, of 49,655 + 2089 B, passes 50,000 B."""
     slow = SlowHost(1, 50e9, 50_000, 20_000)
-    simulation = hub([Flow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
     to_host = next(at for at, pair in enumerate(simulation.index.wiring.ends) if pair == (HUB, 1))
     changes = steps(simulation, 30_000, lambda state: int(state.links[to_host]["paused"]))
     arrived = 2 * (FRAME_NS + HOP_NS) + 23 * FRAME_NS
@@ -86,7 +86,7 @@ def test_a_slow_receiver_pauses_the_switch_once_it_holds_more_than_xoff() -> Non
 
 
 def test_it_lets_the_switch_go_on_once_it_has_drained_to_xon() -> None:
-    simulation = hub([Flow((0, HUB, 1), ENDLESS)], slow_hosts=(SlowHost(1, 50e9, 50_000, 20_000),))
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS)], slow_hosts=(SlowHost(1, 50e9, 50_000, 20_000),))
     changes = steps(
         simulation,
         100_000,
@@ -101,7 +101,7 @@ def test_it_lets_the_switch_go_on_once_it_has_drained_to_xon() -> None:
 def test_its_buffer_holds_xoff_and_what_was_under_way_at_most() -> None:
     """After XOFF: a frame that had begun, a round trip at line rate, and the PFC frame's own time."""
     slow = SlowHost(1, 10e9, 50_000, 20_000)
-    simulation = hub([Flow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS)], slow_hosts=(slow,))
     simulation.advance(5_000_000)
     under_way = WIRE + (2 * HOP_NS + 84 * 0.08) / 0.08
     assert 50_000 < simulation.state.receivers[0]["max_bytes"] <= 50_000 + WIRE + under_way
@@ -114,8 +114,8 @@ def test_a_receiver_as_fast_as_its_link_never_pauses() -> None:
 
 
 def test_a_slow_receiver_makes_the_switch_pause_the_sender() -> None:
-    end = End((Queue(),), (Group(None, 100_000, 40_000, static_bytes=60_000),))
-    simulation = hub([Flow((0, HUB, 1), ENDLESS)], end, slow_hosts=(SlowHost(1, 20e9, 50_000, 30_000),))
+    end = SimPort((SimQueue(),), (SimGroup(None, 100_000, 40_000, static_bytes=60_000),))
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS)], end, slow_hosts=(SlowHost(1, 20e9, 50_000, 30_000),))
     simulation.advance(3_000_000)
     assert simulation.outcome().first_pause_ns is not None
     assert simulation.outcome().drops == 0
@@ -191,7 +191,7 @@ def test_acks_that_travel_apart_take_no_memory_in_a_switch() -> None:
 
 # --- losses ---
 
-TIGHT = End((Queue(limit_bytes=WIRE),), (Group(1.0, 100_000),))
+TIGHT = SimPort((SimQueue(limit_bytes=WIRE),), (SimGroup(1.0, 100_000),))
 """One frame may wait; the next is lost."""
 THREE_AT_ONCE = [flow(0, 8, 1), flow(1, 8, 1), flow(2, 8, 1)]
 
@@ -237,7 +237,7 @@ def test_a_gap_is_nacked_and_the_sender_goes_back_to_it() -> None:
 def test_with_a_timeout_everything_is_delivered_once_in_the_end(
     senders: int, frames: int, room: int, timeout_ms: float
 ) -> None:
-    end = End((Queue(),), (Group(None, None, static_bytes=room),))
+    end = SimPort((SimQueue(),), (SimGroup(None, None, static_bytes=room),))
     flows = [flow(source, 8, frames, start_ns=source * 10_000) for source in range(senders)]
     simulation = hub(flows, end, physics=Physics(timeout_ms=timeout_ms))
     assert simulation.advance(1e9)
@@ -246,7 +246,7 @@ def test_with_a_timeout_everything_is_delivered_once_in_the_end(
 
 
 def test_an_incast_that_overflows_a_lossy_group_is_delivered_in_the_end() -> None:
-    end = End((Queue(),), (Group(None, None, static_bytes=50_000),))
+    end = SimPort((SimQueue(),), (SimGroup(None, None, static_bytes=50_000),))
     simulation = hub([flow(0, 8, 200), flow(1, 8, 200)], end, physics=Physics(timeout_ms=1))
     assert simulation.advance(1e9)
     outcome = simulation.outcome()
@@ -259,7 +259,7 @@ def test_an_incast_that_overflows_a_lossy_group_is_delivered_in_the_end() -> Non
 
 @given(many=st.integers(2, 8), until_frames=st.integers(1, 200))
 def test_flows_of_one_nic_take_turns(many: int, until_frames: int) -> None:
-    simulation = hub([Flow((0, HUB, target), ENDLESS) for target in range(1, many + 1)])
+    simulation = hub([SimFlow((0, HUB, target), ENDLESS) for target in range(1, many + 1)])
     simulation.advance((until_frames - 0.5) * FRAME_NS)
     sent = simulation.state.flows["sent_bytes"] // PAYLOAD
     assert sent.sum() == until_frames
@@ -272,7 +272,7 @@ def test_a_flow_that_is_done_leaves_its_turns_to_the_others() -> None:
     assert simulation.outcome().ended_ns == pytest.approx(1010 * FRAME_NS, rel=0.01)
 
 
-PACED = Dcqcn(
+PACED = SimDcqcn(
     g=1 / 256,
     alpha_us=55,
     decrease_us=50,
@@ -321,6 +321,6 @@ def test_many_flows_may_wait_for_one() -> None:
 
 
 def test_before_what_it_waits_for_is_done_a_flow_sends_nothing() -> None:
-    simulation = hub([Flow((0, HUB, 1), ENDLESS), flow(2, 3, 5, after=(0,))])
+    simulation = hub([SimFlow((0, HUB, 1), ENDLESS), flow(2, 3, 5, after=(0,))])
     simulation.advance(1_000_000)
     assert delivered(simulation, 1) == 0

@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.buffers.thresholds import group_threshold_bytes
-from lossless.analysis.simulation.engine.network import End, Flow, Group, Hold, Physics, Queue, Switch
+from lossless.analysis.simulation.engine.network import (
+    Hold,
+    Physics,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+)
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.buffers.closed_forms import first_pfc_ns
 from tests.analysis.simulation.made_networks import (
@@ -31,7 +39,7 @@ from tests.analysis.simulation.made_networks import (
 from tests.analysis.simulation.watching import steps
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.network import SimNetwork
 
 PAYLOAD, WIRE, OCCUPIED, PFC = 4096, 4158, 4178, 84
 FRAME_PS, PFC_PS, CABLE_PS = OCCUPIED * 80, PFC * 80, 500_000
@@ -42,10 +50,10 @@ NO_ACKS = 1 << 20
 """An ACK for so many frames: none in these runs."""
 
 
-def pausing(frames: int, xon_offset_frames: int = 0, classes: int = 1) -> End:
+def pausing(frames: int, xon_offset_frames: int = 0, classes: int = 1) -> SimPort:
     """Return a port whose groups pause with the frame after so many."""
-    kind = Group(None, ROOMY, 0, xon_offset_frames * WIRE, static_bytes=frames * WIRE)
-    return End((Queue(),) * classes, (kind,) * classes)
+    kind = SimGroup(None, ROOMY, 0, xon_offset_frames * WIRE, static_bytes=frames * WIRE)
+    return SimPort((SimQueue(),) * classes, (kind,) * classes)
 
 
 def pauses_of(
@@ -105,8 +113,8 @@ def test_the_reaction_that_counts_is_that_of_the_paused_transmitter(
 def with_reverse(rest_ns: int, reverse_payload: int = PAYLOAD) -> Simulation:
     """Return host 0 whose frames stay in switch 3, and host 1 that sends to host 0 and began a little later."""
     flows = [
-        Flow((0, 3, 2), ENDLESS_BYTES),
-        Flow((1, 3, 0), ENDLESS_BYTES, rest_ns, mtu_bytes=reverse_payload),
+        SimFlow((0, 3, 2), ENDLESS_BYTES),
+        SimFlow((1, 3, 0), ENDLESS_BYTES, rest_ns, mtu_bytes=reverse_payload),
     ]
     physics = Physics(ack_every=NO_ACKS)
     return Simulation(star(2, pausing(10), flows=flows, physics=physics, holds=(Hold(3, 2, 0, FOREVER_NS),)))
@@ -132,9 +140,9 @@ def test_a_pause_goes_before_data_that_waits_and_delays_it_by_its_own_time() -> 
 
 def test_pauses_that_wait_for_the_same_frame_go_one_after_the_other() -> None:
     """While one frame of 9062 B is sent to host 0, two classes of 1062 B pass their thresholds."""
-    end = End((Queue(),) * 2, (Group(None, ROOMY, static_bytes=10_000),) * 2)
-    small = [Flow((0, 3, 2), ENDLESS_BYTES, traffic_class=one, mtu_bytes=1000) for one in (0, 1)]
-    large = Flow((1, 3, 0), ENDLESS_BYTES, 500, mtu_bytes=9000)
+    end = SimPort((SimQueue(),) * 2, (SimGroup(None, ROOMY, static_bytes=10_000),) * 2)
+    small = [SimFlow((0, 3, 2), ENDLESS_BYTES, traffic_class=one, mtu_bytes=1000) for one in (0, 1)]
+    large = SimFlow((1, 3, 0), ENDLESS_BYTES, 500, mtu_bytes=9000)
     network = star(
         2,
         end,
@@ -166,7 +174,7 @@ def test_a_pause_is_lifted_as_late_as_it_was_set() -> None:
 @pytest.mark.parametrize("switches", [1, 3])
 def test_a_pause_stops_one_class_and_leaves_the_line_to_the_others(switches: int) -> None:
     last, path = switches + 1, (0, *range(2, switches + 2), 1)
-    flows = [Flow(path, ENDLESS_BYTES, traffic_class=one) for one in (0, 1)]
+    flows = [SimFlow(path, ENDLESS_BYTES, traffic_class=one) for one in (0, 1)]
     network = chain(
         switches, pausing(10, classes=2), flows=flows, classes=2, holds=(Hold(last, 1, 0, FOREVER_NS),)
     )
@@ -236,8 +244,8 @@ def test_the_first_pause_of_an_incast_is_where_the_closed_form_has_it(
 ) -> None:
     """To within the time in which a group grows by one frame; with a gap, memory fills that much slower."""
     alpha = 2.0**dynamic_th
-    end = End((Queue(),), (Group(alpha, ROOMY),))
-    network = star(senders, end, Switch(ROOMY, pool), physics=Physics(gap_bytes=gap), size_bytes=1 << 30)
+    end = SimPort((SimQueue(),), (SimGroup(alpha, ROOMY),))
+    network = star(senders, end, SimSwitch(ROOMY, pool), physics=Physics(gap_bytes=gap), size_bytes=1 << 30)
     simulation = Simulation(network)
     rate_bps = round(100e9 * WIRE / (WIRE + gap))
     threshold = group_threshold_bytes(alpha, pool, senders)
@@ -251,7 +259,7 @@ def test_the_first_pause_of_an_incast_is_where_the_closed_form_has_it(
 # --- a NIC that pauses ---
 
 
-def starts_of(network: Network, sender: int, receiver: int, until_ns: float) -> list[float]:
+def starts_of(network: SimNetwork, sender: int, receiver: int, until_ns: float) -> list[float]:
     """Return when a transmitter began to send each frame."""
     simulation = Simulation(network)
     at = queue_number(simulation, sender, receiver)
@@ -300,7 +308,7 @@ def test_a_link_whose_nic_pauses_by_periods_carries_the_rest(duty: float) -> Non
 
 
 def test_a_nic_that_pauses_one_class_leaves_the_other_alone() -> None:
-    flows = [Flow((0, 2, 1), ENDLESS_BYTES, traffic_class=one) for one in (0, 1)]
+    flows = [SimFlow((0, 2, 1), ENDLESS_BYTES, traffic_class=one) for one in (0, 1)]
     network = chain(
         1, pausing(10, classes=2), flows=flows, classes=2, holds=(Hold(2, 1, 0, FOREVER_NS, classes=(1,)),)
     )

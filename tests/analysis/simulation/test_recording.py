@@ -8,19 +8,29 @@ from itertools import pairwise
 import pytest
 
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
-    Switch,
-    Wred,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWred,
 )
-from lossless.analysis.simulation.engine.recording import (
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import ScenarioInstance, instantiate
+from lossless.analysis.simulation.study.probes import (
+    MOST_FLOWS,
+    MOST_GROUPS,
+    MOST_LINKS,
+    NodeNames,
+    focus,
+    probes,
+)
+from lossless.analysis.simulation.study.recording import (
     SAMPLES,
     Limit,
     Recording,
@@ -28,21 +38,11 @@ from lossless.analysis.simulation.engine.recording import (
     record,
     record_network,
 )
-from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import Stage, stage
-from lossless.analysis.simulation.study.probes import (
-    MOST_FLOWS,
-    MOST_GROUPS,
-    MOST_LINKS,
-    Names,
-    focus,
-    probes,
-)
 from lossless.ground.basics.errors import ScenarioError
 from tests.analysis.simulation.fabrics import example, put
 from tests.analysis.simulation.made_networks import chain, made, queue, run, star
 
-PACED = Dcqcn(
+PACED = SimDcqcn(
     g=1 / 256,
     alpha_us=5,
     decrease_us=4,
@@ -52,19 +52,19 @@ PACED = Dcqcn(
     hai_bps=500e6,
     min_rate_bps=100e6,
 )
-MARKED = End((Queue(Wred(20_000, 200_000, 0.1)),), (Group(0.125, 60_000, 0, 10_000),))
-SMALL = Switch(2_000_000, 1_500_000)
+MARKED = SimPort((SimQueue(SimWred(20_000, 200_000, 0.1)),), (SimGroup(0.125, 60_000, 0, 10_000),))
+SMALL = SimSwitch(2_000_000, 1_500_000)
 FRAME_BYTES, WIRE_BYTES = 4096 + 62, 4096 + 62 + 20
 UNTIL_NS = 2_000_000.0
 
 
-def incast(senders: int = 6, frames: int = 200) -> Network:
+def incast(senders: int = 6, frames: int = 200) -> SimNetwork:
     """Return an incast that marks, pauses and slows down."""
     found = star(senders, MARKED, SMALL, size_bytes=frames * 4096)
     return found._replace(flows=tuple(flow._replace(dcqcn=PACED) for flow in found.flows))
 
 
-def recorded(network: Network, until_ns: float = UNTIL_NS, seed: int = 1) -> Recording:
+def recorded(network: SimNetwork, until_ns: float = UNTIL_NS, seed: int = 1) -> Recording:
     names = {number: f"n{number}" for number in range(network.nodes)}
     return record_network(network, names, seed, until_ns, "a test")
 
@@ -96,12 +96,12 @@ def busy() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def staged() -> Stage:
-    return stage(put(example(), nics=24), 1)
+def staged() -> ScenarioInstance:
+    return instantiate(put(example(), nics=24), 1)
 
 
 @pytest.fixture(scope="module")
-def of_fabric(staged: Stage) -> Recording:
+def of_fabric(staged: ScenarioInstance) -> Recording:
     return record(staged, 1, UNTIL_NS, "incast")
 
 
@@ -113,7 +113,7 @@ def test_looking_changes_nothing_of_a_run(seed: int) -> None:
     network = incast()
     plain = run(network, UNTIL_NS, seed)
     watched = Simulation(network, seed)
-    names = Names(str, lambda link: (f"{link}", f"{link}"))
+    names = NodeNames(str, lambda link: (f"{link}", f"{link}"))
     looked_at = [(probe.sees, probe.at) for probe in probes(plain, focus(plain), names)]
     watched.record(looked_at, 1000, 500)
     watched.advance(UNTIL_NS)
@@ -122,7 +122,9 @@ def test_looking_changes_nothing_of_a_run(seed: int) -> None:
     assert watched.outcome() == plain.outcome()._replace(events=plain.outcome().events + looks)
 
 
-def test_a_run_that_has_been_recorded_is_the_run_of_its_seed(staged: Stage, of_fabric: Recording) -> None:
+def test_a_run_that_has_been_recorded_is_the_run_of_its_seed(
+    staged: ScenarioInstance, of_fabric: Recording
+) -> None:
     again = record(staged, 1, UNTIL_NS, "incast")
     assert again == of_fabric
     plain = run(staged.network, UNTIL_NS).outcome()
@@ -204,7 +206,7 @@ def test_the_xoff_threshold_falls_as_the_pool_fills(busy: Recording) -> None:
 def test_groups_of_one_pool_with_another_alpha_have_a_threshold_of_their_own() -> None:
     network = star(2)
     other = network.cables[1]
-    eager = End((Queue(),), (Group(0.25, 100_000),))
+    eager = SimPort((SimQueue(),), (SimGroup(0.25, 100_000),))
     cables = (network.cables[0], other._replace(b_end=eager), *network.cables[2:])
     assert len(of(recorded(network._replace(cables=cables), 50_000), "threshold")) == 2
 
@@ -262,7 +264,7 @@ def test_what_is_delivered_adds_up_to_the_transfer() -> None:
 
 
 def test_the_last_frame_of_a_flow_is_delivered_though_others_go_on() -> None:
-    first, second = Flow((0, 2, 1), 409_600), Flow((0, 2, 1), 409_600, start_ns=2e6)
+    first, second = SimFlow((0, 2, 1), 409_600), SimFlow((0, 2, 1), 409_600, start_ns=2e6)
     found = recorded(chain(1, flows=(first, second)), 1e9)
     assert every_us(found) > 2
     assert sum(numbers(of(found, "delivered")[0])) * every_us(found) / 8e6 == pytest.approx(409_600)
@@ -277,8 +279,8 @@ def test_no_more_is_delivered_than_the_last_link_carries_whatever_is_sent(busy: 
 
 def test_a_flow_has_rates_from_its_start_to_its_end_only() -> None:
     first, second = (
-        Flow((0, 2, 1), 409_600, 20_000, dcqcn=PACED),
-        Flow((0, 2, 1), 409_600, after=(0,), dcqcn=PACED),
+        SimFlow((0, 2, 1), 409_600, 20_000, dcqcn=PACED),
+        SimFlow((0, 2, 1), 409_600, after=(0,), dcqcn=PACED),
     )
     found = recorded(chain(1, MARKED, flows=(first, second)), 1e9)
     early, late = of(found, "rate")
@@ -320,7 +322,7 @@ def test_limits_are_those_of_the_network(busy: Recording) -> None:
 
 
 def test_memory_ends_where_the_chip_does() -> None:
-    found = recorded(star(2, switch=Switch(1_050_000, 1_000_000)), 50_000)
+    found = recorded(star(2, switch=SimSwitch(1_050_000, 1_000_000)), 50_000)
     assert limits(found, "memory")[1] == ("pool and headroom", 1_050_000)
 
 
@@ -335,13 +337,15 @@ def test_limits_of_a_fabric_are_those_of_its_intent(of_fabric: Recording) -> Non
 def test_headrooms_that_differ_say_how_many_groups_have_each() -> None:
     network = star(3)
     cable = network.cables[0]
-    roomy = End((Queue(),), (Group(1.0, 150_000),))
+    roomy = SimPort((SimQueue(),), (SimGroup(1.0, 150_000),))
     found = recorded(network._replace(cables=(cable._replace(b_end=roomy), *network.cables[1:])), 50_000)
     assert limits(found, "headroom") == [("headroom of 2 groups", 100_000), ("headroom of 1 group", 150_000)]
 
 
 def test_a_queue_that_drops_says_what_its_limits_do() -> None:
-    end = End((Queue(Wred(10_000, 20_000, 1.0, marks=False), limit_bytes=50_000),), (Group(1.0, None),))
+    end = SimPort(
+        (SimQueue(SimWred(10_000, 20_000, 1.0, marks=False), limit_bytes=50_000),), (SimGroup(1.0, None),)
+    )
     found = recorded(star(2, end), 50_000)
     assert [name for name, _ in limits(found, "egress")] == ["WRED minimum", "WRED maximum", "queue limit"]
     assert (of(found, "headroom"), limits(found, "headroom")) == ([], [])
@@ -373,7 +377,7 @@ def test_moments_are_those_of_the_run() -> None:
 
 def test_of_many_the_first_are_looked_at_and_all_are_counted() -> None:
     senders = MOST_FLOWS + 2
-    found = recorded(star(senders, MARKED, Switch(20_000_000, 15_000_000), size_bytes=8192), 1e6)
+    found = recorded(star(senders, MARKED, SimSwitch(20_000_000, 15_000_000), size_bytes=8192), 1e6)
     assert [len(of(found, kind)) for kind in ("group", "paused", "delivered")] == [
         MOST_GROUPS,
         MOST_LINKS,
@@ -407,7 +411,7 @@ def test_parallel_cables_without_ports_are_told_apart() -> None:
 @pytest.mark.parametrize(("acks", "classes"), [("data", {""}), ("apart", {", class 0", ", class 1"})])
 def test_classes_are_named_where_there_are_several(acks: str, classes: set[str]) -> None:
     both = star(2, MARKED, SMALL, size_bytes=400_000)
-    back = Flow((2, 3, 0), 400_000)
+    back = SimFlow((2, 3, 0), 400_000)
     network = both._replace(
         flows=(*both.flows, back), physics=Physics(acks="data" if acks == "data" else "apart")
     )
@@ -416,7 +420,7 @@ def test_classes_are_named_where_there_are_several(acks: str, classes: set[str])
 
 
 def test_a_network_without_a_switch_has_no_queue_to_look_at() -> None:
-    network = Network(2, {}, (Cable(0, 1, 100e9, 500),), (Flow((0, 1), 40_960),))
+    network = SimNetwork(2, {}, (SimCable(0, 1, 100e9, 500),), (SimFlow((0, 1), 40_960),))
     with pytest.raises(ScenarioError, match="nothing passed a switch: there is no queue to look at"):
         recorded(network)
 

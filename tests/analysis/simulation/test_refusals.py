@@ -15,19 +15,19 @@ from lossless.analysis.simulation.engine import network as network_records
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
+    SimWred,
     SlowHost,
-    Switch,
-    Watchdog,
-    Wred,
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.ground.basics.errors import ScenarioError
@@ -131,8 +131,8 @@ WRONG = (
     ),
     with_cable("b_end is missing; expected set, as node 2 is a switch", b_end=None),
     with_cable("a_end is set; expected missing, as node 0 is a host", a_end=END),
-    with_end("queues is 2; expected one for each of 1 classes", End((Queue(), Queue()), (GROUP,))),
-    with_end("groups is 0; expected one for each of 1 classes", End((Queue(),), ())),
+    with_end("queues is 2; expected one for each of 1 classes", SimPort((SimQueue(), SimQueue()), (GROUP,))),
+    with_end("groups is 0; expected one for each of 1 classes", SimPort((SimQueue(),), ())),
     *(
         with_wred(f"kmin_bytes is {kmin}; expected 0 to kmax_bytes, 50000", kmin_bytes=kmin)
         for kmin in (60_000, -1, math.nan, math.inf)
@@ -175,7 +175,7 @@ WRONG = (
     with_flow("path is (2, 3, 1); expected hosts at both ends, not switch 2", path=(2, 3, RIGHT)),
     with_network(
         "flows[0].path is (0, 4, 1); expected switches between them, not host 4",
-        cables=(*SOUND.cables, Cable(LEFT, FAR, 1e9, 0), Cable(FAR, RIGHT, 1e9, 0)),
+        cables=(*SOUND.cables, SimCable(LEFT, FAR, 1e9, 0), SimCable(FAR, RIGHT, 1e9, 0)),
         flows=(FLOW._replace(path=(LEFT, FAR, RIGHT)),),
     ),
     *(
@@ -236,8 +236,10 @@ EVERY = SOUND._replace(
 SOUND_ONES = {
     "as it is before one value is wrong": SOUND,
     "with one of everything": EVERY,
-    "one cable between two hosts": Network(2, {}, (Cable(0, 1, 1e9, 0),), (Flow((0, 1), 1),)),
-    "as many classes as there may be": Network(2, {}, (Cable(0, 1, 1e9, 0),), (Flow((0, 1), 1),), classes=31),
+    "one cable between two hosts": SimNetwork(2, {}, (SimCable(0, 1, 1e9, 0),), (SimFlow((0, 1), 1),)),
+    "as many classes as there may be": SimNetwork(
+        2, {}, (SimCable(0, 1, 1e9, 0),), (SimFlow((0, 1), 1),), classes=31
+    ),
     "room for just one frame": with_switch("", buffer_bytes=4158, pool_bytes=4158).network,
     "more room than is ever used": with_switch("", buffer_bytes=UNBOUNDED, pool_bytes=UNBOUNDED).network,
     "pools beside the first": with_switch("", other_pools=(0, UNBOUNDED)).network,
@@ -254,7 +256,7 @@ SOUND_ONES = {
 
 
 @pytest.mark.parametrize("network", SOUND_ONES.values(), ids=SOUND_ONES.keys())
-def test_a_network_that_can_be_is_not_refused(network: Network) -> None:
+def test_a_network_that_can_be_is_not_refused(network: SimNetwork) -> None:
     check(network)
 
 
@@ -265,16 +267,16 @@ def test_both_ends_of_a_range_are_in_it(bounds: Range) -> None:
 
 
 PLACES: tuple[tuple[type, Callable[..., Wrong]], ...] = (
-    (Network, with_network),
+    (SimNetwork, with_network),
     (Physics, with_physics),
-    (Cable, with_cable),
-    (Queue, with_queue),
-    (Wred, with_wred),
-    (Group, with_group),
-    (Switch, with_switch),
-    (Watchdog, with_watchdog),
-    (Flow, with_flow),
-    (Dcqcn, with_dcqcn),
+    (SimCable, with_cable),
+    (SimQueue, with_queue),
+    (SimWred, with_wred),
+    (SimGroup, with_group),
+    (SimSwitch, with_switch),
+    (SimWatchdog, with_watchdog),
+    (SimFlow, with_flow),
+    (SimDcqcn, with_dcqcn),
     (Hold, with_hold),
     (SlowHost, with_slow_host),
 )
@@ -293,7 +295,7 @@ def test_the_places_have_every_record_of_a_network() -> None:
     records = {
         one for _, one in inspect.getmembers(network_records, inspect.isclass) if hasattr(one, "_fields")
     }
-    assert records - {record for record, _ in PLACES} == {End}
+    assert records - {record for record, _ in PLACES} == {SimPort}
 
 
 @pytest.mark.parametrize(("place", "field"), list(numbers()))

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine.wiring import wire
-from lossless.analysis.simulation.question.instance import stage
-from lossless.analysis.simulation.question.nodes import Plant, plant
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
 from lossless.analysis.simulation.question.request import PATTERNS
-from lossless.analysis.simulation.question.routes import Routes
+from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.analysis.simulation.question.workloads import transfers_of
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.workloads import Transfer
 
 
-def built(view: View, *failed: tuple[str, str]) -> Plant:
-    found = plant(view, frozenset(failed))
-    assert isinstance(found, Plant)
+def built(view: View, *failed: tuple[str, str]) -> SimTopology:
+    found = sim_topology(view, frozenset(failed))
+    assert isinstance(found, SimTopology)
     return found
 
 
-def switches_between(found: Plant, path: Sequence[int]) -> list[str]:
+def switches_between(found: SimTopology, path: Sequence[int]) -> list[str]:
     """Return the switches of a path by the letters of their names: leaf or spine."""
     return [found.names[node].rstrip("0123456789") for node in path[1:-1]]
 
@@ -66,7 +66,7 @@ def wired(*links: str, leaves: int, hosts: int) -> Patch:
 
 
 def test_paths_in_a_leaf_spine_go_up_and_down_once() -> None:
-    routes, rng = Routes(ROCE), Random(1)
+    routes, rng = EcmpRoutes(ROCE), Random(1)
     for source in ROCE.nics:
         for target in ROCE.nics:
             if source == target:
@@ -82,7 +82,7 @@ def test_paths_in_a_leaf_spine_go_up_and_down_once() -> None:
             )
 
 
-def hops(found: Plant) -> dict[tuple[int, int], int]:
+def hops(found: SimTopology) -> dict[tuple[int, int], int]:
     """Return how far switches are from each other, by Floyd and Warshall."""
     far = {(node, node): 0 for node in found.switch_of}
     for one in found.wires:
@@ -98,7 +98,7 @@ def hops(found: Plant) -> dict[tuple[int, int], int]:
     return far
 
 
-def adjacent(found: Plant) -> set[frozenset[int]]:
+def adjacent(found: SimTopology) -> set[frozenset[int]]:
     return {frozenset((one.a, one.b)) for one in found.wires}
 
 
@@ -106,7 +106,7 @@ def adjacent(found: Plant) -> set[frozenset[int]]:
 @given(intents(renderable=True), st.integers(0, 1000))
 def test_every_path_is_shortest_and_made_of_links(data: dict[str, Any], seed: int) -> None:
     found = built(View(fabric_of(data)))
-    routes, rng, far, links = Routes(found), Random(seed), hops(found), adjacent(found)
+    routes, rng, far, links = EcmpRoutes(found), Random(seed), hops(found), adjacent(found)
     for source, target in pairwise(found.nics):
         ends = found.leaf(source), found.leaf(target)
         assert routes.reaches(source, target) == (ends in far)
@@ -121,7 +121,7 @@ def test_a_ring_is_crossed_the_shorter_way() -> None:
     sides = ("l1 l2", "l2 l3", "l3 l4", "l4 l5", "l5 l1")
     found = built(declared(wired(*sides, leaves=5, hosts=5)))
     first, third = (found.names.index(name) for name in ("h1:port1", "h3:port1"))
-    names = [found.names[node] for node in Routes(found).path(first, third, Random(1))]
+    names = [found.names[node] for node in EcmpRoutes(found).path(first, third, Random(1))]
     assert names == ["h1:port1", "l1", "l2", "l3", "h3:port1"]
 
 
@@ -133,8 +133,8 @@ def nearly(flows: int, share: float) -> Any:
     return pytest.approx(flows * share, abs=5 * (flows * share * (1 - share)) ** 0.5)
 
 
-def spines_taken(found: Plant, flows: int = FLOWS) -> Counter[str]:
-    routes, rng = Routes(found), Random(7)
+def spines_taken(found: SimTopology, flows: int = FLOWS) -> Counter[str]:
+    routes, rng = EcmpRoutes(found), Random(7)
     source, target = found.nics[-1], found.nics[0]
     return Counter(found.names[routes.path(source, target, rng)[2]] for _ in range(flows))
 
@@ -160,7 +160,7 @@ def flows_by_link(patch: Patch, seeds: int) -> Counter[tuple[str, str, int]]:
     found = put(declared(patch), pattern="all-to-all", size_bytes=1000)
     counted: Counter[tuple[str, str, int]] = Counter()
     for seed in range(seeds):
-        staged = stage(found, seed)
+        staged = instantiate(found, seed)
         wiring = wire(staged.network)
         for route in wiring.routes:
             for link in route[1:-1]:
@@ -181,7 +181,7 @@ def test_parallel_links_get_their_share_of_flows() -> None:
 def test_which_link_a_flow_takes_up_says_nothing_of_the_one_it_takes_down() -> None:
     """Each switch hashes for itself: of flows that shared an uplink, half share the downlink too."""
     found = put(declared(), pattern="all-to-all", size_bytes=1000)
-    staged = stage(found, 1)
+    staged = instantiate(found, 1)
     wiring = wire(staged.network)
     both = [
         [wiring.link_of[wiring.ends[link]].index(link) for link in route[1:-1]]
@@ -194,7 +194,7 @@ def test_which_link_a_flow_takes_up_says_nothing_of_the_one_it_takes_down() -> N
 
 def test_no_path_is_an_error_that_names_both_ends() -> None:
     cut = built(declared(), *(("leaf1", f"Ethernet{number}") for number in (32, 40, 48, 56)))
-    routes, names = Routes(cut), cut.names
+    routes, names = EcmpRoutes(cut), cut.names
     source, target = names.index("host5:port2"), names.index("host1:port1")
     assert not routes.reaches(source, target)
     assert routes.reaches(names.index("host4:port2"), target)
@@ -217,7 +217,7 @@ def test_a_leaf_without_uplinks_that_exist_is_not_judged() -> None:
 
 
 def test_the_links_of_paths_are_all_parallel_ones_between_their_nodes_and_no_others() -> None:
-    routes = Routes(ROCE)
+    routes = EcmpRoutes(ROCE)
     path = routes.path(ROCE.nics[0], ROCE.nics[-1], Random(1))
     found = [ROCE.wires[at] for at in routes.wires([path])]
     assert Counter(frozenset((one.a, one.b)) for one in found) == {

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, stage
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.question.request import PATTERNS, Limits
 from lossless.analysis.simulation.study import study as module
 from lossless.analysis.simulation.study.study import (
@@ -43,7 +43,7 @@ from tests.analysis.simulation.fabrics import (
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import Pattern
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import Seen
+    from lossless.analysis.simulation.study.measure import SeedResult
     from lossless.model.fabric.view import View
 
 US, MS = 1e3, 1e6
@@ -53,9 +53,9 @@ INCREASE_US = 300
 INTENT, LEAF = declared(), deployed()
 
 
-def run(found: Scenario, seed: int = 1, **limits: Any) -> Seen:
+def run(found: Scenario, seed: int = 1, **limits: Any) -> SeedResult:
     """Return the last of some seeds, each followed as a study follows it."""
-    return study(found, Limits(seeds=seed, **limits)).seen[-1]
+    return study(found, Limits(seeds=seed, **limits)).seeds[-1]
 
 
 # --- how long a step is ---
@@ -64,7 +64,7 @@ def run(found: Scenario, seed: int = 1, **limits: Any) -> Seen:
 def test_a_step_takes_what_its_fullest_link_needs_at_line_rate() -> None:
     """8 MiB are 2,048 frames of 4,096 B, each with 62 B of headers and 20 B of gap: 171.13 us at 400G."""
     frames_ns = (8 * MIB + 2048 * 82) * 8 / 400
-    network = {name: stage(put(LEAF, pattern=name), 1).network for name in PATTERNS}
+    network = {name: instantiate(put(LEAF, pattern=name), 1).network for name in PATTERNS}
     assert step_time_ns(network["incast"]) == pytest.approx(11 * frames_ns)
     assert step_time_ns(network["permutation"]) == pytest.approx(frames_ns)
     assert step_time_ns(network["all-to-all"]) == pytest.approx(frames_ns, rel=1e-3)
@@ -75,7 +75,7 @@ def test_a_step_takes_what_its_fullest_link_needs_at_line_rate() -> None:
 def test_parallel_links_share_the_load_of_a_step() -> None:
     """Eight NICs of leaf2 send to one at leaf1 by way of two links of 100G: longer than 15 take into 400G."""
     slow = {"topology": {"leaf_spine": {"spines": 1, "uplinks": "2 x 100G", "oversubscription": 16}}}
-    network = stage(put(declared(slow)), 1).network
+    network = instantiate(put(declared(slow)), 1).network
     assert step_time_ns(network) == pytest.approx(8 * (8 * MIB + 2048 * 82) * 8 / 200)
 
 
@@ -90,7 +90,7 @@ def test_a_run_is_followed_for_a_step_and_until_nothing_grows_and_no_longer(
     times: Times, pattern: Pattern, size_bytes: int, of_intent: bool
 ) -> None:
     found = put(INTENT if of_intent else LEAF, pattern=pattern, size_bytes=size_bytes)
-    seen = follow(stage(found, 1), 1, times)
+    seen = follow(instantiate(found, 1), 1, times)
     ended_ns, grew_ns = seen.outcome.ended_ns, seen.outcome.grew_ns
     under_way = seen.outcome.flows_done < seen.outcome.flows
     assert ended_ns <= times.horizon_ns + 0.001
@@ -138,7 +138,7 @@ def test_without_dcqcn_a_millisecond_of_quiet_is_enough() -> None:
 def test_no_run_ends_in_a_silence_that_is_not_the_end(view: View, size_bytes: int) -> None:
     """Senders recover in waves, and each wave may be the one that fires PFC: later ones must show nothing new."""
     found = put(view, size_bytes=size_bytes, nic=load_nic("connectx-7"))
-    seen, simulation = run(found), Simulation(stage(found, 1).network, 1)
+    seen, simulation = run(found), Simulation(instantiate(found, 1).network, 1)
     simulation.advance(200 * MS)
     later = simulation.outcome()
     assert (later.egress, later.group, later.headroom) == (
@@ -159,8 +159,8 @@ def test_a_dead_nic_is_followed_until_the_watchdog_has_had_its_time_twice() -> N
     """It polls every 600 ms and detects after 1,200 ms."""
     found = study(put(INTENT, dead_nic=True), Limits(seeds=1))
     assert found.horizon_ns == DEAD_FROM_NS + 2 * (1200 + 600) * MS
-    assert found.seen[0].outcome.ended_ns == found.horizon_ns
-    assert found.seen[0].cut
+    assert found.seeds[0].outcome.ended_ns == found.horizon_ns
+    assert found.seeds[0].cut
 
 
 def test_a_circle_that_stands_still_is_no_run_that_was_cut() -> None:
@@ -180,31 +180,32 @@ CHANCY: tuple[tuple[Patch, dict[str, Any]], ...] = (
 
 def test_dcqcn_runs_as_many_seeds_as_are_asked_for() -> None:
     found = study(put(INTENT, nics=8, size_bytes=MIB), Limits(seeds=5))
-    assert [one.seed for one in found.seen] == [1, 2, 3, 4, 5]
-    assert len({one.outcome for one in found.seen}) == 5
+    assert [one.seed for one in found.seeds] == [1, 2, 3, 4, 5]
+    assert len({one.outcome for one in found.seeds}) == 5
 
 
 @pytest.mark.parametrize(("patch", "question"), CHANCY, ids=["permutation", "storage"])
 def test_who_sends_to_whom_is_chance(patch: Patch, question: dict[str, Any]) -> None:
     found = put(deployed(patch), **question)
     assert is_random(found)
-    assert len({one.outcome for one in study(found, Limits(seeds=3)).seen}) == 3
+    assert len({one.outcome for one in study(found, Limits(seeds=3)).seeds}) == 3
 
 
 def test_which_path_is_taken_is_chance() -> None:
     found = put(declared(PFC_ONLY))
     assert is_random(found)
-    assert len({one.outcome for one in study(found, Limits(seeds=3)).seen}) == 3
+    assert len({one.outcome for one in study(found, Limits(seeds=3)).seeds}) == 3
 
 
 def test_without_chance_one_seed_runs() -> None:
     """One switch, nobody who heeds marks: every seed shows the same, so that one is enough."""
     found = put(LEAF)
     assert not is_random(found)
-    assert [one.seed for one in study(found, Limits(seeds=12)).seen] == [1]
+    assert [one.seed for one in study(found, Limits(seeds=12)).seeds] == [1]
     times = Times(2 * MS, 20 * MS, 1 * MS)
     shown = {
-        follow(stage(found, seed), seed, times)._replace(seed=0).outcome._replace(marks=0) for seed in (1, 2)
+        follow(instantiate(found, seed), seed, times)._replace(seed=0).outcome._replace(marks=0)
+        for seed in (1, 2)
     }
     assert len({one._replace(first_mark_ns=None) for one in shown}) == 1
 
@@ -217,7 +218,7 @@ def test_frames_that_wred_drops_by_chance_are_chance() -> None:
     }
     found = put(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none", **curve}}}))
     times = Times(2 * MS, 20 * MS, 1 * MS)
-    drops = {follow(stage(found, seed), seed, times).refused for seed in (1, 2, 3)}
+    drops = {follow(instantiate(found, seed), seed, times).refused for seed in (1, 2, 3)}
     assert (len(drops) > 1) == is_random(found)
 
 
@@ -231,8 +232,8 @@ def test_neither_threads_nor_their_order_change_what_is_seen(threads: int) -> No
     found = put(INTENT, pattern="permutation", size_bytes=MIB)
     together = study(found, Limits(seeds=5, threads=threads))
     times = Times(together.step_ns, together.horizon_ns, 10 * INCREASE_US * US)
-    alone = [follow(stage(found, seed), seed, times) for seed in (5, 3, 1, 4, 2)]
-    assert list(together.seen) == sorted(alone, key=lambda one: one.seed)
+    alone = [follow(instantiate(found, seed), seed, times) for seed in (5, 3, 1, 4, 2)]
+    assert list(together.seeds) == sorted(alone, key=lambda one: one.seed)
 
 
 def test_progress_counts_up_to_all_seeds() -> None:
@@ -257,7 +258,7 @@ ESTIMATED = [
 @pytest.mark.parametrize(("pattern", "size_bytes"), ESTIMATED)
 def test_the_estimate_is_no_less_than_the_events_that_happen(pattern: Pattern, size_bytes: int) -> None:
     found = put(INTENT, pattern=pattern, size_bytes=size_bytes)
-    assert run(found).outcome.events <= events_of(stage(found, 1).network)
+    assert run(found).outcome.events <= events_of(instantiate(found, 1).network)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -266,25 +267,27 @@ def test_the_estimate_is_of_the_order_of_the_events_that_happen(pattern: Pattern
         found = put(view, pattern=pattern, size_bytes=2 * MIB)
         seen = run(found)
         assert not seen.cut
-        assert seen.outcome.events / 1.2 <= events_of(stage(found, 1).network) <= 10 * seen.outcome.events
+        assert (
+            seen.outcome.events / 1.2 <= events_of(instantiate(found, 1).network) <= 10 * seen.outcome.events
+        )
 
 
 @pytest.mark.parametrize("size_bytes", [8 * MIB, 64 * MIB])
 def test_the_estimate_is_of_that_order_where_senders_are_slowed_down(size_bytes: int) -> None:
     found = put(INTENT, size_bytes=size_bytes)
     events = run(found).outcome.events
-    assert events <= events_of(stage(found, 1).network) <= 10 * events
+    assert events <= events_of(instantiate(found, 1).network) <= 10 * events
 
 
 def test_too_many_events_are_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: object) -> Seen:
+    def never(*_: object) -> SeedResult:
         raise AssertionError("it ran")
 
     monkeypatch.setattr(module, "follow", never)
     found = put(example(), size_bytes=GIB)
     with pytest.raises(ScenarioError) as refused:
         study(found, Limits(seeds=12))
-    events = events_of(stage(found, 1).network) * 12
+    events = events_of(instantiate(found, 1).network) * 12
     assert events > 2e9
     assert str(refused.value) == (
         f"this would take about {events:,} events, more than the 2,000,000,000 allowed; "
@@ -294,8 +297,8 @@ def test_too_many_events_are_refused_before_anything_runs(monkeypatch: pytest.Mo
 
 def test_each_seed_counts_toward_what_is_allowed() -> None:
     found = put(INTENT, size_bytes=64 * KIB)
-    events = events_of(stage(found, 1).network)
-    assert len(study(found, Limits(seeds=3, events=3 * events)).seen) == 3
+    events = events_of(instantiate(found, 1).network)
+    assert len(study(found, Limits(seeds=3, events=3 * events)).seeds) == 3
     with pytest.raises(ScenarioError, match="more than the"):
         study(found, Limits(seeds=3, events=3 * events - 1))
 

@@ -14,19 +14,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.simulation.engine.network import UNBOUNDED, Flow, Group, Queue, Switch, Watchdog, Wred
+from lossless.analysis.simulation.engine.network import (
+    UNBOUNDED,
+    SimFlow,
+    SimGroup,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
+    SimWred,
+)
 from lossless.analysis.simulation.engine.run import Simulation, prepare
-from lossless.analysis.simulation.question.instance import Stage, stage
-from lossless.analysis.simulation.question.nodes import Wire
+from lossless.analysis.simulation.question.instance import ScenarioInstance, instantiate
+from lossless.analysis.simulation.question.nodes import PortLink
 from lossless.analysis.simulation.question.request import Limits, Question
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study import grid as grids
-from lossless.analysis.simulation.study.grid import Grid, Setting, parse_grid
+from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, parse_grid
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.study import Study
-from lossless.analysis.simulation.study.sweep import Row, Sweep, sweep
+from lossless.analysis.simulation.study.sweep import Sweep, SweepRow, sweep
 from lossless.analysis.simulation.study.trial import Bench
-from lossless.analysis.simulation.study.verdict import judge
+from lossless.analysis.simulation.study.verdict import run_verdict
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import QuantityError, ScenarioError
@@ -38,7 +46,7 @@ from tests.interfaces.cli.inputs import INTENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.analysis.simulation.study.measure import Seen
+    from lossless.analysis.simulation.study.measure import SeedResult
 
 HORIZON_NS = 100_000
 ONE, THREE = Limits(seeds=1), Limits(seeds=3)
@@ -59,7 +67,7 @@ def scene(question: Question = INCAST, intent: str = INTENT) -> Scenario:
     return found
 
 
-def rebuilt(found: Scenario, setting: Setting) -> Scenario:
+def rebuilt(found: Scenario, setting: ThresholdSetting) -> Scenario:
     """Return the scenario of a fabric that is configured so."""
     ends = {
         key: end._replace(
@@ -71,14 +79,14 @@ def rebuilt(found: Scenario, setting: Setting) -> Scenario:
     return found._replace(ends=ends)
 
 
-def queue_with(queue: Queue, setting: Setting) -> Queue:
+def queue_with(queue: SimQueue, setting: ThresholdSetting) -> SimQueue:
     given = setting.kmin_bytes, setting.kmax_bytes, setting.pmax_percent
     if given == (None, None, None):
         return queue
-    old = queue.wred or Wred(0, 0, 0)
+    old = queue.wred or SimWred(0, 0, 0)
     kmin, kmax, pmax = given
     return queue._replace(
-        wred=Wred(
+        wred=SimWred(
             old.kmin_bytes if kmin is None else kmin,
             old.kmax_bytes if kmax is None else kmax,
             old.pmax if pmax is None else pmax / 100,
@@ -86,7 +94,7 @@ def queue_with(queue: Queue, setting: Setting) -> Queue:
     )
 
 
-def group_with(group: Group, setting: Setting) -> Group:
+def group_with(group: SimGroup, setting: ThresholdSetting) -> SimGroup:
     if group.headroom_bytes is None:
         return group
     if setting.headroom_bytes is not None:
@@ -95,23 +103,25 @@ def group_with(group: Group, setting: Setting) -> Group:
 
 
 def single_runs(
-    found: Scenario, setting: Setting, seeds: int, horizon_ns: float = HORIZON_NS
-) -> tuple[Seen, ...]:
+    found: Scenario, setting: ThresholdSetting, seeds: int, horizon_ns: float = HORIZON_NS
+) -> tuple[SeedResult, ...]:
     """Run a setting by itself, each seed on arrays of its own."""
     seen = []
     for seed in range(1, seeds + 1):
-        staged = stage(rebuilt(found, setting), seed)
+        staged = instantiate(rebuilt(found, setting), seed)
         simulation = Simulation(staged.network, seed)
         simulation.advance(horizon_ns)
         seen.append(measure(simulation, staged, seed, cut=not simulation.ended))
     return tuple(seen)
 
 
-def row_of(found: Scenario, setting: Setting, seeds: int, horizon_ns: float = HORIZON_NS) -> Row:
+def row_of(
+    found: Scenario, setting: ThresholdSetting, seeds: int, horizon_ns: float = HORIZON_NS
+) -> SweepRow:
     """Return what single runs of a setting say, by the verdict of ``lossless simulate``."""
     seen = single_runs(found, setting, seeds, horizon_ns)
-    verdict = judge(Study(found, seen, 1.0, horizon_ns))
-    return Row(
+    verdict = run_verdict(Study(found, seen, 1.0, horizon_ns))
+    return SweepRow(
         setting=setting,
         verdict=verdict.verdict,
         drops=max(one.drops + one.refused for one in seen),
@@ -137,7 +147,7 @@ def test_every_setting_is_what_a_run_of_its_own_shows(limits: Limits) -> None:
     assert {row.setting: row for row in found.rows} == {
         setting: row_of(scene(), setting, limits.seeds) for setting in grids.settings(GRID)
     }
-    assert found.configured == row_of(scene(), Setting(), limits.seeds)
+    assert found.configured == row_of(scene(), ThresholdSetting(), limits.seeds)
     assert {row.verdict for row in found.rows} == {"safe", "on the edge", "unsafe"}
     assert {row.silent for row in found.rows} == {True, False}
 
@@ -163,7 +173,7 @@ class Fabric(NamedTuple):
 
     def applied(self, found: Scenario) -> Scenario:
         """Return a scenario on this fabric."""
-        found = rebuilt(found, Setting(headroom_bytes=self.headroom_bytes))
+        found = rebuilt(found, ThresholdSetting(headroom_bytes=self.headroom_bytes))
         ends = {
             key: end._replace(
                 queues=tuple(queue._replace(limit_bytes=self.limit_bytes) for queue in end.queues),
@@ -174,7 +184,7 @@ class Fabric(NamedTuple):
             )
             for number, (key, end) in enumerate(found.ends.items())
         }
-        dog = Watchdog(self.detection_ms / 2, self.detection_ms, None, "alert", "mellanox", (0,))
+        dog = SimWatchdog(self.detection_ms / 2, self.detection_ms, None, "alert", "mellanox", (0,))
         switches = {
             key: one._replace(headroom_pool_bytes=self.pool_bytes, watchdog=dog)
             for key, one in found.switches.items()
@@ -195,19 +205,19 @@ FABRICS = st.builds(
     detection_ms=st.sampled_from([0.02, 0.09, 200]),
 )
 SETTINGS = st.builds(
-    Setting,
+    ThresholdSetting,
     dynamic_th=st.sampled_from([-8, -7, -6, 0, None]),
     kmin_bytes=optional(st.integers(0, 819_200)),
     kmax_bytes=optional(st.integers(819_200, 4_000_000)),
     pmax_percent=optional(st.integers(0, 100)),
     headroom_bytes=st.sampled_from([0, 10_000, 100_000, 200_000, None]),
-).filter(lambda setting: setting != Setting())
+).filter(lambda setting: setting != ThresholdSetting())
 
 
 @settings(max_examples=200)
 @given(question=st.sampled_from(SCENES), fabric=FABRICS, setting=SETTINGS)
 def test_so_it_is_with_any_traffic_on_any_fabric(
-    question: Question, fabric: Fabric, setting: Setting
+    question: Question, fabric: Fabric, setting: ThresholdSetting
 ) -> None:
     found = scene(
         question, INTENT.replace("{on: separate, prefixes", "{on: fabric, class: default, prefixes")
@@ -218,7 +228,7 @@ def test_so_it_is_with_any_traffic_on_any_fabric(
 
 
 USUAL = Fabric(None, None, UNBOUNDED, has_lossy_port=False, detection_ms=200)
-LATE = Setting(dynamic_th=-8, headroom_bytes=200_000)
+LATE = ThresholdSetting(dynamic_th=-8, headroom_bytes=200_000)
 
 
 @pytest.mark.parametrize(
@@ -274,23 +284,23 @@ def test_a_dead_nic_is_judged_by_whether_the_watchdog_ends_its_storm() -> None:
         sweep(found, grid, ONE, 3e6)
 
 
-def ring(switches_on_the_way: int) -> Stage:
+def ring(switches_on_the_way: int) -> ScenarioInstance:
     """Return three switches in a ring; each has a host that sends round it, all in the same direction."""
     links = [(host, 3 + host) for host in range(3)] + [(3, 4), (4, 5), (5, 3)]
     ways = [[(host + step) % 3 for step in range(switches_on_the_way)] for host in range(3)]
-    flows = [Flow((way[0], *(3 + one for one in way), way[-1]), 4 << 20) for way in ways]
-    network = connected(links, {node: Switch(2_000_000, 1_000_000) for node in (3, 4, 5)}, flows)
-    port = scene().plant.wires[0].a_port
-    wires = tuple(Wire(one.a, one.b, port, port, 100_000_000_000, 1) for one in network.cables)
-    return Stage(network, ("a", "b", "c", "A", "B", "C"), wires, 0)
+    flows = [SimFlow((way[0], *(3 + one for one in way), way[-1]), 4 << 20) for way in ways]
+    network = connected(links, {node: SimSwitch(2_000_000, 1_000_000) for node in (3, 4, 5)}, flows)
+    port = scene().topology.wires[0].a_port
+    wires = tuple(PortLink(one.a, one.b, port, port, 100_000_000_000, 1) for one in network.cables)
+    return ScenarioInstance(network, ("a", "b", "c", "A", "B", "C"), wires, 0)
 
 
 @pytest.mark.parametrize(("switches_on_the_way", "circle"), [(2, False), (3, True)])
 def test_links_that_wait_for_each_other_in_a_circle_are_seen(switches_on_the_way: int, circle: bool) -> None:
     """Over three switches every link of the ring waits for the next; over two, links to hosts come in between."""
-    trial = Bench(ring(switches_on_the_way), 1).trial(Setting(dynamic_th=-8), 3e6)
+    trial = Bench(ring(switches_on_the_way), 1).trial(ThresholdSetting(dynamic_th=-8), 3e6)
     assert trial.pauses > 0
-    assert trial.circle is circle
+    assert trial.cycle is circle
 
 
 class Backwards(Executor):
@@ -541,4 +551,4 @@ def test_a_grid_has_every_combination_once() -> None:
     grid = parse_grid(["dynamic_th=-1..1", "pmax=5%,10%"])
     found = list(grids.settings(grid))
     assert grid.size == len(found) == len(set(found)) == 6
-    assert found[1] == Setting(dynamic_th=-1, pmax_percent=10)
+    assert found[1] == ThresholdSetting(dynamic_th=-1, pmax_percent=10)

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine.network import (
     Action,
-    End,
-    Flow,
-    Group,
     Hold,
-    Queue,
+    SimFlow,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
     SlowHost,
-    Switch,
-    Watchdog,
 )
-from lossless.analysis.simulation.engine.outcome import Outcome
+from lossless.analysis.simulation.engine.outcome import RunOutcome
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.connected import connected
 from tests.analysis.simulation.watching import steps
@@ -35,13 +35,13 @@ LINKS = ((0, 4), (1, 4), (2, 4), (3, 4))
 TO_PAUSED, TO_FREE, BESIDE = (0, 4, 2), (0, 4, 3), (1, 4, 3)
 FRAME_BYTES = 4096
 ENDLESS = 1 << 40
-DOG = Watchdog(poll_ms=1, detection_ms=2, restoration_ms=2, action="drop", vendor="mellanox", classes=(0,))
+DOG = SimWatchdog(poll_ms=1, detection_ms=2, restoration_ms=2, action="drop", vendor="mellanox", classes=(0,))
 VENDORS: tuple[Literal["mellanox", "broadcom"], ...] = ("mellanox", "broadcom")
 
 
 def paused(
     *holds: tuple[float, float],
-    flows: tuple[Flow, ...] = (Flow(TO_PAUSED, ENDLESS),),
+    flows: tuple[SimFlow, ...] = (SimFlow(TO_PAUSED, ENDLESS),),
     more: tuple[Hold, ...] = (),
     slow: tuple[SlowHost, ...] = (),
     buffer_bytes: int = 2_000_000,
@@ -49,12 +49,12 @@ def paused(
 ) -> Simulation:
     """Return the network with the egress to host 2 held in some stretches of milliseconds."""
     stretches = tuple(Hold(4, 2, start * MS, end * MS) for start, end in holds)
-    switches = {4: Switch(buffer_bytes, buffer_bytes - 400_000, watchdog=DOG._replace(**dog))}
+    switches = {4: SimSwitch(buffer_bytes, buffer_bytes - 400_000, watchdog=DOG._replace(**dog))}
     made = connected(LINKS, switches, flows, rate_bps=1e9, holds=(*stretches, *more), slow_hosts=slow)
     return Simulation(made)
 
 
-def seen(simulation: Simulation, until_ms: float) -> Outcome:
+def seen(simulation: Simulation, until_ms: float) -> RunOutcome:
     simulation.advance(until_ms * MS)
     return simulation.outcome()
 
@@ -134,15 +134,15 @@ def test_paused_at_every_poll_is_no_storm_while_the_pause_is_lifted_in_between(v
 
 @pytest.mark.parametrize(("vendor", "trips"), [("mellanox", None), ("broadcom", 3)])
 def test_a_pause_of_an_empty_queue_trips_only_broadcoms(vendor: str, trips: float | None) -> None:
-    assert storm_ms(paused((0.5, FOREVER), flows=(Flow(BESIDE, ENDLESS),), vendor=vendor), 20) == trips
+    assert storm_ms(paused((0.5, FOREVER), flows=(SimFlow(BESIDE, ENDLESS),), vendor=vendor), 20) == trips
 
 
 def starved(*holds: Hold) -> Simulation:
     """Return the network with class 0 toward host 2 starved by the strict class 1 of another sender."""
-    group = Group(1.0, 100_000)
-    end = End((Queue(), Queue(strict=True)), (group, group))
-    flows = Flow(TO_PAUSED, ENDLESS), Flow((1, 4, 2), ENDLESS, traffic_class=1)
-    switches = {4: Switch(2_000_000, 1_600_000, watchdog=DOG)}
+    group = SimGroup(1.0, 100_000)
+    end = SimPort((SimQueue(), SimQueue(strict=True)), (group, group))
+    flows = SimFlow(TO_PAUSED, ENDLESS), SimFlow((1, 4, 2), ENDLESS, traffic_class=1)
+    switches = {4: SimSwitch(2_000_000, 1_600_000, watchdog=DOG)}
     return Simulation(connected(LINKS, switches, flows, end, rate_bps=1e9, classes=2, holds=holds))
 
 
@@ -168,7 +168,7 @@ def test_only_classes_that_it_watches_can_trip_it() -> None:
 
 def test_drop_loses_what_the_queue_holds_and_whatever_comes_after() -> None:
     frames = 300
-    simulation = paused((1.5, FOREVER), flows=(Flow(TO_PAUSED, frames * FRAME_BYTES),))
+    simulation = paused((1.5, FOREVER), flows=(SimFlow(TO_PAUSED, frames * FRAME_BYTES),))
     outcome = seen(simulation, 100)
     delivered = outcome.delivered_bytes // FRAME_BYTES
     assert (outcome.storms, outcome.first_drop_ns) == (1, 4 * MS)
@@ -184,7 +184,7 @@ def test_before_it_acts_nothing_is_dropped() -> None:
 
 def test_drop_lets_go_a_sender_whose_other_traffic_waited_behind_the_pause() -> None:
     """With 600 kB host 0 is paused within 2 ms, its traffic to host 3 as well; once freed, that is delivered."""
-    flows = Flow(TO_PAUSED, ENDLESS), Flow(TO_FREE, ENDLESS)
+    flows = SimFlow(TO_PAUSED, ENDLESS), SimFlow(TO_FREE, ENDLESS)
     simulation = paused((0.5, FOREVER), flows=flows, buffer_bytes=600_000, detection_ms=5)
     stuck = seen(simulation, 3).delivered_bytes
     assert seen(simulation, 5.9).delivered_bytes == stuck
@@ -193,8 +193,8 @@ def test_drop_lets_go_a_sender_whose_other_traffic_waited_behind_the_pause() -> 
 
 
 def test_drop_leaves_other_queues_alone() -> None:
-    beside = Flow(BESIDE, 100 * FRAME_BYTES)
-    simulation = paused((0.5, FOREVER), flows=(Flow(TO_PAUSED, 100 * FRAME_BYTES), beside))
+    beside = SimFlow(BESIDE, 100 * FRAME_BYTES)
+    simulation = paused((0.5, FOREVER), flows=(SimFlow(TO_PAUSED, 100 * FRAME_BYTES), beside))
     outcome = seen(simulation, 50)
     assert (outcome.storms, outcome.flows_done) == (1, 1)
     assert outcome.drops + outcome.delivered_bytes // FRAME_BYTES == 200
@@ -234,7 +234,9 @@ def test_without_a_restoration_time_a_queue_stays_stopped() -> None:
 
 
 def test_a_restored_queue_delivers_again_and_can_be_stopped_again() -> None:
-    simulation = paused((0.5, 5.3), (10.5, FOREVER), flows=(Flow(TO_PAUSED, ENDLESS), Flow(BESIDE, ENDLESS)))
+    simulation = paused(
+        (0.5, 5.3), (10.5, FOREVER), flows=(SimFlow(TO_PAUSED, ENDLESS), SimFlow(BESIDE, ENDLESS))
+    )
     assert stopped_ms(simulation, 20) == [(3, True), (8, False), (13, True)]
     assert simulation.outcome().storms == 2
 
@@ -261,7 +263,7 @@ def test_forward_obeys_pauses_again_once_it_is_restored() -> None:
 
 def test_alert_counts_each_detection_time_of_a_pause_and_changes_nothing() -> None:
     """Detected at 3, 5, 7 and 9; what was stuck stays so, and goes on when the pause ends."""
-    flows = (Flow(TO_PAUSED, 300 * FRAME_BYTES),)
+    flows = (SimFlow(TO_PAUSED, 300 * FRAME_BYTES),)
     simulation = paused((0.5, 9.9), flows=flows, action="alert", restoration_ms=7)
     assert seen(simulation, 9.5).storms == 4
     outcome = seen(simulation, 100)
@@ -284,8 +286,8 @@ def test_five_seconds_of_a_dead_nic_at_400g_take_few_events(action: Action) -> N
     """100 MB each to the dead NIC and past it, at SONiC's default times, ten polls a second."""
     size = 100_000_000
     dog = DOG._replace(poll_ms=100, detection_ms=400, restoration_ms=400, action=action)
-    switches = {4: Switch(64_000_000, 60_000_000, watchdog=dog)}
-    flows = Flow(TO_PAUSED, size), Flow(BESIDE, size)
+    switches = {4: SimSwitch(64_000_000, 60_000_000, watchdog=dog)}
+    flows = SimFlow(TO_PAUSED, size), SimFlow(BESIDE, size)
     made = connected(LINKS, switches, flows, rate_bps=400e9, holds=(Hold(4, 2, 0.1 * MS, FOREVER * MS),))
     simulation = Simulation(made)
     outcome = seen(simulation, 5000)

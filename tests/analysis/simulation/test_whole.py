@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 
 from lossless.analysis.simulation.engine import state as arrays
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
-    Switch,
-    Wred,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWred,
 )
-from lossless.analysis.simulation.engine.outcome import Outcome, Peak
+from lossless.analysis.simulation.engine.outcome import Peak, RunOutcome
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.connected import connected
 from tests.paths import ROOT
@@ -36,8 +36,8 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MARKS = Wred(20_000, 200_000, 0.1)
-PACED = Dcqcn(
+MARKS = SimWred(20_000, 200_000, 0.1)
+PACED = SimDcqcn(
     g=1 / 256,
     alpha_us=5,
     decrease_us=4,
@@ -51,25 +51,25 @@ PACED = Dcqcn(
 
 
 def leaf_spine(
-    wred: Wred | None = MARKS, dcqcn: Dcqcn | None = PACED, frames: int = 150, acks: Any = "data"
-) -> Network:
+    wred: SimWred | None = MARKS, dcqcn: SimDcqcn | None = PACED, frames: int = 150, acks: Any = "data"
+) -> SimNetwork:
     """Return hosts 0 to 7 at leaves 8 and 9 under spines 10 and 11: all of them send to host 0, and it answers.
 
     Flows start a little apart, and no two cables are equally long, so that nothing happens at one instant.
     """
-    end = End((Queue(wred),), (Group(0.125, 60_000, 0, 10_000),))
+    end = SimPort((SimQueue(wred),), (SimGroup(0.125, 60_000, 0, 10_000),))
     links = [*((host, 8 + host // 4) for host in range(8)), (8, 10), (8, 11), (9, 10), (9, 11)]
     ways = [(host, 8, 0) if host < 4 else (host, 9, 10 + host % 2, 8, 0) for host in range(1, 8)]
     flows = [
-        Flow(way, frames * 4096, 1000 + 7.3 * number, dcqcn=dcqcn)
+        SimFlow(way, frames * 4096, 1000 + 7.3 * number, dcqcn=dcqcn)
         for number, way in enumerate([*ways, *(way[::-1] for way in ways[-2:])])
     ]
-    made = connected(links, dict.fromkeys(range(8, 12), Switch(2_000_000, 1_500_000)), flows, end)
+    made = connected(links, dict.fromkeys(range(8, 12), SimSwitch(2_000_000, 1_500_000)), flows, end)
     lengths = [cable._replace(propagation_ns=500 + 17.7 * at) for at, cable in enumerate(made.cables)]
     return made._replace(cables=tuple(lengths), physics=Physics(acks=acks))
 
 
-def outcome(network: Network, seed: int = 1, until_ns: float = 3e6) -> Outcome:
+def outcome(network: SimNetwork, seed: int = 1, until_ns: float = 3e6) -> RunOutcome:
     simulation = Simulation(network, seed)
     simulation.advance(until_ns)
     return simulation.outcome()
@@ -131,16 +131,18 @@ def test_seeds_differ_where_marks_are_left_to_chance() -> None:
 
 
 @pytest.mark.parametrize(
-    "wred", [None, Wred(50_000, 50_000, 0.1), Wred(20_000, 20_000, 1)], ids=["none", "step", "sure step"]
+    "wred",
+    [None, SimWred(50_000, 50_000, 0.1), SimWred(20_000, 20_000, 1)],
+    ids=["none", "step", "sure step"],
 )
-def test_seeds_are_alike_where_nothing_is_left_to_chance(wred: Wred | None) -> None:
+def test_seeds_are_alike_where_nothing_is_left_to_chance(wred: SimWred | None) -> None:
     assert len({outcome(leaf_spine(wred), seed) for seed in range(1, 6)}) == 1
 
 
 # --- names ---
 
 
-def renamed(network: Network, names: Sequence[int]) -> Network:
+def renamed(network: SimNetwork, names: Sequence[int]) -> SimNetwork:
     """Return the network with node i called ``names[i]``."""
     return network._replace(
         switches={names[node]: switch for node, switch in network.switches.items()},
@@ -149,7 +151,7 @@ def renamed(network: Network, names: Sequence[int]) -> Network:
     )
 
 
-def nameless(seen: Outcome) -> tuple[Any, ...]:
+def nameless(seen: RunOutcome) -> tuple[Any, ...]:
     """Return an outcome without the names of nodes."""
     return tuple(part.bytes if isinstance(part, Peak) else part for part in seen)
 
@@ -161,9 +163,9 @@ def test_other_names_of_nodes_change_nothing(names: list[int], acks: str) -> Non
     assert nameless(outcome(renamed(network, names))) == nameless(outcome(network))
 
 
-def turned(cable: Cable) -> Cable:
+def turned(cable: SimCable) -> SimCable:
     """Return the same cable written from its other end."""
-    return Cable(
+    return SimCable(
         cable.b,
         cable.a,
         cable.rate_bps,
@@ -208,8 +210,8 @@ FRAMES = 2000
 
 def ring(paths: Sequence[tuple[int, ...]], *, hold_ns: float = 0) -> Simulation:
     """Return the ring, the egress to host 2 paused at first."""
-    switches = dict.fromkeys((3, 4, 5), Switch(600_000, 300_000))
-    flows = [Flow(path, FRAMES * 4096) for path in paths]
+    switches = dict.fromkeys((3, 4, 5), SimSwitch(600_000, 300_000))
+    flows = [SimFlow(path, FRAMES * 4096) for path in paths]
     holds = (Hold(5, 2, 0, hold_ns),) if hold_ns else ()
     return Simulation(connected(RING, switches, flows, holds=holds))
 

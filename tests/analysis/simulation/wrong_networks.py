@@ -7,30 +7,34 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.analysis.simulation.engine.network import (
-    Cable,
-    Dcqcn,
-    End,
-    Flow,
-    Group,
     Hold,
-    Network,
     Physics,
-    Queue,
+    SimCable,
+    SimDcqcn,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
+    SimWred,
     SlowHost,
-    Switch,
-    Watchdog,
-    Wred,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 FAR, LEFT, RIGHT, STRANGER = 4, 0, 1, 9
-GROUP, WRED, END = Group(1.0, 50_000), Wred(10_000, 50_000, 0.2), End((Queue(),), (Group(1.0, 50_000),))
-CABLE = Cable(LEFT, 2, 100e9, 500, None, END)
-FLOW = Flow((LEFT, 2, 3, RIGHT), 100_000)
-WATCHDOG = Watchdog(200, 400, 400, "drop", "mellanox", (0,))
-DCQCN = Dcqcn(
+GROUP, WRED, END = (
+    SimGroup(1.0, 50_000),
+    SimWred(10_000, 50_000, 0.2),
+    SimPort((SimQueue(),), (SimGroup(1.0, 50_000),)),
+)
+CABLE = SimCable(LEFT, 2, 100e9, 500, None, END)
+FLOW = SimFlow((LEFT, 2, 3, RIGHT), 100_000)
+WATCHDOG = SimWatchdog(200, 400, 400, "drop", "mellanox", (0,))
+DCQCN = SimDcqcn(
     g=1 / 256,
     alpha_us=55,
     decrease_us=50,
@@ -40,10 +44,10 @@ DCQCN = Dcqcn(
     hai_bps=200e6,
     min_rate_bps=100e6,
 )
-SOUND = Network(
+SOUND = SimNetwork(
     nodes=5,
-    switches={2: Switch(2_000_000, 1_500_000), 3: Switch(2_000_000, 1_500_000)},
-    cables=(CABLE, Cable(RIGHT, 3, 100e9, 500, None, END), Cable(2, 3, 100e9, 500, END, END)),
+    switches={2: SimSwitch(2_000_000, 1_500_000), 3: SimSwitch(2_000_000, 1_500_000)},
+    cables=(CABLE, SimCable(RIGHT, 3, 100e9, 500, None, END), SimCable(2, 3, 100e9, 500, END, END)),
     flows=(FLOW,),
 )
 """Hosts 0 and 1 at switches 2 and 3; host 4 has no cable."""
@@ -52,7 +56,7 @@ SOUND = Network(
 class Wrong(NamedTuple):
     """One wrong value, and the beginning of what is said of it."""
 
-    network: Network
+    network: SimNetwork
     said: str
 
 
@@ -60,12 +64,12 @@ def with_cable(said: str, **wrong: Any) -> Wrong:
     return Wrong(SOUND._replace(cables=(CABLE._replace(**wrong), *SOUND.cables[1:])), f"cables[0].{said}")
 
 
-def with_end(said: str, end: End) -> Wrong:
+def with_end(said: str, end: SimPort) -> Wrong:
     return with_cable(f"b_end.{said}", b_end=end)
 
 
 def with_queue(said: str, **wrong: Any) -> Wrong:
-    return with_end(f"queues[0].{said}", End((Queue()._replace(**wrong),), (GROUP,)))
+    return with_end(f"queues[0].{said}", SimPort((SimQueue()._replace(**wrong),), (GROUP,)))
 
 
 def with_wred(said: str, **wrong: Any) -> Wrong:
@@ -73,7 +77,7 @@ def with_wred(said: str, **wrong: Any) -> Wrong:
 
 
 def with_group(said: str, **wrong: Any) -> Wrong:
-    return with_end(f"groups[0].{said}", End((Queue(),), (GROUP._replace(**wrong),)))
+    return with_end(f"groups[0].{said}", SimPort((SimQueue(),), (GROUP._replace(**wrong),)))
 
 
 def with_switch(said: str, **wrong: Any) -> Wrong:
@@ -132,7 +136,7 @@ class Range(NamedTuple):
             said = f"{self.field} is {value}; expected {self.said}"
             yield self.place(said, **{**self.beside, self.field: value})
 
-    def ends(self) -> Iterator[Network]:
+    def ends(self) -> Iterator[SimNetwork]:
         """Give a network with the least and one with the most."""
         for value in (self.least, self.most):
             yield self.place("", **{**self.beside, self.field: value}).network

@@ -15,7 +15,7 @@ from tests.analysis.simulation.fabrics import PFC_ONLY, declared, put
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.run import Simulation
-    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.analysis.storm.blast_radius import Traffic
 
 _SHORT = {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}}
@@ -83,13 +83,13 @@ def circle_seen(view: View, end: str, until_ms: float) -> tuple[str, ...]:
     return cycle(simulation.state, simulation.index, staged)
 
 
-def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simulation, Stage]:
+def _run(view: View, end: str, traffic: Traffic, until_ms: float) -> tuple[Simulation, ScenarioInstance]:
     from lossless.analysis.simulation.engine.run import Simulation
-    from lossless.analysis.simulation.question.instance import stage
+    from lossless.analysis.simulation.question.instance import instantiate
 
     view = View(with_computed_buffers(view.fabric))
     found = put(view, pattern=traffic, size_bytes=1 << 30, dead_nic=True, target=end, nics=64)
-    staged = stage(found, 1)
+    staged = instantiate(found, 1)
     simulation = Simulation(staged.network, 1)
     simulation.advance(until_ms * 1e6)
     return simulation, staged

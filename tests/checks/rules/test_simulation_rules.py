@@ -16,7 +16,7 @@ from lossless.analysis.buffers.simulation_facts import (
     SimulationCause,
     SimulationFacts,
 )
-from lossless.analysis.simulation.question.request import MISSING_NUMBA, Ask, Limits
+from lossless.analysis.simulation.question.request import MISSING_NUMBA, Limits, SimulationRequest
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import traffic
@@ -345,8 +345,8 @@ CASES: dict[str, Patch] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_findings_and_the_verdict_agree(case: str) -> None:
-    (run,) = survey.survey([deployed(CASES[case])], Ask())
-    (verdict,) = answer(deployed(CASES[case]), Ask()).runs
+    (run,) = survey.survey([deployed(CASES[case])], SimulationRequest())
+    (verdict,) = answer(deployed(CASES[case]), SimulationRequest()).runs
     worst = next(iter([found.verdict for found in outcome._all(run)]), "safe")
     assert worst == verdict.verdict
 
@@ -383,7 +383,7 @@ def test_a_value_that_the_model_refuses_stops_nothing_else() -> None:
 def test_more_events_than_allowed_are_refused_with_where_to_allow_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(traffic, "Ask", lambda: Ask(limits=Limits(events=1000)))
+    monkeypatch.setattr(traffic, "SimulationRequest", lambda: SimulationRequest(limits=Limits(events=1000)))
     ((reason, _),) = gaps(small(pool(30_000)))
     assert reason.startswith("this would take about ")
     assert reason.endswith("allow more with --max-events (options of lossless simulate)")

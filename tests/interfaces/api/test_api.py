@@ -9,7 +9,7 @@ from lossless import api
 
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
-        "Ask",
+        "SimulationRequest",
         "Baselined",
         "Cabling",
         "Change",

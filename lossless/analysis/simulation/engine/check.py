@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.analysis.simulation.engine.network import (
-        Cable,
-        Dcqcn,
-        End,
-        Flow,
-        Group,
         Hold,
-        Network,
         Physics,
+        SimCable,
+        SimDcqcn,
+        SimFlow,
+        SimGroup,
+        SimNetwork,
+        SimPort,
+        SimSwitch,
+        SimWatchdog,
+        SimWred,
         SlowHost,
-        Switch,
-        Watchdog,
-        Wred,
     )
 
 _MOST_CLASSES = 31
@@ -38,7 +38,7 @@ _RATES_BPS = (1e3, 1e15)
 _HEAVIEST = 1 << 20
 
 
-def check(network: Network, names: Mapping[int, str] | None = None) -> None:
+def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
     """Refuse a network that cannot be; ``names`` says what its nodes are called where messages name one.
 
     Raises:
@@ -60,11 +60,11 @@ def check(network: Network, names: Mapping[int, str] | None = None) -> None:
         _check_slow_host(network, host, number, pairs)
 
 
-def _cable_name(cable: Cable, number: int, names: Mapping[int, str] | None) -> str:
+def _cable_name(cable: SimCable, number: int, names: Mapping[int, str] | None) -> str:
     return f"{names[cable.a]} to {names[cable.b]}" if names else f"cables[{number}]"
 
 
-def largest_frame(network: Network) -> int:
+def largest_frame(network: SimNetwork) -> int:
     """Return the largest frame of a network in bytes on the wire."""
     return max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
 
@@ -81,7 +81,7 @@ def _check_physics(physics: Physics) -> None:
     _require(physics.acks in ("apart", "data"), "physics.acks", physics.acks, "apart or data")
 
 
-def _check_cable(network: Network, cable: Cable, where: str) -> None:
+def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
     _in_range(cable.rate_bps, f"{where}.rate_bps", *_RATES_BPS)
     for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
         _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)
@@ -96,10 +96,10 @@ def _check_cable(network: Network, cable: Cable, where: str) -> None:
             _check_end(network, end, network.switches[node], f"{where}.{side}_end")
 
 
-def _check_end(network: Network, end: End, switch: Switch, where: str) -> None:
-    for name, found in (("queues", len(end.queues)), ("groups", len(end.groups))):
+def _check_end(network: SimNetwork, end: SimPort, switch: SimSwitch, where: str) -> None:
+    for name, count in (("queues", len(end.queues)), ("groups", len(end.groups))):
         wanted = f"one for each of {network.classes} classes"
-        _require(found == network.classes, f"{where}.{name}", found, wanted)
+        _require(count == network.classes, f"{where}.{name}", count, wanted)
     for number, queue in enumerate(end.queues):
         _in_range(queue.weight, f"{where}.queues[{number}].weight", 1, _HEAVIEST)
         _in_range(queue.limit_bytes, f"{where}.queues[{number}].limit_bytes", 0, UNBOUNDED)
@@ -109,9 +109,9 @@ def _check_end(network: Network, end: End, switch: Switch, where: str) -> None:
         _check_group(group, switch, f"{where}.groups[{number}]")
 
 
-def _check_group(group: Group, switch: Switch, where: str) -> None:
-    one = (group.alpha is None) != (group.static_bytes is None)
-    _require(one, f"{where}.alpha", group.alpha, "either alpha or static_bytes to be set")
+def _check_group(group: SimGroup, switch: SimSwitch, where: str) -> None:
+    exclusive = (group.alpha is None) != (group.static_bytes is None)
+    _require(exclusive, f"{where}.alpha", group.alpha, "either alpha or static_bytes to be set")
     if group.alpha is not None:
         _in_range(group.alpha, f"{where}.alpha", 2.0**-20, 2.0**20)
     for name in ("headroom_bytes", "xon_bytes", "xon_offset_bytes", "reserved_bytes", "static_bytes"):
@@ -120,14 +120,14 @@ def _check_group(group: Group, switch: Switch, where: str) -> None:
     _require(0 <= group.pool <= most, f"{where}.pool", group.pool, f"0 to {most}")
 
 
-def _check_wred(wred: Wred, where: str) -> None:
+def _check_wred(wred: SimWred, where: str) -> None:
     _in_range(wred.kmax_bytes, f"{where}.kmax_bytes", 0, UNBOUNDED)
     ordered = 0 <= wred.kmin_bytes <= wred.kmax_bytes
     _require(ordered, f"{where}.kmin_bytes", wred.kmin_bytes, f"0 to kmax_bytes, {wred.kmax_bytes}")
     _in_range(wred.pmax, f"{where}.pmax", 0, 1)
 
 
-def _check_switch(network: Network, switch: Switch, where: str) -> None:
+def _check_switch(network: SimNetwork, switch: SimSwitch, where: str) -> None:
     _in_range(switch.cell_bytes, f"{where}.cell_bytes", 1, _LARGEST_FRAME)
     frame = -(-largest_frame(network) // switch.cell_bytes) * switch.cell_bytes
     for name in ("buffer_bytes", "pool_bytes"):
@@ -140,7 +140,7 @@ def _check_switch(network: Network, switch: Switch, where: str) -> None:
         _check_watchdog(network, switch.watchdog, f"{where}.watchdog")
 
 
-def _check_watchdog(network: Network, watchdog: Watchdog, where: str) -> None:
+def _check_watchdog(network: SimNetwork, watchdog: SimWatchdog, where: str) -> None:
     for name in ("poll_ms", "detection_ms"):
         _in_range(getattr(watchdog, name), f"{where}.{name}", _SHORTEST_US, _LONGEST_NS / 1e6)
     if watchdog.restoration_ms is not None:
@@ -151,12 +151,12 @@ def _check_watchdog(network: Network, watchdog: Watchdog, where: str) -> None:
     _check_classes(network, watchdog.classes, f"{where}.classes")
 
 
-def _check_classes(network: Network, classes: tuple[int, ...], where: str) -> None:
-    for one in classes:
-        _require(0 <= one < network.classes, where, one, f"0 to {network.classes - 1}")
+def _check_classes(network: SimNetwork, classes: tuple[int, ...], where: str) -> None:
+    for number in classes:
+        _require(0 <= number < network.classes, where, number, f"0 to {network.classes - 1}")
 
 
-def _check_flow(network: Network, flow: Flow, pairs: set[tuple[int, int]], number: int) -> None:
+def _check_flow(network: SimNetwork, flow: SimFlow, pairs: set[tuple[int, int]], number: int) -> None:
     where = f"flows[{number}]"
     _in_range(flow.size_bytes, f"{where}.size_bytes", 1, UNBOUNDED)
     _in_range(flow.start_ns, f"{where}.start_ns", 0, _LONGEST_NS)
@@ -170,7 +170,7 @@ def _check_flow(network: Network, flow: Flow, pairs: set[tuple[int, int]], numbe
         _check_dcqcn(flow.dcqcn, f"{where}.dcqcn")
 
 
-def _check_path(network: Network, flow: Flow, pairs: set[tuple[int, int]], where: str) -> None:
+def _check_path(network: SimNetwork, flow: SimFlow, pairs: set[tuple[int, int]], where: str) -> None:
     _require(len(flow.path) > 1, where, flow.path, "at least a source and a destination")
     _require(len(set(flow.path)) == len(flow.path), where, flow.path, "no node twice")
     for pair in pairwise(flow.path):
@@ -181,7 +181,7 @@ def _check_path(network: Network, flow: Flow, pairs: set[tuple[int, int]], where
         _require(node in network.switches, where, flow.path, f"switches between them, not host {node}")
 
 
-def _check_dcqcn(dcqcn: Dcqcn, where: str) -> None:
+def _check_dcqcn(dcqcn: SimDcqcn, where: str) -> None:
     for name in ("alpha_us", "decrease_us", "increase_us"):
         _in_range(getattr(dcqcn, name), f"{where}.{name}", _SHORTEST_US, _LONGEST_NS / 1e3)
     _in_range(dcqcn.cnp_gate_us, f"{where}.cnp_gate_us", 0, _LONGEST_NS / 1e3)
@@ -196,7 +196,7 @@ def _check_dcqcn(dcqcn: Dcqcn, where: str) -> None:
         _in_range(getattr(dcqcn, name), f"{where}.{name}", 0, 1)
 
 
-def _check_hold(network: Network, hold: Hold, pairs: set[tuple[int, int]], where: str) -> None:
+def _check_hold(network: SimNetwork, hold: Hold, pairs: set[tuple[int, int]], where: str) -> None:
     _require((hold.node, hold.peer) in pairs, f"{where}.peer", hold.peer, f"a neighbour of {hold.node}")
     _in_range(hold.start_ns, f"{where}.start_ns", 0, _LONGEST_NS)
     after = hold.start_ns < hold.end_ns <= _LONGEST_NS
@@ -207,7 +207,7 @@ def _check_hold(network: Network, hold: Hold, pairs: set[tuple[int, int]], where
     _check_classes(network, hold.classes, f"{where}.classes")
 
 
-def _check_slow_host(network: Network, host: SlowHost, number: int, pairs: set[tuple[int, int]]) -> None:
+def _check_slow_host(network: SimNetwork, host: SlowHost, number: int, pairs: set[tuple[int, int]]) -> None:
     where = f"slow_hosts[{number}]"
     attached = host.node not in network.switches and any(host.node == end for _, end in pairs)
     _require(attached, f"{where}.node", host.node, "a host with a cable")

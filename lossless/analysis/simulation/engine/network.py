@@ -1,7 +1,7 @@
 """What is simulated, in the field's own words: switches, cables, flows. Plain frozen data, no arrays.
 
-Nodes are numbers; a node with an entry in ``Network.switches`` is a switch, any other a host. Traffic classes are
-numbered from 0 in the order of the tuples of :class:`End`.
+Nodes are numbers; a node with an entry in ``SimNetwork.switches`` is a switch, any other a host. Traffic classes are
+numbered from 0 in the order of the tuples of :class:`SimPort`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNBOUNDED = 1 << 60
 """A limit in bytes that is none."""
 
 
-class Wred(NamedTuple):
+class SimWred(NamedTuple):
     """ECN or WRED of one egress queue: from Kmin to Kmax with a chance up to Pmax, above always."""
 
     kmin_bytes: float
@@ -26,19 +26,19 @@ class Wred(NamedTuple):
     marks: bool = True
 
 
-class Queue(NamedTuple):
+class SimQueue(NamedTuple):
     """One egress queue. ``weight`` counts where it is not strict; a limit drops what would exceed it."""
 
-    wred: Wred | None = None
+    wred: SimWred | None = None
     strict: bool = False
     weight: int = 1
     limit_bytes: int = UNBOUNDED
 
 
-class Group(NamedTuple):
+class SimGroup(NamedTuple):
     """One priority group. Exactly one of ``alpha`` and ``static_bytes`` is set; no headroom: lossy.
 
-    ``pool`` 0 is ``Switch.pool_bytes``, 1 and up count ``Switch.other_pools``.
+    ``pool`` 0 is ``SimSwitch.pool_bytes``, 1 and up count ``SimSwitch.other_pools``.
     """
 
     alpha: float | None
@@ -50,14 +50,14 @@ class Group(NamedTuple):
     pool: int = 0
 
 
-class End(NamedTuple):
+class SimPort(NamedTuple):
     """One end of a cable in a switch: what it sends from and what it receives into, by class."""
 
-    queues: tuple[Queue, ...]
-    groups: tuple[Group, ...]
+    queues: tuple[SimQueue, ...]
+    groups: tuple[SimGroup, ...]
 
 
-class Cable(NamedTuple):
+class SimCable(NamedTuple):
     """A cable, both directions. An end in a host is None.
 
     ``a_reaction_ns`` is how long the transmitter at ``a`` takes to obey PFC once it has received it.
@@ -67,13 +67,13 @@ class Cable(NamedTuple):
     b: int
     rate_bps: float
     propagation_ns: float
-    a_end: End | None = None
-    b_end: End | None = None
+    a_end: SimPort | None = None
+    b_end: SimPort | None = None
     a_reaction_ns: float = 0
     b_reaction_ns: float = 0
 
 
-class Watchdog(NamedTuple):
+class SimWatchdog(NamedTuple):
     """The PFC watchdog of a switch; ``restoration_ms`` None: what it stops stays so. ``classes`` it watches."""
 
     poll_ms: float
@@ -84,7 +84,7 @@ class Watchdog(NamedTuple):
     classes: tuple[int, ...]
 
 
-class Switch(NamedTuple):
+class SimSwitch(NamedTuple):
     """The memory of a switch. ``headroom_pool_bytes`` None: all headrooms exist in full.
 
     ``pool_bytes`` is what ingress groups share, what they have reserved included; ``other_pools`` are further pools
@@ -95,11 +95,11 @@ class Switch(NamedTuple):
     pool_bytes: int
     headroom_pool_bytes: int | None = None
     cell_bytes: int = 1
-    watchdog: Watchdog | None = None
+    watchdog: SimWatchdog | None = None
     other_pools: tuple[int, ...] = ()
 
 
-class Dcqcn(NamedTuple):
+class SimDcqcn(NamedTuple):
     """DCQCN parameters by what they mean; see :mod:`lossless.analysis.simulation.question.connectx` for ConnectX names.
 
     ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. ``alpha_to_rate`` is what alpha is multiplied by to give the part of
@@ -127,7 +127,7 @@ class Dcqcn(NamedTuple):
     pacing_lock: bool = True
 
 
-class Flow(NamedTuple):
+class SimFlow(NamedTuple):
     """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
 
     ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` say
@@ -138,7 +138,7 @@ class Flow(NamedTuple):
     size_bytes: int
     start_ns: float = 0
     traffic_class: int = 0
-    dcqcn: Dcqcn | None = None
+    dcqcn: SimDcqcn | None = None
     mtu_bytes: int = 4096
     after: tuple[int, ...] = ()
     lanes: tuple[int, ...] = ()
@@ -174,7 +174,7 @@ class Physics(NamedTuple):
     ``overhead_bytes`` is what a frame has beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
     ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3).
     ``acks``: "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of
-    switches; one for each ``ack_every`` frames. They are simulated only where their way back carries data: elsewhere
+    switches; one for each ``ack_every`` frames. They are simulated only where their path back carries data: elsewhere
     they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either.
     ``timeout_ms``: after which a sender repeats by itself; None: never.
     """
@@ -190,13 +190,13 @@ class Physics(NamedTuple):
     cnp_rides_ack: bool = False
 
 
-class Network(NamedTuple):
+class SimNetwork(NamedTuple):
     """Everything that is simulated; ``classes`` is how many traffic classes the ends have."""
 
     nodes: int
-    switches: Mapping[int, Switch]
-    cables: tuple[Cable, ...]
-    flows: tuple[Flow, ...]
+    switches: Mapping[int, SimSwitch]
+    cables: tuple[SimCable, ...]
+    flows: tuple[SimFlow, ...]
     classes: int = 1
     holds: tuple[Hold, ...] = ()
     slow_hosts: tuple[SlowHost, ...] = ()

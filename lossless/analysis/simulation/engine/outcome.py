@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.state import Index, State
+    from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
 
 
 class Peak(NamedTuple):
@@ -19,7 +19,7 @@ class Peak(NamedTuple):
     traffic_class: int
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What was seen in a run. Times in nanoseconds since the start, None where it did not happen.
 
     ``egress``, ``group`` and ``headroom`` are the largest queue, ingress group and use of headroom;
@@ -49,11 +49,11 @@ class Outcome(NamedTuple):
     grew_ns: float
 
 
-def outcome(state: State, index: Index, traffic_class: int | None = None) -> Outcome:
+def outcome(state: SimState, index: ArrayIndex, traffic_class: int | None = None) -> RunOutcome:
     """Return what a state has seen so far; the peaks of one class alone where it is named."""
     clock = state.clock[0]
     counted = state.flows[state.flows["counts"] == 1]
-    return Outcome(
+    return RunOutcome(
         ended_ns=int(clock["now"]) / 1000,
         events=int(clock["events"]),
         egress=_peak(state.queues["max_bytes"], index, traffic_class),
@@ -78,7 +78,7 @@ def outcome(state: State, index: Index, traffic_class: int | None = None) -> Out
     )
 
 
-def longest_pauses(state: State) -> Any:
+def longest_pauses(state: SimState) -> Any:
     """Return how long each transmitter and class was paused at most, in ps, a pause that still stands included."""
     stands = state.queues["paused_since"] >= 0
     open_ps = (state.clock["now"][0] - state.queues["paused_since"]) * stands
@@ -91,7 +91,7 @@ def _larger(one: Any, other: Any) -> Any:
     return np.maximum(one, other)
 
 
-def _peak(values: Any, index: Index, traffic_class: int | None) -> Peak:
+def _peak(values: Any, index: ArrayIndex, traffic_class: int | None) -> Peak:
     first, step = (0, 1) if traffic_class is None else (traffic_class, index.classes)
     at = first + step * int(values[first::step].argmax())
     sender, receiver = index.wiring.ends[at // index.classes]

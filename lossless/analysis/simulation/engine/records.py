@@ -110,7 +110,7 @@ QUEUE = np.dtype(
         ("stopped", "i8"),  # frames that the watchdog dropped
         ("sent_frames", "i8"),
         ("sent_bytes", "i8"),
-        ("watch_left_ps", "i8"),  # time until the watchdog acts, or restores
+        ("watch_left_ps", "i8"),  # time until the watchdog triggers, or restores
         ("watch_sent", "i8"),
         ("watch_paused_ps", "i8"),
         ("watch_resumes", "i8"),

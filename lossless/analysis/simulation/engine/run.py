@@ -13,8 +13,8 @@ from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.compiled import cache_folder
 from lossless.analysis.simulation.engine.kernel.rare import attend
 from lossless.analysis.simulation.engine.kernel.run import DONE, GROW, HORIZON, PAUSED, RARE, run
-from lossless.analysis.simulation.engine.network import Cable, Flow, Hold, Network
-from lossless.analysis.simulation.engine.outcome import Outcome, outcome
+from lossless.analysis.simulation.engine.network import Hold, SimCable, SimFlow, SimNetwork
+from lossless.analysis.simulation.engine.outcome import RunOutcome, outcome
 from lossless.analysis.simulation.engine.records import PROBE
 from lossless.analysis.simulation.engine.state import build, more_frames, plan_recorder, scrambled
 from lossless.ground.basics.errors import ScenarioError
@@ -36,14 +36,14 @@ def compiled_before(*, rare: bool = False) -> bool:
 def prepare(*, rare: bool = False) -> None:
     """Compile the kernel, or load what an earlier run kept, on the smallest network there is."""
     holds = (Hold(0, 1, 0, 1),) if rare else ()
-    cable = Cable(0, 1, 1e9, 0)
-    Simulation(Network(2, {}, (cable,), (Flow((0, 1), 1),), holds=holds)).advance(1e6)
+    cable = SimCable(0, 1, 1e9, 0)
+    Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1),), holds=holds)).advance(1e6)
 
 
 class Simulation:
     """A network at some time. :meth:`advance` lets time pass, :meth:`outcome` says what was seen so far."""
 
-    def __init__(self, network: Network, seed: int = 1) -> None:
+    def __init__(self, network: SimNetwork, seed: int = 1) -> None:
         """Prepare a network at time zero.
 
         Raises:
@@ -110,6 +110,6 @@ class Simulation:
             )
         return until_ps
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """Return what was seen so far."""
         return outcome(self.state, self.index)

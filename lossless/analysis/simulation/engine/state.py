@@ -13,14 +13,14 @@ from lossless.analysis.simulation.engine.wiring import Wiring, wire
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import End, Network, Watchdog
+    from lossless.analysis.simulation.engine.network import SimNetwork, SimPort, SimWatchdog
 
 _FRAMES = 1024
 """Frames to begin with; a run asks for more."""
 _BITS_IN_TIME = 62
 
 
-class State(NamedTuple):
+class SimState(NamedTuple):
     """All arrays of one simulation, in the order the kernel takes them."""
 
     clock: Any
@@ -40,11 +40,11 @@ class State(NamedTuple):
     probes: Any
     samples: Any
 
-    def copy(self) -> State:
+    def copy(self) -> SimState:
         """Return a state that shares nothing with this one."""
-        return State(*(array.copy() for array in self))
+        return SimState(*(array.copy() for array in self))
 
-    def set_to(self, other: State) -> None:
+    def set_to(self, other: SimState) -> None:
         """Take over what an earlier state of the same network holds, without new memory."""
         for name, mine, theirs in zip(self._fields, self, other, strict=True):
             if name != "frames":
@@ -52,7 +52,7 @@ class State(NamedTuple):
         free_all(self.clock, self.frames)
 
 
-class Index(NamedTuple):
+class ArrayIndex(NamedTuple):
     """What the numbers in the arrays stand for; ``flow_at[i]`` is where flow i of the network stands."""
 
     wiring: Wiring
@@ -70,7 +70,7 @@ class Index(NamedTuple):
         return (1 << (_BITS_IN_TIME - self.bits)) - 1
 
 
-def build(network: Network, seed: int = 1) -> tuple[State, Index]:
+def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     """Return the arrays of a network at time zero."""
     wiring = wire(network)
     links = _links(network, wiring)
@@ -82,8 +82,8 @@ def build(network: Network, seed: int = 1) -> tuple[State, Index]:
         first = unit["first_link"] * wiring.classes
         queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
     slots = 3 * len(links) + len(receivers) + len(holds) + len(units) + 1
-    index = Index(wiring, moved.place, max(3, (slots - 1).bit_length()))
-    state = State(
+    index = ArrayIndex(wiring, moved.place, max(3, (slots - 1).bit_length()))
+    state = SimState(
         clock=_clock(moved.flows, seed),
         agenda=np.full(2 << index.bits, records.NEVER, np.int64),
         frames=np.zeros(_FRAMES + len(queues), records.FRAME),
@@ -113,7 +113,7 @@ def free_all(clock: Any, frames: Any) -> None:
     clock["free"], clock["free_frames"] = 0, len(frames)
 
 
-def more_frames(state: State) -> State:
+def more_frames(state: SimState) -> SimState:
     """Return the state with twice as many frames."""
     many = len(state.frames)
     frames = np.zeros(2 * many, records.FRAME)
@@ -125,7 +125,7 @@ def more_frames(state: State) -> State:
     return state._replace(frames=frames)
 
 
-def _links(network: Network, wiring: Wiring) -> Any:
+def _links(network: SimNetwork, wiring: Wiring) -> Any:
     links = np.zeros(len(wiring.ends), records.LINK)
     physics = network.physics
     links["gap_bytes"] = physics.gap_bytes
@@ -138,7 +138,9 @@ def _links(network: Network, wiring: Wiring) -> Any:
     links["propagation_ps"] = [round(cable.propagation_ns * 1000) for cable, _ in cables]
     reactions = [cable.a_reaction_ns if forward else cable.b_reaction_ns for cable, forward in cables]
     links["reaction_ps"] = [round(reaction * 1000) for reaction in reactions]
-    parallel = {link: at for found in wiring.link_of.values() for at, link in enumerate(found)}
+    parallel = {
+        link: at for parallel_links in wiring.link_of.values() for at, link in enumerate(parallel_links)
+    }
     links["reverse"] = [wiring.link_of[b, a][parallel[at]] for at, (a, b) in enumerate(wiring.ends)]
     links["sender_unit"] = [wiring.unit_of.get(a, -1) for a, _ in wiring.ends]
     links["receiver_unit"] = [wiring.unit_of.get(b, -1) for _, b in wiring.ends]
@@ -149,11 +151,11 @@ def _links(network: Network, wiring: Wiring) -> Any:
     return links
 
 
-def _strict(end: End) -> int:
+def _strict(end: SimPort) -> int:
     return sum(1 << number for number, queue in enumerate(end.queues) if queue.strict)
 
 
-def _ports(network: Network, wiring: Wiring) -> tuple[Any, Any]:
+def _ports(network: SimNetwork, wiring: Wiring) -> tuple[Any, Any]:
     """Return the queues at the sending and the groups at the receiving ends of all links."""
     shape = (len(wiring.ends), wiring.classes)
     queues, groups = np.zeros(shape, records.QUEUE), np.zeros(shape, records.GROUP)
@@ -175,14 +177,14 @@ def _ports(network: Network, wiring: Wiring) -> tuple[Any, Any]:
     return queues.reshape(-1), groups.reshape(-1)
 
 
-def _kind(kinds: dict[int, tuple[Any, Any]], end: End, network: Network) -> tuple[Any, Any]:
+def _kind(kinds: dict[int, tuple[Any, Any]], end: SimPort, network: SimNetwork) -> tuple[Any, Any]:
     """Return the queues and groups of an end; ends that are one object are laid out once."""
     if id(end) not in kinds:
         kinds[id(end)] = _queues(end, network), _groups(end)
     return kinds[id(end)]
 
 
-def _queues(end: End, network: Network) -> Any:
+def _queues(end: SimPort, network: SimNetwork) -> Any:
     records_ = np.zeros(len(end.queues), records.QUEUE)
     largest = max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
     for record, queue in zip(records_, end.queues, strict=True):
@@ -197,7 +199,7 @@ def _queues(end: End, network: Network) -> Any:
     return records_
 
 
-def _groups(end: End) -> Any:
+def _groups(end: SimPort) -> Any:
     records_ = np.zeros(len(end.groups), records.GROUP)
     for record, group in zip(records_, end.groups, strict=True):
         record["first_pause_at"] = record["first_drop_at"] = -1
@@ -210,7 +212,7 @@ def _groups(end: End) -> Any:
     return records_
 
 
-def _units(network: Network, wiring: Wiring, groups: Any) -> Any:
+def _units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
     """Return the switches' memory, first pools first, and let groups know which pool they draw on."""
     nodes = sorted(network.switches)
     pools = [(node, 0, network.switches[node].pool_bytes) for node in nodes]
@@ -236,7 +238,7 @@ def _units(network: Network, wiring: Wiring, groups: Any) -> Any:
     return units
 
 
-def _drawn(network: Network, wiring: Wiring, unit_of: dict[tuple[int, int], int]) -> Any:
+def _drawn(network: SimNetwork, wiring: Wiring, unit_of: dict[tuple[int, int], int]) -> Any:
     """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
     drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
     for number, ((_, receiver), (cable, forward)) in enumerate(zip(wiring.ends, wiring.cables, strict=True)):
@@ -247,16 +249,16 @@ def _drawn(network: Network, wiring: Wiring, unit_of: dict[tuple[int, int], int]
     return drawn.reshape(-1)
 
 
-def _set_watchdog(unit: Any, watchdog: Watchdog) -> None:
+def _set_watchdog(unit: Any, watchdog: SimWatchdog) -> None:
     unit["poll_ps"] = round(watchdog.poll_ms * 1e9)
     unit["detection_ps"] = round(watchdog.detection_ms * 1e9)
     unit["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
-    unit["watched"] = sum(1 << one for one in watchdog.classes)
+    unit["watched"] = sum(1 << number for number in watchdog.classes)
     unit["predicate"] = ("mellanox", "broadcom").index(watchdog.vendor)
     unit["action"] = ("drop", "forward", "alert").index(watchdog.action)
 
 
-def _receivers(network: Network, wiring: Wiring, links: Any) -> Any:
+def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:
     """Return the receive buffers of slow hosts, one for each link that ends there."""
     slow = {host.node: host for host in network.slow_hosts}
     places = [(at, slow[end]) for at, (_, end) in enumerate(wiring.ends) if end in slow]
@@ -268,7 +270,7 @@ def _receivers(network: Network, wiring: Wiring, links: Any) -> Any:
     return receivers
 
 
-def _holds(network: Network, wiring: Wiring) -> Any:
+def _holds(network: SimNetwork, wiring: Wiring) -> Any:
     held = [hold for hold in network.holds if hold.duty > 0 or not hold.period_ns]
     places = [(hold, link) for hold in held for link in wiring.link_of[hold.node, hold.peer]]
     holds = np.zeros(len(places), records.HOLD)
@@ -298,7 +300,7 @@ def scrambled(seed: int) -> int:
     return (word ^ (word >> 31)) or 1
 
 
-def _first_plans(state: State, index: Index) -> None:
+def _first_plans(state: SimState, index: ArrayIndex) -> None:
     """Set what each slot does first, and the tree above the slots."""
     many = len(state.links)
     starts = np.full(many, records.NEVER)
@@ -319,7 +321,7 @@ def _first_times(flows: Any) -> Any:
     return np.where(flows["size_bytes"] > 0, flows["next_at"], records.NEVER)
 
 
-def plan_recorder(state: State, index: Index) -> None:
+def plan_recorder(state: SimState, index: ArrayIndex) -> None:
     """Let the recorder look for the first time at time zero."""
     slot = 3 * len(state.links) + len(state.receivers) + len(state.holds) + len(state.units)
     state.agenda[(1 << index.bits) + slot] = slot

@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.engine.network import Dcqcn, Network
+    from lossless.analysis.simulation.engine.network import SimDcqcn, SimNetwork
     from lossless.analysis.simulation.engine.wiring import Wiring
 
 PS_PER_BYTE = 8e12
@@ -41,7 +41,7 @@ class Transfers(NamedTuple):
     place: tuple[int, ...]
 
 
-def transfers(network: Network, wiring: Wiring, links: Any) -> Transfers:
+def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
     """Return the arrays of all flows; those of one NIC stand together, ACKs that travel apart first."""
     many = len(network.flows)
     routes = [*wiring.routes, *(wiring.returns[number] for number in wiring.acked)]
@@ -78,7 +78,7 @@ def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
     flows["first_link"] = [route[0] for route in routes]
 
 
-def _set_common(flows: Any, network: Network) -> None:
+def _set_common(flows: Any, network: SimNetwork) -> None:
     for name in ("done_at", "nacked_psn", "acks", "dcqcn"):
         flows[name] = -1
     flows["rewind_at"] = records.NEVER
@@ -86,13 +86,13 @@ def _set_common(flows: Any, network: Network) -> None:
     flows["ack_every"] = network.physics.ack_every
 
 
-def _set_data(flows: Any, points: Any, data: Any, network: Network, wiring: Wiring, links: Any) -> None:
+def _set_data(flows: Any, points: Any, data: Any, network: SimNetwork, wiring: Wiring, links: Any) -> None:
     physics = network.physics
-    starts = [records.NEVER if one.after else round(one.start_ns * 1000) for one in network.flows]
+    starts = [records.NEVER if flow.after else round(flow.start_ns * 1000) for flow in network.flows]
     flows["next_at"][data] = flows["started_at"][data] = starts
-    flows["size_bytes"][data] = [one.size_bytes for one in network.flows]
-    flows["mtu_bytes"][data] = [one.mtu_bytes for one in network.flows]
-    flows["priority"][data] = [one.traffic_class for one in network.flows]
+    flows["size_bytes"][data] = [flow.size_bytes for flow in network.flows]
+    flows["mtu_bytes"][data] = [flow.mtu_bytes for flow in network.flows]
+    flows["priority"][data] = [flow.traffic_class for flow in network.flows]
     flows["overhead_bytes"][data] = physics.overhead_bytes
     flows["timeout_ps"][data] = 0 if physics.timeout_ms is None else round(physics.timeout_ms * 1e9)
     flows["counts"][data] = 1
@@ -106,7 +106,7 @@ def _set_data(flows: Any, points: Any, data: Any, network: Network, wiring: Wiri
     points["next_increase_at"] = records.NEVER
 
 
-def _set_acks(flows: Any, acks: Any, answered: Any, network: Network, wiring: Wiring) -> None:
+def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring: Wiring) -> None:
     """An ACK counts as one byte of payload in a frame of its size."""
     flows["acks"][answered] = acks
     flows["mtu_bytes"][acks] = 1
@@ -116,7 +116,7 @@ def _set_acks(flows: Any, acks: Any, answered: Any, network: Network, wiring: Wi
     flows["priority"][acks] = wiring.classes - 1 if apart else flows["priority"][answered]
 
 
-def _set_followers(flows: Any, network: Network, place: dict[int, int], first: int) -> list[int]:
+def _set_followers(flows: Any, network: SimNetwork, place: dict[int, int], first: int) -> list[int]:
     """Set how many flows each waits for, and return the numbers of those that wait, to stand from ``first`` on."""
     waiting: dict[int, list[int]] = {}
     for number, flow in enumerate(network.flows):
@@ -136,17 +136,17 @@ def _set_nics(links: Any, flows: Any) -> None:
     np.add.at(links["ack_flows"], flows["first_link"][flows["apart"] == 1], 1)
 
 
-def _params(sets: Sequence[Dcqcn]) -> Any:
+def _params(sets: Sequence[SimDcqcn]) -> Any:
     params = np.zeros(len(sets), records.DCQCN)
-    for record, one in zip(params, sets, strict=True):
+    for record, dcqcn in zip(params, sets, strict=True):
         for name in _COPIED:
-            record[name] = getattr(one, name)
+            record[name] = getattr(dcqcn, name)
         for name, timer in _TIMERS:
-            record[name] = round(getattr(one, timer) * 1e6)
+            record[name] = round(getattr(dcqcn, timer) * 1e6)
     return params
 
 
-def _cnp_depth(network: Network, flows: Any) -> int:
+def _cnp_depth(network: SimNetwork, flows: Any) -> int:
     """Return how many CNPs of one flow can be under way: what its last link can carry in the feedback's time."""
     fastest = max(cable.rate_bps for cable in network.cables)
     smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes

@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.engine.network import Cable, Network
+    from lossless.analysis.simulation.engine.network import SimCable, SimNetwork
 
 
 class Wiring(NamedTuple):
@@ -19,12 +19,12 @@ class Wiring(NamedTuple):
     ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b, ``cable_of`` that
     cable's number in the network; ``link_of``
     gives the parallel links between two nodes, ``unit_of`` the memory unit of a switch. ``routes`` has the links of
-    each flow's path and ``returns`` those of its way back; ``acked`` names the flows whose ACKs are simulated.
+    each flow's path and ``returns`` those of its path back; ``acked`` names the flows whose ACKs are simulated.
     ``classes`` counts one more than the network where ACKs travel apart.
     """
 
     ends: tuple[tuple[int, int], ...]
-    cables: tuple[tuple[Cable, bool], ...]
+    cables: tuple[tuple[SimCable, bool], ...]
     cable_of: tuple[int, ...]
     link_of: dict[tuple[int, int], list[int]]
     unit_of: dict[int, int]
@@ -34,7 +34,7 @@ class Wiring(NamedTuple):
     classes: int
 
 
-def wire(network: Network) -> Wiring:
+def wire(network: SimNetwork) -> Wiring:
     """Return where the links and flows of a network stand."""
     numbered = _directions(network)
     both = [(cable, True) for cable in network.cables] + [(cable, False) for cable in network.cables]
@@ -62,7 +62,7 @@ def wire(network: Network) -> Wiring:
     )
 
 
-def _directions(network: Network) -> list[int]:
+def _directions(network: SimNetwork) -> list[int]:
     """Return the directions of all cables in the order of links: first each from a to b, then each back."""
     many = len(network.cables)
     senders = [cable.a for cable in network.cables] + [cable.b for cable in network.cables]
@@ -73,11 +73,11 @@ def _route(
     path: Sequence[int], lanes: Sequence[int], link_of: dict[tuple[int, int], list[int]]
 ) -> tuple[int, ...]:
     """Return the links of a path; of parallel ones, that of the flow's lane at this hop."""
-    found = (link_of[pair] for pair in pairwise(path))
-    return tuple(parallel[lane % len(parallel)] for parallel, lane in zip(found, lanes, strict=False))
+    hops = (link_of[pair] for pair in pairwise(path))
+    return tuple(parallel[lane % len(parallel)] for parallel, lane in zip(hops, lanes, strict=False))
 
 
 def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the flows whose ACKs meet data on their way back; elsewhere ACKs delay nothing."""
+    """Return the flows whose ACKs meet data on their path back; elsewhere ACKs delay nothing."""
     carrying = {link for route in routes for link in route}
     return tuple(number for number, back in enumerate(returns) if not carrying.isdisjoint(back))

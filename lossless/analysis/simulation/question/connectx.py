@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.engine.network import Dcqcn
+from lossless.analysis.simulation.engine.network import SimDcqcn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,20 +26,20 @@ _FIXED_POINT = 1024
 _MBPS = 1e6
 
 
-def dcqcn_of(qos: hosts.HostQos) -> Dcqcn | None:
+def dcqcn_of(qos: hosts.HostQos) -> SimDcqcn | None:
     """Return the DCQCN of a host, None where it runs none."""
     return dcqcn(dict(qos.dcqcn.values)) if qos.dcqcn.enabled is True and qos.dcqcn.values else None
 
 
-def dcqcn_defaults(nic: NicProfile) -> Dcqcn | None:
+def dcqcn_defaults(nic: NicProfile) -> SimDcqcn | None:
     """Return the DCQCN that a NIC has out of the box, None where its parameters are not known."""
-    found = {name.lower(): parameter.default for name, parameter in nic.dcqcn.items()}
-    return dcqcn(found) if found else None
+    defaults = {name.lower(): parameter.default for name, parameter in nic.dcqcn.items()}
+    return dcqcn(defaults) if defaults else None
 
 
-def dcqcn(values: Mapping[str, int]) -> Dcqcn:
+def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
     """Return DCQCN by ConnectX's names, lower case, in ConnectX's units."""
-    return Dcqcn(
+    return SimDcqcn(
         g=(_FIXED_POINT - values["dce_tcp_g"]) / _FIXED_POINT,
         alpha_us=values["dce_tcp_rtt"],
         decrease_us=values["rate_reduce_monitor_period"],

@@ -1,7 +1,7 @@
-"""Whether the paths through a fabric let links wait for each other in a circle at all.
+"""Whether the paths through a fabric let links wait for each other in a cycle at all.
 
 A frame that waits for link (v, w) holds memory that was filled over link (u, v), so the one link waits for the other.
-Where those waits have no circle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
+Where those waits have no cycle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
 multiprocessor interconnection networks, IEEE Transactions on Computers, 1987).
 """
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.question.nodes import Plant
+    from lossless.analysis.simulation.question.nodes import SimTopology
 
     Near = dict[int, set[int]]
     """Switches by number, and those they have a link to."""
 
 
-def may_circle(plant: Plant, nics: Sequence[int]) -> bool:
-    """Return whether shortest paths between the switches of some NICs wait for each other in a circle."""
+def may_close_cycle(plant: SimTopology, nics: Sequence[int]) -> bool:
+    """Return whether shortest paths between the switches of some NICs wait for each other in a cycle."""
     near, leaves = _near(plant), {plant.leaf(nic) for nic in nics}
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for last in leaves:
@@ -33,15 +33,15 @@ def may_circle(plant: Plant, nics: Sequence[int]) -> bool:
     return False
 
 
-def is_two_tier(plant: Plant) -> bool:
-    """Return whether all paths go up once and down once, which closes no circle: seen at a glance, path by path not."""
+def is_two_tier(plant: SimTopology) -> bool:
+    """Return whether all paths go up once and down once, which closes no cycle: seen at a glance, path by path not."""
     near, leaves = _near(plant), {plant.leaf(nic) for nic in plant.nics}
     if any((one in leaves) == (other in leaves) for one, others in near.items() for other in others):
         return False
     return all(not near[one].isdisjoint(near[other]) for one, other in combinations(leaves, 2))
 
 
-def _near(plant: Plant) -> Near:
+def _near(plant: SimTopology) -> Near:
     near: Near = {node: set() for node in plant.switch_of}
     for wire in plant.wires:
         if wire.a in near and wire.b in near:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _QUANTUM_BITS = 512
 
 
-class Wire(NamedTuple):
+class PortLink(NamedTuple):
     """One link of a fabric: the port of switch ``a``, and the port at ``b`` where that is a switch too."""
 
     a: int
@@ -34,7 +34,7 @@ class Wire(NamedTuple):
     cable_m: int
 
 
-class Plant(NamedTuple):
+class SimTopology(NamedTuple):
     """Nodes by number with their names, the switches and hosts among them, and the links of each node.
 
     ``host_of`` is None for a NIC of which the fabric says nothing. ``left_out`` counts links for which a switch has no
@@ -44,7 +44,7 @@ class Plant(NamedTuple):
     names: tuple[str, ...]
     switch_of: dict[int, Switch]
     host_of: dict[int, HostQos | None]
-    wires: tuple[Wire, ...]
+    wires: tuple[PortLink, ...]
     wires_of: dict[int, list[int]]
     left_out: int
     declared: bool
@@ -59,42 +59,42 @@ class Plant(NamedTuple):
         return tuple(self.host_of)
 
 
-def plant(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> Plant | MissingInput:
+def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> SimTopology | MissingInput:
     """Return a fabric as nodes and links, without what is out of service and links with an end in ``failed``.
 
     ``failed`` are switch and port by name.
     """
-    found, stated = _Builder(view), view.fabric.failures
+    builder, stated = _Builder(view), view.fabric.failures
     for link in view.fabric.links:
         ends = {(link.a, link.a_port), (link.b, link.b_port)}
         works = stated is None or stated.works(link.a, link.b)
         if works and not ends & failed:
-            reason = found.add(link.a, link.a_port, link.b, link.b_port, to_host=link.to_host)
+            reason = builder.add(link.a, link.a_port, link.b, link.b_port, to_host=link.to_host)
             if reason is not None:
                 return reason
-    reason = None if view.fabric.declared else _add_nics(found, view, failed)
-    if reason is not None and not found.wires:
+    reason = None if view.fabric.declared else _add_nics(builder, view, failed)
+    if reason is not None and not builder.wires:
         return reason
-    return Plant(
-        tuple(found.names),
-        found.switch_of,
-        found.host_of,
-        tuple(found.wires),
-        found.wires_of,
-        found.left_out,
+    return SimTopology(
+        tuple(builder.names),
+        builder.switch_of,
+        builder.host_of,
+        tuple(builder.wires),
+        builder.wires_of,
+        builder.left_out,
         view.fabric.declared,
     )
 
 
-def _add_nics(found: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
+def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
     """Give every open port a NIC; one of which too little is known is left out, and the first reason returned."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):
             if (switch.name, port.name) in failed:
                 continue
-            reason = found.add(switch.name, port.name, f"NIC at {switch.name}", port.name, to_host=True)
-            found.left_out += reason is not None
+            reason = builder.add(switch.name, port.name, f"NIC at {switch.name}", port.name, to_host=True)
+            builder.left_out += reason is not None
             first = first or reason
     return first
 
@@ -105,7 +105,7 @@ class _Builder:
         self.names: list[str] = []
         self.switch_of: dict[int, Switch] = {}
         self.host_of: dict[int, HostQos | None] = {}
-        self.wires: list[Wire] = []
+        self.wires: list[PortLink] = []
         self.wires_of: dict[int, list[int]] = {}
         self.left_out = 0
         self._numbers: dict[str, int] = {}
@@ -127,7 +127,7 @@ class _Builder:
         if not cable_m:
             return MissingInput(f"the length of the cable at {a}:{a_port} is unknown")
         ends = self._switch(a), self._nic(b, b_port) if to_host else self._switch(b)
-        self.wires.append(Wire(*ends, near, far, near.speed_bps, cable_m))
+        self.wires.append(PortLink(*ends, near, far, near.speed_bps, cable_m))
         for end in ends:
             self.wires_of.setdefault(end, []).append(len(self.wires) - 1)
         return None

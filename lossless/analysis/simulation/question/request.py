@@ -18,7 +18,7 @@ MOST_EVENTS = 2_000_000_000
 """Events over all seeds that are run without being asked: about a minute on two cores."""
 
 
-class Move(NamedTuple):
+class NamedTransfer(NamedTuple):
     """What one NIC port sends to another, both by name."""
 
     source: str
@@ -48,7 +48,7 @@ class Question(NamedTuple):
     dead_nic: bool = False
     slow_nic_bps: int | None = None
     nic: NicProfile | None = None
-    moves: tuple[Move, ...] = ()
+    moves: tuple[NamedTransfer, ...] = ()
     called: str = ""
 
 
@@ -60,7 +60,7 @@ class Limits(NamedTuple):
     threads: int | None = None
 
 
-class Ask(NamedTuple):
+class SimulationRequest(NamedTuple):
     """A question, how far to go, and who wants to know: ``compiling`` is called before the model is compiled,
     ``progress`` with how many seeds are done of how many. ``record``: the first seed is recorded for pictures.
     """

@@ -1,4 +1,4 @@
-"""Shortest paths through a fabric, one of equal ones by chance, as switches choose by hash (ECMP)."""
+"""Shortest paths through a fabric, one of equal ones at random, as switches choose by hash (ECMP)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from lossless.analysis.simulation.question.nodes import Plant
+    from lossless.analysis.simulation.question.nodes import SimTopology
 
 
-class Routes:
-    """Paths between NIC ports of a plant; how far each switch is from a target is worked out once for its switch."""
+class EcmpRoutes:
+    """Paths between NIC ports of a network; how far each switch is from a target is computed once for its switch."""
 
-    def __init__(self, plant: Plant) -> None:
+    def __init__(self, plant: SimTopology) -> None:
         self._plant = plant
         self._far: dict[int, dict[int, int]] = {}
 
@@ -32,12 +32,12 @@ class Routes:
         if first not in far:
             names = self._plant.names
             raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
-        found = [source, first]
-        while found[-1] != last:
-            here = far[found[-1]]
-            nearer = [peer for peer in self._peers(found[-1]) if far.get(peer) == here - 1]
-            found.append(rng.choice(nearer))
-        return (*found, target)
+        nodes = [source, first]
+        while nodes[-1] != last:
+            here = far[nodes[-1]]
+            nearer = [peer for peer in self._peers(nodes[-1]) if far.get(peer) == here - 1]
+            nodes.append(rng.choice(nearer))
+        return (*nodes, target)
 
     def reaches(self, nic: int, target: int) -> bool:
         """Return whether a path leads from one NIC port to another."""

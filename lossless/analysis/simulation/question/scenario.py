@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
-from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
-from lossless.analysis.simulation.question.nodes import Plant, plant
+from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
+from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import PATTERNS, Question
-from lossless.analysis.simulation.question.routes import Routes
+from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Transport
@@ -19,7 +19,7 @@ from lossless.model.fabric.hosts import Transport
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.simulation.engine.network import Dcqcn, End, Switch
+    from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Port
     from lossless.model.fabric.model import Switch as FabricSwitch
@@ -45,22 +45,22 @@ class Scenario(NamedTuple):
     time that IEEE 802.3 allows peers take to obey PFC.
     """
 
-    plant: Plant
-    routes: Routes
+    topology: SimTopology
+    routes: EcmpRoutes
     question: Question
     classes: tuple[SimClass, ...]
     nics: tuple[int, ...]
     target: int
     mtu_bytes: int
-    dcqcn_of: Mapping[int, Dcqcn | None]
+    dcqcn_of: Mapping[int, SimDcqcn | None]
     timeout_ms: float | None
-    ends: dict[tuple[int, int], End]
-    switches: dict[int, Switch]
+    ends: dict[tuple[int, int], SimPort]
+    switches: dict[int, SimSwitch]
     assumed: tuple[str, ...]
     reaction: float = 1.0
 
     @property
-    def dcqcn(self) -> Dcqcn | None:
+    def dcqcn(self) -> SimDcqcn | None:
         """The DCQCN of the first NIC that runs it, None where none does."""
         return next(filter(None, self.dcqcn_of.values()), None)
 
@@ -69,17 +69,17 @@ class Scenario(NamedTuple):
         """A full frame of the class in bytes, as it stands in memory."""
         return self.mtu_bytes + Physics().overhead_bytes
 
-    def end(self, node: int, port: Port | None) -> End | None:
+    def end(self, node: int, port: Port | None) -> SimPort | None:
         """Return what a port of a node does, None for a NIC."""
-        return None if port is None else self.ends[end_key(self.plant.switch_of[node], port)]
+        return None if port is None else self.ends[end_key(self.topology.switch_of[node], port)]
 
-    def switch(self, node: int) -> Switch:
+    def switch(self, node: int) -> SimSwitch:
         """Return the memory of a switch."""
-        return self.switches[id(self.plant.switch_of[node].ports)]
+        return self.switches[id(self.topology.switch_of[node].ports)]
 
 
 def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
-    """Return what ports that are configured alike on switches that are alike share."""
+    """Return what ports that are configured identically on identical switches share."""
     return id(switch.ports), id(port.qos)
 
 
@@ -90,7 +90,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         ScenarioError: the question cannot be asked of this fabric.
     """
     _check(question)
-    built = plant(view, _failed(view, question.failed))
+    built = sim_topology(view, _failed(view, question.failed))
     if isinstance(built, MissingInput):
         return built
     classes = _classes(view, question)
@@ -99,7 +99,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     if len(built.nics) < 2:
         return MissingInput("fewer than two ports with PFC lead to a NIC: there is nobody to send to")
     target = _target(built, question)
-    routes = Routes(built)
+    routes = EcmpRoutes(built)
     nics = _nics(built, routes, question, target)
     if isinstance(nics, MissingInput):
         return nics
@@ -135,15 +135,15 @@ def _check(question: Question) -> None:
 
 
 def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
-    found = set()
+    failed = set()
     for name in names:
         switch, _, port = name.partition(":")
         if view.port(switch, port) is None:
             raise NotHereError(
                 f"--link-down: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
             )
-        found.add((switch, port))
-    return frozenset(found)
+        failed.add((switch, port))
+    return frozenset(failed)
 
 
 def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
@@ -192,7 +192,7 @@ def _priority(classes: ClassSet, name: str | None) -> int:
     return next((one.priority for one in fitting if one.priority is not None), 0)
 
 
-def _target(built: Plant, question: Question) -> int:
+def _target(built: SimTopology, question: Question) -> int:
     if question.target is None and question.moves:
         (most, _), *_ = Counter(one.target for one in question.moves).most_common(1)
         return next((nic for nic in built.nics if built.names[nic] == most), built.nics[0])
@@ -217,7 +217,9 @@ def _called(name: str, alone: str | None) -> tuple[str, ...]:
     return name, name.split(":")[0], port, *([] if alone is None else [port.removeprefix(f"{alone}:")])
 
 
-def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tuple[int, ...] | MissingInput:
+def _nics(
+    built: SimTopology, routes: EcmpRoutes, question: Question, target: int
+) -> tuple[int, ...] | MissingInput:
     """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
 
     Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
@@ -243,7 +245,7 @@ def _nics(built: Plant, routes: Routes, question: Question, target: int) -> tupl
     return tuple(sorted((target, *in_turn[: most - 1])))
 
 
-def _moving(built: Plant, question: Question) -> tuple[int, ...] | MissingInput:
+def _moving(built: SimTopology, question: Question) -> tuple[int, ...] | MissingInput:
     """Return the NIC ports that the moves of a question name."""
     number_of = {built.names[nic]: nic for nic in built.nics}
     named = dict.fromkeys(name for one in question.moves for name in (one.source, one.target))
@@ -253,33 +255,33 @@ def _moving(built: Plant, question: Question) -> tuple[int, ...] | MissingInput:
     return tuple(sorted(number_of[name] for name in named))
 
 
-def _ends(built: Plant, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], End] | MissingInput:
-    found: dict[tuple[int, int], End] = {}
+def _ends(built: SimTopology, classes: tuple[SimClass, ...]) -> dict[tuple[int, int], SimPort] | MissingInput:
+    ends: dict[tuple[int, int], SimPort] = {}
     for wire in built.wires:
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
-            if port is None or end_key(built.switch_of[node], port) in found:
+            if port is None or end_key(built.switch_of[node], port) in ends:
                 continue
-            end = end_of(built.switch_of[node], port, classes)
+            end = sim_port(built.switch_of[node], port, classes)
             if isinstance(end, MissingInput):
                 return end
-            found[end_key(built.switch_of[node], port)] = end
-    return found
+            ends[end_key(built.switch_of[node], port)] = end
+    return ends
 
 
-def _switches(built: Plant, classes: tuple[SimClass, ...]) -> dict[int, Switch] | MissingInput:
-    found: dict[int, Switch] = {}
+def _switches(built: SimTopology, classes: tuple[SimClass, ...]) -> dict[int, SimSwitch] | MissingInput:
+    switches: dict[int, SimSwitch] = {}
     for switch in built.switch_of.values():
-        if id(switch.ports) not in found:
-            memory = switch_of(switch, classes)
+        if id(switch.ports) not in switches:
+            memory = sim_switch(switch, classes)
             if isinstance(memory, MissingInput):
                 return memory
-            found[id(switch.ports)] = memory
-    return found
+            switches[id(switch.ports)] = memory
+    return switches
 
 
 def _dcqcn(
-    built: Plant, question: Question, nics: tuple[int, ...]
-) -> tuple[dict[int, Dcqcn | None], tuple[str, ...]]:
+    built: SimTopology, question: Question, nics: tuple[int, ...]
+) -> tuple[dict[int, SimDcqcn | None], tuple[str, ...]]:
     """Return the DCQCN of each sender, and what had to be assumed of it."""
     assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
     kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
@@ -302,7 +304,7 @@ def _without(host: HostQos | None, question: Question) -> str:
     return f"the DCQCN of {name} is unknown: senders keep to line rate until they are paused"
 
 
-def _mtu(built: Plant, target: int) -> int:
+def _mtu(built: SimTopology, target: int) -> int:
     """Return the RDMA MTU that the host at the target can have, by its port's where it is not known."""
     host = built.host_of[target]
     port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
@@ -316,7 +318,7 @@ def _mtu(built: Plant, target: int) -> int:
     return next((one for one in RDMA_MTUS if one + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
 
 
-def _timeout_ms(built: Plant, target: int) -> float | None:
+def _timeout_ms(built: SimTopology, target: int) -> float | None:
     """Return after how long a sender repeats by itself: 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3)."""
     host = built.host_of[target]
     transport = host.transport if host else None
@@ -324,7 +326,7 @@ def _timeout_ms(built: Plant, target: int) -> float | None:
 
 
 def _assumed(
-    built: Plant, question: Question, nics: tuple[int, ...], switches: dict[int, Switch]
+    built: SimTopology, question: Question, nics: tuple[int, ...], switches: dict[int, SimSwitch]
 ) -> Iterator[str]:
     if built.left_out:
         many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"

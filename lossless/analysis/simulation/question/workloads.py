@@ -52,12 +52,12 @@ def _ring(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Rando
     """Return a ring all-reduce: 2 (N - 1) rounds in which each passes a part on, once it has received the last."""
     many = len(nics)
     part = max(1, size_bytes // many)
-    found: list[Transfer] = []
+    transfers: list[Transfer] = []
     for turn in range(2 * (many - 1)):
         for at in range(many):
             before = ((turn - 1) * many + (at - 1) % many,) if turn else ()
-            found.append(Transfer(nics[at], nics[(at + 1) % many], part, before))
-    return tuple(found)
+            transfers.append(Transfer(nics[at], nics[(at + 1) % many], part, before))
+    return tuple(transfers)
 
 
 def _tree(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Random) -> tuple[Transfer, ...]:
@@ -65,7 +65,7 @@ def _tree(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Rando
     many = len(nics)
     up = {child: number for number, child in enumerate(range(many - 1, 0, -1))}
     children = {parent: [c for c in (2 * parent + 1, 2 * parent + 2) if c < many] for parent in range(many)}
-    found = [
+    transfers = [
         Transfer(nics[child], nics[(child - 1) // 2], size_bytes, tuple(up[c] for c in children[child]))
         for child in up
     ]
@@ -73,15 +73,15 @@ def _tree(nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Rando
     for child in range(1, many):
         parent = (child - 1) // 2
         before = tuple(up[c] for c in children[0]) if parent == 0 else (down[parent],)
-        down[child] = len(found)
-        found.append(Transfer(nics[parent], nics[child], size_bytes, before))
-    return tuple(found)
+        down[child] = len(transfers)
+        transfers.append(Transfer(nics[parent], nics[child], size_bytes, before))
+    return tuple(transfers)
 
 
 def _permutation(
     nics: Sequence[int], _target: int, size_bytes: int, rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return every NIC sending to one other and receiving from one other, by chance."""
+    """Return every NIC sending to one other and receiving from one other, at random."""
     order = list(nics)
     rng.shuffle(order)
     return tuple(Transfer(order[at - 1], order[at], size_bytes) for at in range(len(order)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
 from lossless.analysis.simulation.engine.network import UNBOUNDED
-from lossless.analysis.simulation.question.ends import need_of, profile_of
+from lossless.analysis.simulation.question.ports import need_of, profile_of
 from lossless.analysis.simulation.study.study import study
 from lossless.ground.basics.units import format_bytes
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, Place
+    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile
@@ -26,58 +26,61 @@ _ENOUGH_BYTES = 1 << 40
 """Headroom that no run can fill."""
 
 
-def advice(view: View, found: Study, limits: Limits) -> tuple[str, ...]:
+def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
     """Return what to change, the most pressing first; empty where nothing need be."""
-    return tuple(dict.fromkeys((*_safer(view, found, limits), *_quieter(view, found))))
+    return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))
 
 
-def _safer(view: View, found: Study, limits: Limits) -> Iterator[str]:
-    seen = found.seen
+def _safer(view: View, results: Study, limits: Limits) -> Iterator[str]:
+    seeds = results.seeds
     short = [
-        one.tightest
-        for one in seen
-        if one.tightest and one.tightest.margin_bytes < found.scenario.frame_bytes
+        seed.tightest
+        for seed in seeds
+        if seed.tightest and seed.tightest.margin_bytes < results.scenario.frame_bytes
     ]
-    pools = [one.headroom_pool_margin_bytes for one in seen if one.headroom_pool_margin_bytes is not None]
-    if pools and min(pools) < found.scenario.frame_bytes:
-        yield from _pool(view, found, short)
-    elif short or any(one.drops for one in seen):
-        yield from _headroom(view, found, limits)
-    if any(one.refused for one in seen):
-        yield from _egress(view, found)
-    yield from _watchdog(found)
-    if any(one.cycle for one in seen):
+    pools = [seed.headroom_pool_margin_bytes for seed in seeds if seed.headroom_pool_margin_bytes is not None]
+    if pools and min(pools) < results.scenario.frame_bytes:
+        yield from _pool(view, results, short)
+    elif short or any(seed.drops for seed in seeds):
+        yield from _headroom(view, results, limits)
+    if any(seed.refused for seed in seeds):
+        yield from _egress(view, results)
+    yield from _watchdog(results)
+    if any(seed.cycle for seed in seeds):
         yield "change the routing, not thresholds: no buffer is large enough for a circle of pauses"
 
 
-def _watchdog(found: Study) -> Iterator[str]:
-    question, dogs = found.scenario.question, [switch.watchdog for switch in found.scenario.switches.values()]
+def _watchdog(results: Study) -> Iterator[str]:
+    question, dogs = (
+        results.scenario.question,
+        [switch.watchdog for switch in results.scenario.switches.values()],
+    )
     if question.dead_nic:
         if not any(dog is not None and dog.action != "alert" for dog in dogs):
             yield "let the PFC watchdog drop or forward on every port: nothing else ends the storm of a dead NIC"
-    elif any(one.outcome.storms for one in found.seen):
+    elif any(seed.outcome.storms for seed in results.seeds):
         if question.slow_nic_bps is not None:
             yield "find out why the NIC is slow: no threshold mends it, and the watchdog does what it is for"
         else:
             yield "raise detection_time of the PFC watchdog, or remove the congestion: no NIC is at fault here"
 
 
-def _pool(view: View, found: Study, short: list[GroupUse]) -> Iterator[str]:
-    place = short[0].place if short else found.seen[0].hottest
-    profile = _profile(view, found.scenario, place)
+def _pool(view: View, results: Study, short: list[GroupUse]) -> Iterator[str]:
+    place = short[0].place if short else results.seeds[0].hottest
+    profile = _profile(view, results.scenario, place)
     pool = profile.pool.name if profile is not None and profile.pool is not None else "the pool"
     yield f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group"
 
 
-def _headroom(view: View, found: Study, limits: Limits) -> Iterator[str]:
+def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
     """Measure what headroom was needed: the same seeds once more, with more of it than any can use."""
-    frame = found.scenario.frame_bytes
-    short = [use for one in found.seen for use in one.uses if use.drops or use.margin_bytes < frame]
+    frame = results.scenario.frame_bytes
+    short = [use for seed in results.seeds for use in seed.uses if use.drops or use.margin_bytes < frame]
     short.sort(key=lambda use: (-use.drops, use.margin_bytes))
-    profiles = [(use, _profile(view, found.scenario, use.place)) for use in short]
+    profiles = [(use, _profile(view, results.scenario, use.place)) for use in short]
     kinds = {profile.name: (use, profile) for use, profile in reversed(profiles) if profile is not None}
     if any(profile.lossless for _, profile in kinds.values()):
-        free = study(unbounded(found.scenario), limits)
+        free = study(unbounded(results.scenario), limits)
     for use, profile in reversed(kinds.values()):
         if not profile.lossless:
             yield f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
@@ -87,7 +90,7 @@ def _headroom(view: View, found: Study, limits: Limits) -> Iterator[str]:
             yield _raised(view, use.place, profile, used, frame)
 
 
-def _raised(view: View, place: Place, profile: BufferProfile, used: int, frame: int) -> str:
+def _raised(view: View, place: LinkEnd, profile: BufferProfile, used: int, frame: int) -> str:
     """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
@@ -100,12 +103,12 @@ def _raised(view: View, place: Place, profile: BufferProfile, used: int, frame: 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
     """Return the most that a group with this profile used."""
-    uses = [use for one in free.seen for use in one.uses]
+    uses = [use for seed in free.seeds for use in seed.uses]
     own = [use.used_bytes for use in uses if _profile(view, free.scenario, use.place) == profile]
     return max(own, default=0)
 
 
-def _held_by_size(view: View, place: Place, profile: BufferProfile) -> bool:
+def _held_by_size(view: View, place: LinkEnd, profile: BufferProfile) -> bool:
     """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without a shared pool."""
     shared = profile.pool is not None and profile.pool.shared_headroom_bytes
     return is_nvidia(view.switch_by_name[place.switch]) and not shared
@@ -129,11 +132,13 @@ def unbounded(scenario: Scenario) -> Scenario:
     return scenario._replace(ends=ends, switches=switches)
 
 
-def _egress(view: View, found: Study) -> Iterator[str]:
-    place = next((place for one in found.seen for place in one.refusing), None)
+def _egress(view: View, results: Study) -> Iterator[str]:
+    place = next((place for seed in results.seeds for place in seed.refusing), None)
     port = _port(view, place)
     queue = (
-        port.qos.queues[port.qos.queue_of(found.scenario.classes[0].priority)] if port and port.qos else None
+        port.qos.queues[port.qos.queue_of(results.scenario.classes[0].priority)]
+        if port and port.qos
+        else None
     )
     if queue is not None and queue.wred is not None and queue.wred.drops:
         yield f"turn ECN on in {queue.wred.name}: its WRED drops lossless frames instead of marking them"
@@ -141,33 +146,37 @@ def _egress(view: View, found: Study) -> Iterator[str]:
         yield f"raise the threshold of {queue.buffer.name}: its queue refuses frames that PFC should hold back"
 
 
-def _quieter(view: View, found: Study) -> Iterator[str]:
+def _quieter(view: View, results: Study) -> Iterator[str]:
     """Say what keeps PFC silent, where it fires although senders could be slowed down."""
-    fired = [one for one in found.seen if one.outcome.first_pause_ns is not None]
-    if len(fired) * 2 < len(found.seen) or found.scenario.question.dead_nic or found.scenario.dcqcn is None:
+    fired = [seed for seed in results.seeds if seed.outcome.first_pause_ns is not None]
+    if (
+        len(fired) * 2 < len(results.seeds)
+        or results.scenario.question.dead_nic
+        or results.scenario.dcqcn is None
+    ):
         return
-    late = [one for one in fired if one.outcome.first_mark_ns is None or one.first_pfc_before_mark]
+    late = [seed for seed in fired if seed.outcome.first_mark_ns is None or seed.first_pfc_before_mark]
     place = fired[0].hottest
-    port, profile = _port(view, place), _profile(view, found.scenario, place)
-    number = port.qos.queue_of(found.scenario.classes[0].priority) if port and port.qos else None
+    port, profile = _port(view, place), _profile(view, results.scenario, place)
+    number = port.qos.queue_of(results.scenario.classes[0].priority) if port and port.qos else None
     queue = port.qos.queues[number] if port and port.qos and number is not None else None
     wred = queue.wred.name if queue is not None and queue.wred is not None else None
     if wred is None:
         yield "turn ECN on for the class: nothing slows senders down before PFC does"
     elif late:
-        yield f"lower Kmin of {wred}: PFC comes before the first mark in {len(late)} of {len(found.seen)} seeds"
+        yield f"lower Kmin of {wred}: PFC comes before the first mark in {len(late)} of {len(results.seeds)} seeds"
     elif profile is not None and profile.dynamic_th is not None:
         now = f"{profile.name} (now {profile.dynamic_th})"
         yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}"
 
 
-def _port(view: View, place: Place | None) -> Port | None:
+def _port(view: View, place: LinkEnd | None) -> Port | None:
     return None if place is None or place.port is None else view.port(place.switch, place.port)
 
 
-def _profile(view: View, scenario: Scenario, place: Place | None) -> BufferProfile | None:
+def _profile(view: View, scenario: Scenario, place: LinkEnd | None) -> BufferProfile | None:
     port = _port(view, place)
     if place is None or port is None:
         return None
-    found = profile_of(view.switch_by_name[place.switch], port, scenario.classes[0])
-    return None if isinstance(found, MissingInput) else found
+    profile = profile_of(view.switch_by_name[place.switch], port, scenario.classes[0])
+    return None if isinstance(profile, MissingInput) else profile

@@ -15,10 +15,10 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.simulation.engine.recording import Recording
-    from lossless.analysis.simulation.question.request import Ask, Question
+    from lossless.analysis.simulation.question.request import Question, SimulationRequest
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.peers import Patience
+    from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
+    from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.study import Study
     from lossless.analysis.simulation.study.verdict import RunVerdict
 
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
     recordings: tuple[Recording, ...] = ()
 
 
-def answer(view: View, ask: Ask) -> Answer:
+def answer(view: View, request: SimulationRequest) -> Answer:
     """Return what runs say of a fabric.
 
     Raises:
@@ -54,23 +54,23 @@ def answer(view: View, ask: Ask) -> Answer:
     if (reason := why_not()) is not None:
         return Answer(not_run=reason)
     from lossless.analysis.simulation.study.advice import advice
-    from lossless.analysis.simulation.study.verdict import judge
+    from lossless.analysis.simulation.study.verdict import run_verdict
 
     view = View(with_computed_buffers(view.fabric))
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []
-    for part, found in asked(view, ask.question):
-        if isinstance(found, MissingInput):
-            reasons.append(found.reason)
+    for part, scenario in scenarios_of(view, request.question):
+        if isinstance(scenario, MissingInput):
+            reasons.append(scenario.reason)
             continue
-        seen, patient = followed(part, found, ask)
-        verdicts.append(judge(seen, advice(part, seen, ask.limits), patient))
-        recordings += [_recorded(found, seen, verdicts[-1])] if ask.record else []
+        results, reaction_limit = run_study(part, scenario, request)
+        verdicts.append(run_verdict(results, advice(part, results, request.limits), reaction_limit))
+        recordings += [_recorded(scenario, results, verdicts[-1])] if request.record else []
     return Answer(tuple(verdicts), "; ".join(dict.fromkeys(reasons)) or None, tuple(recordings))
 
 
-def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
+def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
     """Yield each part of a fabric with the question put to it, or why it cannot be asked there.
 
     A port that is named has to be in one of the parts; the others are not run, and it is said.
@@ -82,59 +82,63 @@ def asked(view: View, question: Question) -> Iterator[tuple[View, Scenario | Mis
     here = 0
     for part in parts(view):
         try:
-            found = posed(part, question)
+            scenario = checked_scenario(part, question)
         except NotHereError as error:
             elsewhere.append((part, error))
             continue
-        here += not isinstance(found, MissingInput)
-        yield part, found
+        here += not isinstance(scenario, MissingInput)
+        yield part, scenario
     if elsewhere and not here:
         raise elsewhere[0][1]
     for part, reason in elsewhere:
         yield part, MissingInput(f"{part.fabric.switches[0].name} is not run: {reason}")
 
 
-def posed(view: View, question: Question) -> Scenario | MissingInput:
+def checked_scenario(view: View, question: Question) -> Scenario | MissingInput:
     """Return a question put to one part of a fabric, or what of it the model cannot follow.
 
     Raises:
         ScenarioError: what is asked cannot be.
     """
     from lossless.analysis.simulation.engine.check import check
-    from lossless.analysis.simulation.question.instance import stage
+    from lossless.analysis.simulation.question.instance import instantiate
     from lossless.analysis.simulation.question.scenario import scenario
 
-    found = scenario(view, question)
-    if isinstance(found, MissingInput):
-        return found
+    posed = scenario(view, question)
+    if isinstance(posed, MissingInput):
+        return posed
     try:
-        staged = stage(found, 1)
-        check(staged.network, {node: staged.names[node] for node in range(staged.network.nodes)})
+        instance = instantiate(posed, 1)
+        check(instance.network, {node: instance.names[node] for node in range(instance.network.nodes)})
     except ScenarioError as error:
         return MissingInput(f"the model cannot follow this fabric: {error}")
-    return found
+    return posed
 
 
-def followed(view: View, found: Scenario, ask: Ask) -> tuple[Study, Patience | None]:
+def run_study(
+    view: View, scenario: Scenario, request: SimulationRequest
+) -> tuple[Study, PeerReactionLimit | None]:
     """Return what all seeds of a scenario showed, and how quick peers must be where drops depend on it."""
     from lossless.analysis.simulation.engine.run import compiled_before, prepare
-    from lossless.analysis.simulation.study.peers import patience
+    from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
     from lossless.analysis.simulation.study.study import study
 
-    rare = ask.record or ask.question.dead_nic or ask.question.slow_nic_bps is not None
-    if ask.compiling is not None and not compiled_before(rare=rare):
-        ask.compiling()
+    rare = request.record or request.question.dead_nic or request.question.slow_nic_bps is not None
+    if request.compiling is not None and not compiled_before(rare=rare):
+        request.compiling()
     prepare(rare=rare)
-    seen = study(found, ask.limits, ask.progress)
-    return seen, patience(view, seen, ask.limits) if any(one.drops for one in seen.seen) else None
+    results = study(scenario, request.limits, request.progress)
+    return results, peer_reaction_limit(view, results, request.limits) if any(
+        seed.drops for seed in results.seeds
+    ) else None
 
 
-def _recorded(found: Scenario, seen: Study, verdict: RunVerdict) -> Recording:
-    from lossless.analysis.simulation.engine.recording import record
-    from lossless.analysis.simulation.question.instance import stage
+def _recorded(scenario: Scenario, results: Study, verdict: RunVerdict) -> Recording:
+    from lossless.analysis.simulation.question.instance import instantiate
+    from lossless.analysis.simulation.study.recording import record
 
-    first = seen.seen[0]
-    return record(stage(found, first.seed), first.seed, first.outcome.ended_ns, verdict.scenario)
+    first = results.seeds[0]
+    return record(instantiate(scenario, first.seed), first.seed, first.outcome.ended_ns, verdict.scenario)
 
 
 def parts(view: View) -> Iterator[View]:
@@ -154,8 +158,8 @@ def parts(view: View) -> Iterator[View]:
 
 def _linked(view: View) -> dict[str, set[str]]:
     """Return for each switch that has a link to another all that it is connected with."""
-    found: dict[str, set[str]] = {}
+    linked: dict[str, set[str]] = {}
     for link in view.fabric.links:
-        joined = found.get(link.a, {link.a}) | found.get(link.b, {link.b})
-        found.update(dict.fromkeys(joined, joined))
-    return found
+        joined = linked.get(link.a, {link.a}) | linked.get(link.b, {link.b})
+        linked.update(dict.fromkeys(joined, joined))
+    return linked

@@ -19,7 +19,7 @@ _MOST_HEADROOM_BYTES = 1 << 40
 """More than any chip holds, and little enough that the sum over all groups still fits 64 bits."""
 
 
-class Setting(NamedTuple):
+class ThresholdSetting(NamedTuple):
     """Thresholds of the class asked about, the same on every port of every switch; None: as configured."""
 
     dynamic_th: int | None = None
@@ -101,9 +101,12 @@ def checked(grid: Grid) -> Grid:
     return plain
 
 
-def settings(grid: Grid) -> Iterator[Setting]:
+def settings(grid: Grid) -> Iterator[ThresholdSetting]:
     """Yield every setting, the last threshold changing fastest."""
-    return (Setting(*values) for values in product(*(values if len(values) else (None,) for values in grid)))
+    return (
+        ThresholdSetting(*values)
+        for values in product(*(values if len(values) else (None,) for values in grid))
+    )
 
 
 def parse_grid(texts: Sequence[str]) -> Grid:
@@ -115,7 +118,7 @@ def parse_grid(texts: Sequence[str]) -> Grid:
     Raises:
         QuantityError: with the text, and what was expected.
     """
-    found: dict[str, tuple[int, ...]] = {}
+    values_of: dict[str, tuple[int, ...]] = {}
     for text in texts:
         name, given, values = text.partition("=")
         knob = next((knob for knob in KNOBS if knob.name == name.strip()), None)
@@ -123,15 +126,15 @@ def parse_grid(texts: Sequence[str]) -> Grid:
             raise QuantityError(
                 f"{text!r} varies nothing that is known; expected NAME=VALUES of {', '.join(NAMES)}"
             )
-        if knob.field in found:
+        if knob.field in values_of:
             raise QuantityError(
                 f"{text!r}: {knob.name} is varied twice; put a comma between its values instead"
             )
         try:
-            found[knob.field] = parse_values(knob, values)
+            values_of[knob.field] = parse_values(knob, values)
         except QuantityError as error:
             raise QuantityError(f"{text!r}: {error}") from None
-    return Grid(**found)
+    return Grid(**values_of)
 
 
 def parse_values(knob: Knob, text: str) -> tuple[int, ...]:

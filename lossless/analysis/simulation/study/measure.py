@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lossless.analysis.simulation.engine.outcome import Outcome, longest_pauses, outcome
-from lossless.analysis.simulation.study.crowding import Crowd, crowds
+from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
+from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.simulation.engine.run import Simulation
-    from lossless.analysis.simulation.engine.state import Index, State
-    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
 
 
-class Place(NamedTuple):
+class LinkEnd(NamedTuple):
     """An end of a link: switch and port by name, or a NIC without one; and who is at the other end."""
 
     switch: str
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 class GroupUse(NamedTuple):
     """An ingress group that used headroom: where, how much of it, and what it has."""
 
-    place: Place
+    place: LinkEnd
     used_bytes: int
     headroom_bytes: int
     drops: int
@@ -50,17 +50,17 @@ class PoolUse(NamedTuple):
     left_bytes: int
 
 
-class Spread(NamedTuple):
-    """How far pauses spread: links in a row, transmitters in switches, NICs, and how many of each there are."""
+class PropagationExtent(NamedTuple):
+    """How far pauses propagate: hops, transmitters in switches, NICs, and how many of each there are."""
 
-    links_in_a_row: int
+    hops: int
     switch_ports: int
     all_switch_ports: int
     nics: int
     all_nics: int
 
 
-class Seen(NamedTuple):
+class SeedResult(NamedTuple):
     """What one seed showed.
 
     ``tightest`` is the group that came closest to the end of its headroom, ``fullest`` the
@@ -68,34 +68,34 @@ class Seen(NamedTuple):
     was paused longest, ``still_paused`` whether that pause still stood at the end; ``longest_watched_ns`` is the
     longest pause of a switch's own, which a watchdog looks at. ``refused`` counts frames of the class that an egress
     queue did not take, outside of what the watchdog dropped. ``headroom_pool_margin`` is the least that was left of a
-    headroom pool, None where none was used. ``cycle`` names links that wait for each other in a circle. ``cut`` says
+    headroom pool, None where none was used. ``cycle`` names links that wait for each other in a cycle. ``cut`` says
     that the run was stopped while traffic was under way. ``uses`` are all groups of the class that used headroom or
     dropped, those that dropped first by time; ``pools`` those of which ``headroom_pool_margin`` is the least;
     ``refusing`` the ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped.
-    ``crowds`` says of each kind of port who met there.
+    ``fan_ins`` says of each kind of port how many feed it.
     """
 
     seed: int
-    outcome: Outcome
+    outcome: RunOutcome
     drops: int
     refused: int
-    first_drop_at: Place | None
+    first_drop_at: LinkEnd | None
     tightest: GroupUse | None
     headroom_pool_margin_bytes: int | None
-    hottest: Place | None
+    hottest: LinkEnd | None
     fullest: GroupUse | None
     longest_pause_ns: float
-    longest_at: Place | None
+    longest_at: LinkEnd | None
     still_paused: bool
-    spread: Spread
+    propagation: PropagationExtent
     cycle: tuple[str, ...]
     cut: bool
     uses: tuple[GroupUse, ...] = ()
     pools: tuple[PoolUse, ...] = ()
-    refusing: tuple[Place, ...] = ()
-    stopped: tuple[Place, ...] = ()
+    refusing: tuple[LinkEnd, ...] = ()
+    stopped: tuple[LinkEnd, ...] = ()
     longest_watched_ns: float = 0.0
-    crowds: tuple[Crowd, ...] = ()
+    fan_ins: tuple[PortFanIn, ...] = ()
 
     @property
     def worst(self) -> GroupUse | None:
@@ -110,15 +110,15 @@ class Seen(NamedTuple):
         return paused is not None and (marked is None or paused < marked)
 
 
-def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> Seen:
+def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cut: bool) -> SeedResult:
     """Return what a run showed."""
     state, index = simulation.state, simulation.index
     job = _of_class(state, index, 0)
-    uses = tuple(_uses(state, index, staged))
+    uses = tuple(_uses(state, index, instance))
     dropping = [use for use in uses if use.drops]
-    pools = tuple(_pools(state, staged))
-    longest, longest_at, still = _longest(state, index, staged)
-    return Seen(
+    pools = tuple(_pools(state, instance))
+    longest, longest_at, still = _longest(state, index, instance)
+    return SeedResult(
         seed=seed,
         outcome=outcome(state, index, 0),
         drops=int(state.groups["drops"][job].sum()),
@@ -127,39 +127,39 @@ def measure(simulation: Simulation, staged: Stage, seed: int, *, cut: bool) -> S
         tightest=min(uses, key=lambda use: (use.margin_bytes, str(use.place)), default=None),
         headroom_pool_margin_bytes=min((pool.left_bytes for pool in pools), default=None),
         fullest=max(uses, key=lambda use: (use.used_bytes, str(use.place)), default=None),
-        hottest=_hottest(state, index, staged),
+        hottest=_hottest(state, index, instance),
         longest_pause_ns=longest,
         longest_watched_ns=_longest_watched_ns(state, index),
         longest_at=longest_at,
         still_paused=still,
-        spread=_spread(state, index),
-        cycle=cycle(state, index, staged),
+        propagation=_propagation(state, index),
+        cycle=cycle(state, index, instance),
         cut=cut,
         uses=uses,
         pools=pools,
-        refusing=_sending(job[state.queues["drops"][job] > 0], index, staged),
-        stopped=_sending(job[state.queues["storms"][job] > 0], index, staged),
-        crowds=crowds(state, index, staged) if staged.roles else (),
+        refusing=_sending(job[state.queues["drops"][job] > 0], index, instance),
+        stopped=_sending(job[state.queues["storms"][job] > 0], index, instance),
+        fan_ins=port_fan_ins(state, index, instance) if instance.roles else (),
     )
 
 
-def _of_class(state: State, index: Index, number: int) -> Any:
+def _of_class(state: SimState, index: ArrayIndex, number: int) -> Any:
     """Return where the groups and queues of a class stand."""
     return np.arange(number, len(state.queues), index.classes)
 
 
-def place_of(link: int, index: Index, staged: Stage, *, sending: bool) -> Place:
+def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sending: bool) -> LinkEnd:
     """Return the switch end of a link that it leaves (``sending``) or enters."""
     _, forward = index.wiring.cables[link]
-    wire = staged.wires[index.wiring.cable_of[link]]
+    wire = instance.wires[index.wiring.cable_of[link]]
     sender, receiver = index.wiring.ends[link]
     here, there = (sender, receiver) if sending else (receiver, sender)
     at_a = forward == sending
     port = wire.a_port if at_a else wire.b_port
-    return Place(staged.names[here], port.name if port is not None else None, staged.names[there])
+    return LinkEnd(instance.names[here], port.name if port is not None else None, instance.names[there])
 
 
-def _uses(state: State, index: Index, staged: Stage) -> Iterator[GroupUse]:
+def _uses(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> Iterator[GroupUse]:
     """Yield the groups of the class that used headroom or dropped, those that dropped first by time."""
     job = _of_class(state, index, 0)
     groups = state.groups[job]
@@ -167,11 +167,11 @@ def _uses(state: State, index: Index, staged: Stage) -> Iterator[GroupUse]:
     first = np.where(groups["first_drop_at"] < 0, np.iinfo(np.int64).max, groups["first_drop_at"])
     for link in used[np.argsort(first[used], kind="stable")]:
         group = groups[link]
-        place = place_of(int(link), index, staged, sending=False)
+        place = place_of(int(link), index, instance, sending=False)
         yield GroupUse(place, int(group["max_headroom"]), int(group["headroom_bytes"]), int(group["drops"]))
 
 
-def _pools(state: State, staged: Stage) -> Iterator[PoolUse]:
+def _pools(state: SimState, instance: ScenarioInstance) -> Iterator[PoolUse]:
     """Yield the headroom pools that are smaller than what they promise."""
     promised = np.bincount(
         np.maximum(state.groups["unit"], 0),
@@ -179,40 +179,42 @@ def _pools(state: State, staged: Stage) -> Iterator[PoolUse]:
         minlength=len(state.units),
     )
     left = state.units["headroom_pool_bytes"] - state.units["max_headroom"]
-    for unit, node in enumerate(sorted(staged.network.switches)):
+    for unit, node in enumerate(sorted(instance.network.switches)):
         if promised[unit] > state.units["headroom_pool_bytes"][unit]:
-            yield PoolUse(staged.names[node], int(left[unit]))
+            yield PoolUse(instance.names[node], int(left[unit]))
 
 
-def _sending(queues: Any, index: Index, staged: Stage) -> tuple[Place, ...]:
+def _sending(queues: Any, index: ArrayIndex, instance: ScenarioInstance) -> tuple[LinkEnd, ...]:
     """Return the ports of some queues."""
-    return tuple(place_of(int(at) // index.classes, index, staged, sending=True) for at in queues)
+    return tuple(place_of(int(at) // index.classes, index, instance, sending=True) for at in queues)
 
 
-def _hottest(state: State, index: Index, staged: Stage) -> Place | None:
+def _hottest(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> LinkEnd | None:
     held = state.queues["max_bytes"][_of_class(state, index, 0)]
     at = int(held.argmax())
-    return place_of(at, index, staged, sending=True) if held[at] else None
+    return place_of(at, index, instance, sending=True) if held[at] else None
 
 
-def _longest_watched_ns(state: State, index: Index) -> float:
+def _longest_watched_ns(state: SimState, index: ArrayIndex) -> float:
     """Return the longest pause of a transmitter in a switch, holds from outside left out."""
     return int(longest_pauses(state)[_watched(state, index)].max(initial=0)) / 1000
 
 
-def _watched(state: State, index: Index) -> Any:
+def _watched(state: SimState, index: ArrayIndex) -> Any:
     """Return which queues are of transmitters in switches that nothing from outside holds."""
     links = state.links["sender_unit"] >= 0
     links[state.holds["link"]] = False
     return np.repeat(links, index.classes)
 
 
-def standing_since(state: State, index: Index) -> Any:
+def standing_since(state: SimState, index: ArrayIndex) -> Any:
     """Return since when each transmitter in a switch has been paused, in ps, -1 where it is not."""
     return np.where(_watched(state, index), state.queues["paused_since"], -1)
 
 
-def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | None, bool]:
+def _longest(
+    state: SimState, index: ArrayIndex, instance: ScenarioInstance
+) -> tuple[float, LinkEnd | None, bool]:
     """Return the longest pause that the traffic caused: holds from outside are not of its making."""
     longest = longest_pauses(state)
     held = {int(link) * index.classes + one for link in state.holds["link"] for one in range(index.classes)}
@@ -222,14 +224,14 @@ def _longest(state: State, index: Index, staged: Stage) -> tuple[float, Place | 
         return 0.0, None, False
     stands = state.queues["paused_since"][at] >= 0
     still = bool(stands and state.queues["longest_pause_ps"][at] < longest[at])
-    return int(longest[at]) / 1000, place_of(at // index.classes, index, staged, sending=True), still
+    return int(longest[at]) / 1000, place_of(at // index.classes, index, instance, sending=True), still
 
 
-def _spread(state: State, index: Index) -> Spread:
+def _propagation(state: SimState, index: ArrayIndex) -> PropagationExtent:
     paused = state.queues["pauses"][_of_class(state, index, 0)] > 0
     by_switch = state.links["sender_unit"] >= 0
-    return Spread(
-        links_in_a_row=max((_run(route, paused) for route in index.wiring.routes), default=0),
+    return PropagationExtent(
+        hops=max((_run(route, paused) for route in index.wiring.routes), default=0),
         switch_ports=int((paused & by_switch).sum()),
         all_switch_ports=int(by_switch.sum()),
         nics=int((paused & ~by_switch).sum()),
@@ -238,7 +240,7 @@ def _spread(state: State, index: Index) -> Spread:
 
 
 def _run(route: tuple[int, ...], paused: Any) -> int:
-    """Return how many links in a row of a path were paused."""
+    """Return how many links of a path in a row were paused."""
     longest = here = 0
     for link in route:
         here = here + 1 if paused[link] else 0
@@ -246,13 +248,13 @@ def _run(route: tuple[int, ...], paused: Any) -> int:
     return longest
 
 
-def cycle(state: State, index: Index, staged: Stage) -> tuple[str, ...]:
-    """Return links that are paused and wait for each other in a circle, by their transmitters; empty: none do."""
-    found = _circle(_waits(state, index))
-    return tuple(str(place_of(link, index, staged, sending=True)) for link in found)
+def cycle(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[str, ...]:
+    """Return links that are paused and wait for each other in a cycle, by their transmitters; empty: none do."""
+    links = _find_cycle(_waits(state, index))
+    return tuple(str(place_of(link, index, instance, sending=True)) for link in links)
 
 
-def _waits(state: State, index: Index) -> dict[int, set[int]]:
+def _waits(state: SimState, index: ArrayIndex) -> dict[int, set[int]]:
     """Return for each paused link the paused links that frames it delivered wait for."""
     job = _of_class(state, index, 0)
     queues = state.queues[job]
@@ -268,7 +270,7 @@ def _waits(state: State, index: Index) -> dict[int, set[int]]:
     return waits
 
 
-def _circle(after: dict[int, set[int]]) -> tuple[int, ...]:
+def _find_cycle(after: dict[int, set[int]]) -> tuple[int, ...]:
     """Return one cycle of a graph, empty where it has none."""
     done: set[int] = set()
     for start in sorted(after):

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.engine.run import Simulation
-    from lossless.analysis.simulation.engine.state import State
+    from lossless.analysis.simulation.engine.state import SimState
 
 MOST_GROUPS, MOST_LINKS, MOST_FLOWS = 64, 24, 128
 """How many of each are looked at: the fullest groups, the links that were paused longest, the flows that pass the
 hottest queue before others."""
 
 
-class Names(NamedTuple):
+class NodeNames(NamedTuple):
     """What things are called: a node by its number, and by the number of a link its transmitter and its receiver."""
 
     node: Callable[[int], str]
@@ -60,16 +60,23 @@ def focus(simulation: Simulation) -> Focus:
     """
     state, classes = simulation.state, simulation.index.classes
     hottest = _hottest(simulation)
-    ways = tuple(_ways(simulation))
-    steps = ((*step, one) for links, one in ways for step in pairwise(links))
+    carried = tuple(_ways(simulation))
+    steps = ((*step, class_number) for links, class_number in carried for step in pairwise(links))
     routes, link = simulation.index.wiring.routes, hottest // classes
     return Focus(
         hottest=hottest,
         feeding=_most(
-            {into * classes + one for into, onward, one in steps if onward * classes + one == hottest},
+            {
+                into * classes + class_number
+                for into, onward, class_number in steps
+                if onward * classes + class_number == hottest
+            },
             state.groups["max_bytes"],
         ),
-        carrying=_most({link * classes + one for links, one in ways for link in links}, paused_ps(state)),
+        carrying=_most(
+            {link * classes + class_number for links, class_number in carried for link in links},
+            paused_ps(state),
+        ),
         flows=tuple(sorted(range(len(routes)), key=lambda number: (link not in routes[number], number))),
     )
 
@@ -97,17 +104,17 @@ def _most(numbers: Iterable[int], values: Any) -> tuple[int, ...]:
     return tuple(sorted(numbers, key=lambda at: (-int(values[at]), at)))
 
 
-def paused_ps(state: State) -> Any:
+def paused_ps(state: SimState) -> Any:
     """Return how long each transmitter and class has been paused in all, in ps."""
     queues = state.queues
     stands = queues["paused_since"] >= 0
     return queues["paused_ps"] + (state.clock["now"][0] - queues["paused_since"]) * stands
 
 
-def probes(simulation: Simulation, found: Focus, names: Names) -> Iterator[Probe]:
+def probes(simulation: Simulation, focal: Focus, names: NodeNames) -> Iterator[Probe]:
     """Yield what to look at when the same run is run again."""
-    groups, feeding = simulation.state.groups, found.feeding[:MOST_GROUPS]
-    yield Probe("egress", queue_name(simulation, found.hottest, names), recorder.QUEUE_BYTES, found.hottest)
+    groups, feeding = simulation.state.groups, focal.feeding[:MOST_GROUPS]
+    yield Probe("egress", queue_name(simulation, focal.hottest, names), recorder.QUEUE_BYTES, focal.hottest)
     for at in feeding:
         yield Probe("group", queue_name(simulation, at, names), recorder.GROUP_BYTES, at)
     for at in _kinds(groups, feeding, "unit", "alpha", "static_bytes", "lossless"):
@@ -118,12 +125,12 @@ def probes(simulation: Simulation, found: Focus, names: Names) -> Iterator[Probe
     for at in _kinds(groups, feeding, "unit"):
         node = simulation.index.wiring.ends[at // simulation.index.classes][1]
         yield Probe("memory", names.node(node), recorder.UNIT_BYTES, int(groups["unit"][at]))
-    for at in found.carrying[:MOST_LINKS]:
+    for at in focal.carrying[:MOST_LINKS]:
         yield Probe("paused", queue_name(simulation, at, names), recorder.PAUSED_PS, at)
-    yield from _of_flows(simulation, found.flows[:MOST_FLOWS], names)
+    yield from _of_flows(simulation, focal.flows[:MOST_FLOWS], names)
 
 
-def _of_flows(simulation: Simulation, flows: Sequence[int], names: Names) -> Iterator[Probe]:
+def _of_flows(simulation: Simulation, flows: Sequence[int], names: NodeNames) -> Iterator[Probe]:
     place, network = simulation.index.flow_at, simulation.network
     called = {number: _flow_name(network.flows[number].path, names) for number in flows}
     for number, name in called.items():
@@ -146,7 +153,7 @@ def _kinds(groups: Any, among: Iterable[int], *fields: str) -> tuple[int, ...]:
     return tuple(first.values())
 
 
-def queue_name(simulation: Simulation, at: int, names: Names) -> str:
+def queue_name(simulation: Simulation, at: int, names: NodeNames) -> str:
     """Return what a queue, or the group at the other end of its link, is called: by both ends, and by its class."""
     link, number = divmod(at, simulation.index.classes)
     sender, receiver = names.ends(link)
@@ -154,5 +161,5 @@ def queue_name(simulation: Simulation, at: int, names: Names) -> str:
     return f"{sender} to {receiver}{which}"
 
 
-def _flow_name(path: Sequence[int], names: Names) -> str:
+def _flow_name(path: Sequence[int], names: NodeNames) -> str:
     return f"{names.node(path[0])} to {names.node(path[-1])}"

@@ -9,15 +9,15 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, Stage, stage
-from lossless.analysis.simulation.study.measure import Seen, cycle, measure, standing_since
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
+from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.analysis.simulation.engine.network import Network
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
 
@@ -49,30 +49,30 @@ class Study(NamedTuple):
     """What all seeds of a scenario showed; ``step_ns`` is what the step takes at line rate."""
 
     scenario: Scenario
-    seen: tuple[Seen, ...]
+    seeds: tuple[SeedResult, ...]
     step_ns: float
     horizon_ns: float
 
 
-def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
+def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
     """Follow a scenario over its seeds; ``progress`` is called with how many are done of how many.
 
     Raises:
         ScenarioError: it would take more events than ``limits`` allow.
     """
     _require_seeds(limits)
-    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
-    first = stage(found, 1)
+    seeds = range(1, (limits.seeds if is_random(scenario) else 1) + 1)
+    first = instantiate(scenario, 1)
     step_ns = step_time_ns(first.network)
-    horizon_ns = _horizon_ns(found, step_ns)
+    horizon_ns = _horizon_ns(scenario, step_ns)
     require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
-    done: list[Seen] = []
+    done: list[SeedResult] = []
     stopped = Event()
 
-    def one(seed: int) -> Seen:
-        staged = first if seed == 1 else stage(found, seed)
-        times = Times(step_ns, horizon_ns, _quiet_ns(found), watch_ns(found))
-        return follow(staged, seed, times, lambda: not stopped.is_set())
+    def one(seed: int) -> SeedResult:
+        instance = first if seed == 1 else instantiate(scenario, seed)
+        times = Times(step_ns, horizon_ns, _quiet_ns(scenario), watch_ns(scenario))
+        return follow(instance, seed, times, lambda: not stopped.is_set())
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
         try:
@@ -85,24 +85,26 @@ def study(found: Scenario, limits: Limits, progress: Callable[[int, int], None] 
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Study(found, tuple(done), step_ns, horizon_ns)
+    return Study(scenario, tuple(done), step_ns, horizon_ns)
 
 
-def is_random(found: Scenario) -> bool:
+def is_random(scenario: Scenario) -> bool:
     """Return whether anything in a scenario is left to chance: marks, who sends to whom, or which path is taken."""
-    question = found.question
-    if found.dcqcn is not None or question.pattern == "permutation" or question.storage:
+    question = scenario.question
+    if scenario.dcqcn is not None or question.pattern == "permutation" or question.storage:
         return True
-    curves = [queue.wred for end in found.ends.values() for queue in end.queues if queue.wred is not None]
+    curves = [queue.wred for end in scenario.ends.values() for queue in end.queues if queue.wred is not None]
     if any(not curve.marks and curve.pmax < 1 and curve.kmin_bytes < curve.kmax_bytes for curve in curves):
         return True
-    return len({found.plant.leaf(nic) for nic in found.nics}) > 1
+    return len({scenario.topology.leaf(nic) for nic in scenario.nics}) > 1
 
 
-def follow(staged: Stage, seed: int, times: Times, go_on: Callable[[], bool] | None = None) -> Seen:
+def follow(
+    instance: ScenarioInstance, seed: int, times: Times, go_on: Callable[[], bool] | None = None
+) -> SeedResult:
     """Run one seed: at least a step, then until no maximum has grown for a while, never beyond the horizon."""
-    simulation = Simulation(staged.network, seed)
-    has_hold = bool(staged.network.holds)
+    simulation = Simulation(instance.network, seed)
+    has_hold = bool(instance.network.holds)
     least_ns = times.horizon_ns if has_hold else STEP_SLACK * times.step_ns + QUIET_WITHOUT_NS
     until_ns = min(least_ns, times.horizon_ns)
     while not simulation.advance(until_ns, go_on) and (go_on is None or go_on()):
@@ -110,10 +112,10 @@ def follow(staged: Stage, seed: int, times: Times, go_on: Callable[[], bool] | N
         if until_ns >= min(times.horizon_ns, quiet_until_ns):
             break
         until_ns = min(quiet_until_ns, times.horizon_ns)
-    waits_for_ever = bool(cycle(simulation.state, simulation.index, staged))
+    waits_for_ever = bool(cycle(simulation.state, simulation.index, instance))
     if not (simulation.ended or has_hold or waits_for_ever):
         _follow_pauses(simulation, times.watch_ns, go_on)
-    return measure(simulation, staged, seed, cut=not simulation.ended)
+    return measure(simulation, instance, seed, cut=not simulation.ended)
 
 
 def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], bool] | None) -> None:
@@ -137,7 +139,7 @@ def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
     return now / 1000, (now - int(since.max())) / 1000
 
 
-def step_time_ns(network: Network) -> float:
+def step_time_ns(network: SimNetwork) -> float:
     """Return how long one step takes at line rate: that of the link that has most to carry."""
     loads: dict[tuple[int, int], float] = {}
     for flow in network.flows:
@@ -152,7 +154,7 @@ def step_time_ns(network: Network) -> float:
     return max(load * 8e9 / rates[pair] for pair, load in loads.items())
 
 
-def events_of(network: Network) -> int:
+def events_of(network: SimNetwork) -> int:
     """Return about how many events the traffic of a network takes: each frame at each hop."""
     carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
     return sum(
@@ -162,11 +164,11 @@ def events_of(network: Network) -> int:
 
 
 def _ways(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> int:
-    """Return 2 where ACKs meet data on their way back, and so are frames too; else 1."""
+    """Return 2 where ACKs meet data on their path back, and so are frames too; else 1."""
     return 2 if any((there, here) in carrying for here, there in pairwise(path)) else 1
 
 
-def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
+def require_events(network: SimNetwork, horizon_ns: float, limits: Limits) -> None:
     """Refuse what would take too many events, before it starts.
 
     Raises:
@@ -180,7 +182,7 @@ def require_events(network: Network, horizon_ns: float, limits: Limits) -> None:
         )
 
 
-def _events_within(network: Network, horizon_ns: float) -> int:
+def _events_within(network: SimNetwork, horizon_ns: float) -> int:
     """Return the most events that all links at line rate can bring about in a time."""
     frame = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     per_ns = sum(2 * cable.rate_bps for cable in network.cables) / 8e9 / frame
@@ -192,20 +194,20 @@ def _require_seeds(limits: Limits) -> None:
         raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
 
 
-def _quiet_ns(found: Scenario) -> float:
-    return QUIET_WITHOUT_NS if found.dcqcn is None else QUIET_TIMERS * found.dcqcn.increase_us * 1000
+def _quiet_ns(scenario: Scenario) -> float:
+    return QUIET_WITHOUT_NS if scenario.dcqcn is None else QUIET_TIMERS * scenario.dcqcn.increase_us * 1000
 
 
-def _horizon_ns(found: Scenario, step_ns: float) -> float:
+def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
     """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
-    longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(found)
-    if not found.question.dead_nic:
+    longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(scenario)
+    if not scenario.question.dead_nic:
         return longest
-    return DEAD_FROM_NS + (watch_ns(found) or longest)
+    return DEAD_FROM_NS + (watch_ns(scenario) or longest)
 
 
-def watch_ns(found: Scenario) -> float:
+def watch_ns(scenario: Scenario) -> float:
     """Return within what time every watchdog has had its time twice, 0 where none runs."""
-    watchdogs = (switch.watchdog for switch in found.switches.values())
+    watchdogs = (switch.watchdog for switch in scenario.switches.values())
     times = (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs if dog is not None)
     return max(times, default=0.0)

@@ -1,7 +1,7 @@
 """What a linter asks of fabrics, and what the runs showed: as facts, with the ports where they showed.
 
 Each part of a fabric is put the question it is given. Where that is an incast, whose paths all end at one port and so
-never close a circle, and the fabric's paths could close one, all-to-all is asked besides.
+never close a cycle, and the fabric's paths could close one, all-to-all is asked besides.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from lossless.analysis.buffers.simulation_facts import (
     PortRef,
     SimulationFacts,
 )
-from lossless.analysis.simulation.question.request import Ask
-from lossless.analysis.simulation.study.answer import followed, parts, posed, why_not
+from lossless.analysis.simulation.question.request import SimulationRequest
+from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
 from lossless.ground.basics.errors import LosslessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, Place, Seen
-    from lossless.analysis.simulation.study.peers import Patience
+    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd, SeedResult
+    from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.view import View
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     """Headroom used by port, each with the seed."""
 
 
-def survey(views: Iterable[View], ask: Ask) -> Iterator[SimulationFacts]:
+def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[SimulationFacts]:
     """Yield what runs show of fabrics in which something is lossless; once, where nothing can be run here at all."""
     if (reason := why_not()) is not None:
         yield SimulationFacts(not_run=reason)
@@ -42,32 +42,32 @@ def survey(views: Iterable[View], ask: Ask) -> Iterator[SimulationFacts]:
     for view in views:
         for part in parts(view):
             if part.lossless_sets:
-                yield from _asked(part, ask)
+                yield from _asked(part, request)
 
 
-def _asked(view: View, ask: Ask) -> Iterator[SimulationFacts]:
+def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
     """Yield what one part of a fabric shows; what is refused ends nothing else."""
     try:
-        found = posed(view, ask.question)
-        if isinstance(found, MissingInput):
-            yield SimulationFacts(view, not_run=found.reason)
+        scenario = checked_scenario(view, request.question)
+        if isinstance(scenario, MissingInput):
+            yield SimulationFacts(view, not_run=scenario.reason)
             return
-        yield _run(view, found, ask)
-        around = _around(view, found, ask)
+        yield _run(view, scenario, request)
+        around = _around(view, scenario, request)
         if around is not None:
-            yield _run(view, around, ask)
+            yield _run(view, around, request)
     except LosslessError as error:
         yield SimulationFacts(view, not_run=_reason(error))
 
 
-def _around(view: View, found: Scenario, ask: Ask) -> Scenario | None:
-    """Return what shows circles that an incast cannot, None where the paths of the fabric close none."""
-    from lossless.analysis.simulation.question.cycles import is_two_tier, may_circle
+def _around(view: View, scenario: Scenario, request: SimulationRequest) -> Scenario | None:
+    """Return what shows cycles that an incast cannot, None where the paths of the fabric close none."""
+    from lossless.analysis.simulation.question.cycles import is_two_tier, may_close_cycle
 
-    if ask.question.pattern != "incast" or is_two_tier(found.plant):
+    if request.question.pattern != "incast" or is_two_tier(scenario.topology):
         return None
-    around = posed(view, ask.question._replace(pattern="all-to-all"))
-    if isinstance(around, MissingInput) or not may_circle(around.plant, around.nics):
+    around = checked_scenario(view, request.question._replace(pattern="all-to-all"))
+    if isinstance(around, MissingInput) or not may_close_cycle(around.topology, around.nics):
         return None
     return around
 
@@ -77,44 +77,44 @@ def _reason(error: LosslessError) -> str:
     return f"{text} (options of lossless simulate)" if " --" in text else text
 
 
-def _run(view: View, found: Scenario, ask: Ask) -> SimulationFacts:
-    from lossless.analysis.simulation.study.verdict import judge
+def _run(view: View, scenario: Scenario, request: SimulationRequest) -> SimulationFacts:
+    from lossless.analysis.simulation.study.verdict import run_verdict
 
-    seen, patient = followed(view, found, ask)
-    verdict = judge(seen, (), patient)
+    results, reaction_limit = run_study(view, scenario, request)
+    verdict = run_verdict(results, (), reaction_limit)
     if not verdict.causes:
-        return SimulationFacts(view, verdict.scenario, found.classes[0].priority, verdict.seeds)
+        return SimulationFacts(view, verdict.scenario, scenario.classes[0].priority, verdict.seeds)
     return SimulationFacts(
         view=view,
         scenario=verdict.scenario,
-        priority=found.classes[0].priority,
+        priority=scenario.classes[0].priority,
         seeds=verdict.seeds,
         causes=verdict.causes,
-        short=tuple(_short(seen, ask)),
-        pools=tuple(_pools(seen)),
-        refusing=tuple(_refusing(seen.seen)),
-        stopped=tuple(dict.fromkeys(_spots(place for one in seen.seen for place in one.stopped))),
-        circle=tuple(_spot_of(name) for name in verdict.cycle),
-        pause=_pause(seen),
-        obeyed=None if patient is None else _obeyed(patient),
+        short=tuple(_short(results, request)),
+        pools=tuple(_pools(results)),
+        refusing=tuple(_refusing(results.seeds)),
+        stopped=tuple(dict.fromkeys(_spots(place for seed in results.seeds for place in seed.stopped))),
+        cycle=tuple(_spot_of(name) for name in verdict.cycle),
+        pause=_pause(results),
+        obeyed=None if reaction_limit is None else _obeyed(reaction_limit),
     )
 
 
-def _obeyed(patient: Patience) -> PeerResponse:
-    return PeerResponse(patient.allowed_ns, patient.safe_ns)
+def _obeyed(reaction_limit: PeerReactionLimit) -> PeerResponse:
+    return PeerResponse(reaction_limit.allowed_ns, reaction_limit.safe_ns)
 
 
-def _short(found: Study, ask: Ask) -> Iterator[HeadroomUse]:
+def _short(results: Study, request: SimulationRequest) -> Iterator[HeadroomUse]:
     """Yield the groups that dropped or had less than a frame left; what they need is measured where none runs out."""
-    frame_bytes = found.scenario.frame_bytes
+    frame_bytes = results.scenario.frame_bytes
     tight = {
         spot: uses
-        for spot, uses in _uses(found.seen).items()
+        for spot, uses in _uses(results.seeds).items()
         if any(use.drops or use.margin_bytes < frame_bytes for _, use in uses)
     }
     if not tight:
         return
-    needed = _needed(found, ask)
+    needed = _needed(results, request)
     for spot, uses in tight.items():
         used = max(use.used_bytes for _, use in uses)
         yield HeadroomUse(
@@ -127,47 +127,47 @@ def _short(found: Study, ask: Ask) -> Iterator[HeadroomUse]:
         )
 
 
-def _needed(found: Study, ask: Ask) -> dict[PortRef, int]:
+def _needed(results: Study, request: SimulationRequest) -> dict[PortRef, int]:
     """Return what each port used of headroom in the same seeds where no headroom can run out."""
     from lossless.analysis.simulation.study.advice import unbounded
     from lossless.analysis.simulation.study.study import study
 
-    free = study(unbounded(found.scenario), ask.limits)
-    return {spot: max(use.used_bytes for _, use in uses) for spot, uses in _uses(free.seen).items()}
+    free = study(unbounded(results.scenario), request.limits)
+    return {spot: max(use.used_bytes for _, use in uses) for spot, uses in _uses(free.seeds).items()}
 
 
-def _uses(seen: Sequence[Seen]) -> Uses:
-    found: Uses = {}
-    for one in seen:
-        for use in one.uses:
+def _uses(seeds: Sequence[SeedResult]) -> Uses:
+    by_spot: Uses = {}
+    for seed in seeds:
+        for use in seed.uses:
             for spot in _spots([use.place]):
-                found.setdefault(spot, []).append((one.seed, use))
-    return found
+                by_spot.setdefault(spot, []).append((seed.seed, use))
+    return by_spot
 
 
-def _pools(found: Study) -> Iterator[tuple[str, int]]:
+def _pools(results: Study) -> Iterator[tuple[str, int]]:
     least: dict[str, int] = {}
-    for pool in (pool for one in found.seen for pool in one.pools):
+    for pool in (pool for seed in results.seeds for pool in seed.pools):
         least[pool.switch] = min(pool.left_bytes, least.get(pool.switch, pool.left_bytes))
-    yield from ((name, left) for name, left in least.items() if left < found.scenario.frame_bytes)
+    yield from ((name, left) for name, left in least.items() if left < results.scenario.frame_bytes)
 
 
-def _refusing(seen: Sequence[Seen]) -> Iterator[EgressRefusal]:
-    found: dict[PortRef, set[int]] = {}
-    for one in seen:
-        for spot in _spots(one.refusing):
-            found.setdefault(spot, set()).add(one.seed)
-    yield from (EgressRefusal(spot, frozenset(seeds)) for spot, seeds in found.items())
+def _refusing(seeds: Sequence[SeedResult]) -> Iterator[EgressRefusal]:
+    seeds_of: dict[PortRef, set[int]] = {}
+    for seed in seeds:
+        for spot in _spots(seed.refusing):
+            seeds_of.setdefault(spot, set()).add(seed.seed)
+    yield from (EgressRefusal(spot, frozenset(refused)) for spot, refused in seeds_of.items())
 
 
-def _pause(found: Study) -> LongestPause:
+def _pause(results: Study) -> LongestPause:
     from lossless.analysis.simulation.study.verdict import detection_ns
 
-    longest_ns, allowed_ns = max(one.longest_watched_ns for one in found.seen), detection_ns(found)
+    longest_ns, allowed_ns = max(seed.longest_watched_ns for seed in results.seeds), detection_ns(results)
     return LongestPause(longest_ns / 1e6, None if allowed_ns is None else allowed_ns / 1e6)
 
 
-def _spots(places: Iterable[Place]) -> Iterator[PortRef]:
+def _spots(places: Iterable[LinkEnd]) -> Iterator[PortRef]:
     """Yield places that are ports of switches."""
     yield from (PortRef(place.switch, place.port) for place in places if place.port is not None)
 

@@ -11,10 +11,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
-from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, stage
-from lossless.analysis.simulation.study.grid import Grid, Setting, checked, settings
+from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
+from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
 from lossless.analysis.simulation.study.study import Study, is_random, require_events
-from lossless.analysis.simulation.study.trial import Job, Trial
+from lossless.analysis.simulation.study.trial import SweepTask, Trial
 from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
 from lossless.analysis.simulation.study.workers import Crew
 from lossless.ground.basics.errors import ScenarioError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from lossless.analysis.simulation.engine.network import End
+    from lossless.analysis.simulation.engine.network import SimPort
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.ground.basics.findings import Json
@@ -41,7 +41,7 @@ ORDER = (
 """What makes one setting better than another."""
 
 
-class Row(NamedTuple):
+class SweepRow(NamedTuple):
     """What one setting showed: of all seeds the most, or the least that was left; of goodput the median.
 
     ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     ``cut`` says that traffic was still under way at the end of some seed, so that more may come.
     """
 
-    setting: Setting
+    setting: ThresholdSetting
     verdict: BufferVerdict
     drops: int
     pauses: int
@@ -81,8 +81,8 @@ class Sweep(NamedTuple):
 
     scenario: str
     names: tuple[str, ...]
-    configured: Row
-    rows: tuple[Row, ...]
+    configured: SweepRow
+    rows: tuple[SweepRow, ...]
     skipped: int
     seeds: int
     horizon_us: float
@@ -91,7 +91,7 @@ class Sweep(NamedTuple):
 
     def to_data(self) -> dict[str, Json]:
         """Return the sweep as plain data, names as here."""
-        found: dict[str, Json] = {
+        summary: dict[str, Json] = {
             "scenario": self.scenario,
             "varied": list(self.names),
             "settings": len(self.rows),
@@ -100,7 +100,7 @@ class Sweep(NamedTuple):
             "cut": sum(row.cut for row in self.rows),
             "order": ORDER,
         }
-        return found | {
+        return summary | {
             "skipped": self.skipped,
             "seeds": self.seeds,
             "horizon_us": self.horizon_us,
@@ -112,7 +112,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(
-    found: Scenario,
+    scenario: Scenario,
     grid: Grid,
     limits: Limits,
     horizon_ns: float,
@@ -129,29 +129,29 @@ def sweep(
         KeyboardInterrupt: what is under way is told to stop, and what is known of some settings is let go.
     """
     grid = checked(grid)
-    _check_horizon(found, horizon_ns)
-    job = _job(found, limits, horizon_ns)
+    _check_horizon(scenario, horizon_ns)
+    job = _job(scenario, limits, horizon_ns)
     tried, skipped = _fitting(grid, job)
     with Crew(executor, limits.threads) as crew:
-        ends = (Setting(), tried[0], tried[-1])
+        ends = (ThresholdSetting(), tried[0], tried[-1])
         probes = crew.trials(job, ends)
         most = max(sum(trial.events for trial in seeds) for seeds in probes)
         _require_events(len(tried), most, limits)
-        rows, events = _rows(found, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
-    configured = _row(_Judge.of(found), Setting(), probes[0])
+        rows, events = _rows(scenario, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
+    configured = _row(_TrialLimits.of(scenario), ThresholdSetting(), probes[0])
     rows.sort(key=_badness)
-    assumed = (*found.assumed, *_assumed(found, grid, job))
+    assumed = (*scenario.assumed, *_assumed(scenario, grid, job))
     return Sweep(
-        describe(found), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
+        describe(scenario), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
         assumed,
     )  # fmt: skip
 
 
-def _check_horizon(found: Scenario, horizon_ns: float) -> None:
+def _check_horizon(scenario: Scenario, horizon_ns: float) -> None:
     if horizon_ns <= 0:
         raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
-    dogs = [switch.watchdog for switch in found.switches.values() if switch.watchdog is not None]
-    if found.question.dead_nic and dogs:
+    dogs = [switch.watchdog for switch in scenario.switches.values() if switch.watchdog is not None]
+    if scenario.question.dead_nic and dogs:
         due_ns = DEAD_FROM_NS + max(2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in dogs)
         if horizon_ns < due_ns:
             raise ScenarioError(
@@ -160,17 +160,17 @@ def _check_horizon(found: Scenario, horizon_ns: float) -> None:
             )
 
 
-def _job(found: Scenario, limits: Limits, horizon_ns: float) -> Job:
+def _job(scenario: Scenario, limits: Limits, horizon_ns: float) -> SweepTask:
     if limits.seeds < 1:
         raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
-    seeds = range(1, (limits.seeds if is_random(found) else 1) + 1)
-    first = stage(found, 1)
+    seeds = range(1, (limits.seeds if is_random(scenario) else 1) + 1)
+    first = instantiate(scenario, 1)
     require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
-    stages = (first, *(stage(found, seed) for seed in seeds[1:]))
-    return Job(uuid.uuid4().hex, stages, horizon_ns)
+    stages = (first, *(instantiate(scenario, seed) for seed in seeds[1:]))
+    return SweepTask(uuid.uuid4().hex, stages, horizon_ns)
 
 
-def _fitting(grid: Grid, job: Job) -> tuple[list[Setting], int]:
+def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:
     """Return the settings that can be, and how many cannot, because Kmin would be above Kmax.
 
     Raises:
@@ -191,15 +191,15 @@ def _fitting(grid: Grid, job: Job) -> tuple[list[Setting], int]:
     return tried, grid.size - len(tried)
 
 
-def _ends(job: Job) -> tuple[End, ...]:
+def _ends(job: SweepTask) -> tuple[SimPort, ...]:
     """Return the ends of cables in switches, each kind once."""
-    cables = (cable for staged in job.stages for cable in staged.network.cables)
+    cables = (cable for instance in job.stages for cable in instance.network.cables)
     return tuple(
         {id(end): end for one in cables for end in (one.a_end, one.b_end) if end is not None}.values()
     )
 
 
-def _require_curves(grid: Grid, ends: Sequence[End]) -> None:
+def _require_curves(grid: Grid, ends: Sequence[SimPort]) -> None:
     varied = [name for name in ("kmin_bytes", "kmax_bytes", "pmax_percent") if getattr(grid, name)]
     if 0 < len(varied) < 3 and any(end.queues[0].wred is None for end in ends):
         raise ScenarioError(
@@ -208,7 +208,7 @@ def _require_curves(grid: Grid, ends: Sequence[End]) -> None:
         )
 
 
-def _in_order(setting: Setting, curves: set[tuple[float, float]]) -> bool:
+def _in_order(setting: ThresholdSetting, curves: set[tuple[float, float]]) -> bool:
     kmin, kmax = setting.kmin_bytes, setting.kmax_bytes
     if kmin is not None and kmax is not None:
         return kmin <= kmax
@@ -224,11 +224,11 @@ def _require_events(many: int, most: int, limits: Limits) -> None:
         )
 
 
-def _assumed(found: Scenario, grid: Grid, job: Job) -> Iterator[str]:
+def _assumed(scenario: Scenario, grid: Grid, job: SweepTask) -> Iterator[str]:
     yield "every port of every switch on the way has the same setting"
-    if is_random(found) and len(job.stages) == 1:
+    if is_random(scenario) and len(job.stages) == 1:
         yield "one seed stands for all: whether PFC fires may be a matter of chance, and --seeds tries it more often"
-    if found.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
+    if scenario.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
         yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
     if grid.headroom_bytes:
         yield (
@@ -238,19 +238,19 @@ def _assumed(found: Scenario, grid: Grid, job: Job) -> Iterator[str]:
 
 
 def _rows(
-    found: Scenario,
-    job: Job,
-    tried: Sequence[Setting],
+    scenario: Scenario,
+    job: SweepTask,
+    tried: Sequence[ThresholdSetting],
     crew: Crew,
     most: int,
     progress: Callable[[int, int], None] | None,
-) -> tuple[list[Row], int]:
+) -> tuple[list[SweepRow], int]:
     """Return a row for each setting, in their order, and the events of all."""
     size = min(most, -(-len(tried) // (CHUNKS_PER_WORKER * crew.workers)))
     for start in range(0, len(tried), size):
         crew.submit(job, tried[start : start + size], start)
-    judge = _Judge.of(found)
-    rows: dict[int, Row] = {}
+    judge = _TrialLimits.of(scenario)
+    rows: dict[int, SweepRow] = {}
     events = 0
     for start, chunk in crew.results():
         for number, seeds in enumerate(chunk, start):
@@ -261,7 +261,7 @@ def _rows(
     return [rows[number] for number in range(len(tried))], events
 
 
-class _Judge(NamedTuple):
+class _TrialLimits(NamedTuple):
     """What a verdict over trials goes by; the rules are those of :mod:`lossless.analysis.simulation.study.verdict`."""
 
     edge_bytes: int
@@ -270,16 +270,16 @@ class _Judge(NamedTuple):
     ends_storms: bool
 
     @classmethod
-    def of(cls, found: Scenario) -> _Judge:
-        allowed = detection_ns(Study(found, (), 0, 0))
-        edge_ns = float("inf") if allowed is None or found.question.dead_nic else PAUSE_EDGE * allowed
-        dogs = (switch.watchdog for switch in found.switches.values())
+    def of(cls, scenario: Scenario) -> _TrialLimits:
+        allowed = detection_ns(Study(scenario, (), 0, 0))
+        edge_ns = float("inf") if allowed is None or scenario.question.dead_nic else PAUSE_EDGE * allowed
+        dogs = (switch.watchdog for switch in scenario.switches.values())
         ends = any(dog is not None and dog.action != "alert" for dog in dogs)
-        return cls(HEADROOM_EDGE_FRAMES * found.frame_bytes, edge_ns, found.question.dead_nic, ends)
+        return cls(HEADROOM_EDGE_FRAMES * scenario.frame_bytes, edge_ns, scenario.question.dead_nic, ends)
 
     def verdict(self, seeds: Sequence[Trial]) -> BufferVerdict:
         """Return the verdict over all seeds."""
-        if any(trial.drops or trial.circle or self._stormy(trial) for trial in seeds):
+        if any(trial.drops or trial.cycle or self._stormy(trial) for trial in seeds):
             return "unsafe"
         left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
         held_long = any(trial.longest_watched_ns >= self.pause_edge_ns for trial in seeds)
@@ -287,15 +287,15 @@ class _Judge(NamedTuple):
         return "on the edge" if near else "safe"
 
     def _stormy(self, trial: Trial) -> bool:
-        """Return whether nothing ends the storm of a dead NIC; without one, whether the watchdog acts on congestion."""
+        """Return whether nothing ends the storm of a dead NIC, or without one whether congestion triggers it."""
         if not self.dead_nic:
             return trial.storms > 0
         ended = trial.storms > 0 and self.ends_storms
         return not ended and trial.ended_ps > DEAD_FROM_NS * 1000
 
 
-def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
-    return Row(
+def _row(judge: _TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:
+    return SweepRow(
         setting=setting,
         verdict=judge.verdict(seeds),
         drops=max(trial.drops for trial in seeds),
@@ -311,7 +311,7 @@ def _row(judge: _Judge, setting: Setting, seeds: Sequence[Trial]) -> Row:
     )
 
 
-def _badness(row: Row) -> tuple[float, ...]:
+def _badness(row: SweepRow) -> tuple[float, ...]:
     """Return what sorts rows the best first: :data:`ORDER`."""
     rank = -BUFFER_VERDICTS.index(row.verdict)
     return rank, row.drops, row.pauses, row.longest_pause_us, -row.goodput_bps

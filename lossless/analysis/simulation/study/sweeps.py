@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.analysis.simulation.question.request import Ask, Limits
-from lossless.analysis.simulation.study.answer import parts, posed, why_not
+from lossless.analysis.simulation.question.request import Limits, SimulationRequest
+from lossless.analysis.simulation.study.answer import checked_scenario, parts, why_not
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 
 def sweep_fabrics(
-    fabrics: Iterable[Fabric], grid: Grid, ask: Ask | None, horizon_ns: float, executor: Executor | None
+    fabrics: Iterable[Fabric],
+    grid: Grid,
+    request: SimulationRequest | None,
+    horizon_ns: float,
+    executor: Executor | None,
 ) -> tuple[Sweep, ...]:
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
 
@@ -35,17 +39,20 @@ def sweep_fabrics(
     from lossless.analysis.simulation.study.grid import checked
     from lossless.analysis.simulation.study.sweep import sweep
 
-    grid, ask = checked(grid), ask or Ask(limits=Limits(seeds=1))
-    found = [_scenario(part, ask) for fabric in fabrics for part in parts(View(fabric))]
-    rare = ask.question.dead_nic or ask.question.slow_nic_bps is not None
-    if ask.compiling is not None and not compiled_before(rare=rare):
-        ask.compiling()
+    grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
+    scenarios = [_scenario(part, request) for fabric in fabrics for part in parts(View(fabric))]
+    rare = request.question.dead_nic or request.question.slow_nic_bps is not None
+    if request.compiling is not None and not compiled_before(rare=rare):
+        request.compiling()
     prepare(rare=rare)
-    return tuple(sweep(one, grid, ask.limits, horizon_ns, executor, ask.progress) for one in found)
+    return tuple(
+        sweep(scenario, grid, request.limits, horizon_ns, executor, request.progress)
+        for scenario in scenarios
+    )
 
 
-def _scenario(view: View, ask: Ask) -> Scenario:
-    found = posed(view, ask.question)
-    if isinstance(found, MissingInput):
-        raise ScenarioError(f"nothing to sweep: {found.reason}")
-    return found
+def _scenario(view: View, request: SimulationRequest) -> Scenario:
+    scenario = checked_scenario(view, request.question)
+    if isinstance(scenario, MissingInput):
+        raise ScenarioError(f"nothing to sweep: {scenario.reason}")
+    return scenario

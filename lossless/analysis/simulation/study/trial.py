@@ -18,14 +18,14 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lossless.analysis.simulation.engine.network import Network
-    from lossless.analysis.simulation.engine.state import Index, State
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
     from lossless.analysis.simulation.engine.wiring import Wiring
-    from lossless.analysis.simulation.question.instance import Stage
-    from lossless.analysis.simulation.study.grid import Setting
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
 
 
-class Job(NamedTuple):
+class SweepTask(NamedTuple):
     """What a worker needs, as data that can be sent to another process.
 
     ``key`` is of this sweep alone: a worker keeps its arrays for as long as it works for one. ``stages`` are the
@@ -33,7 +33,7 @@ class Job(NamedTuple):
     """
 
     key: str
-    stages: tuple[Stage, ...]
+    stages: tuple[ScenarioInstance, ...]
     horizon_ns: float
 
 
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
     of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
-    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``circle`` says that links
+    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that links
     waited for each other at the end, ``cut`` that traffic was still under way then.
     """
 
@@ -55,7 +55,7 @@ class Trial(NamedTuple):
     egress_bytes: int
     margin_bytes: int | None
     pool_margin_bytes: int | None
-    circle: bool
+    cycle: bool
     cut: bool
     delivered_bytes: int
     ended_ps: int
@@ -67,7 +67,7 @@ class StoppedError(Exception):
 
 
 def trials(
-    job: Job, settings: Sequence[Setting], stopped: Callable[[], bool] | None = None
+    job: SweepTask, settings: Sequence[ThresholdSetting], stopped: Callable[[], bool] | None = None
 ) -> list[tuple[Trial, ...]]:
     """Try settings one after another; return for each a trial per seed.
 
@@ -78,22 +78,22 @@ def trials(
     def go_on() -> bool:
         return stopped is None or not stopped()
 
-    found = []
+    results = []
     for setting in settings:
-        found.append(tuple(bench.trial(setting, job.horizon_ns, go_on) for bench in _benches(job)))
+        results.append(tuple(bench.trial(setting, job.horizon_ns, go_on) for bench in _benches(job)))
         if not go_on():
             raise StoppedError
-    return found
+    return results
 
 
 _worker = threading.local()
 
 
-def _benches(job: Job) -> tuple[Bench, ...]:
+def _benches(job: SweepTask) -> tuple[Bench, ...]:
     """Return this thread's arrays for a job; those of an earlier job are let go."""
     if getattr(_worker, "key", None) != job.key:
         _worker.benches = ()
-        _worker.benches = tuple(Bench(staged, seed) for seed, staged in enumerate(job.stages, 1))
+        _worker.benches = tuple(Bench(instance, seed) for seed, instance in enumerate(job.stages, 1))
         _worker.key = job.key
     benches: tuple[Bench, ...] = _worker.benches
     return benches
@@ -102,28 +102,30 @@ def _benches(job: Job) -> tuple[Bench, ...]:
 class Bench:
     """A network at time zero again and again, each time with other thresholds."""
 
-    def __init__(self, staged: Stage, seed: int) -> None:
+    def __init__(self, instance: ScenarioInstance, seed: int) -> None:
         """Lay out the arrays, and find what thresholds of the first class stand in them."""
-        self._staged, self._seed = staged, seed
-        self._simulation = Simulation(staged.network, seed)
+        self._staged, self._seed = instance, seed
+        self._simulation = Simulation(instance.network, seed)
         state, index = self._simulation.state, self._simulation.index
         self._class = slice(0, None, index.classes)
         self._queues = np.flatnonzero(state.links["sender_unit"] >= 0) * index.classes
         self._groups = np.flatnonzero(state.groups["lossless"][self._class]) * index.classes
-        self._given_pools = _given_pools(staged.network, index)
+        self._given_pools = _given_pools(instance.network, index)
         self._held = _held(state, index)
         self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
         self._counted = np.flatnonzero(state.flows["counts"])
-        self._may_circle = _may_circle(index.wiring)
+        self._may_close_cycle = _may_close_cycle(index.wiring)
 
-    def trial(self, setting: Setting, horizon_ns: float, go_on: Callable[[], bool] | None = None) -> Trial:
+    def trial(
+        self, setting: ThresholdSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
+    ) -> Trial:
         """Follow the network up to the horizon under a setting, or until ``go_on`` says no."""
         self._simulation.restart(self._seed)
         self._set(setting)
         self._simulation.advance(horizon_ns, go_on)
         return self._read()
 
-    def _set(self, setting: Setting) -> None:
+    def _set(self, setting: ThresholdSetting) -> None:
         queues, groups = self._simulation.state.queues, self._simulation.state.groups
         pmax = None if setting.pmax_percent is None else setting.pmax_percent / 100
         for name, value in (("kmin", setting.kmin_bytes), ("kmax", setting.kmax_bytes), ("pmax", pmax)):
@@ -158,7 +160,7 @@ class Bench:
             egress_bytes=int(state.queues["max_bytes"].max()),
             margin_bytes=_margin(groups),
             pool_margin_bytes=self._pool_margin(),
-            circle=self._may_circle and bool(cycle(state, self._simulation.index, self._staged)),
+            cycle=self._may_close_cycle and bool(cycle(state, self._simulation.index, self._staged)),
             cut=not self._simulation.ended,
             delivered_bytes=int(state.flows["expected_psn"][self._counted].sum()),
             ended_ps=int(clock["now"]),
@@ -181,26 +183,26 @@ def _margin(groups: Any) -> int | None:
     return int(left.min()) if len(left) else None
 
 
-def _promised(state: State) -> Any:
+def _promised(state: SimState) -> Any:
     """Return the headroom of all groups of each unit together; groups in hosts have none."""
     units = np.maximum(state.groups["unit"], 0)
     return np.bincount(units, state.groups["headroom_bytes"], len(state.units)).astype(np.int64)
 
 
-def _given_pools(network: Network, index: Index) -> Any:
+def _given_pools(network: SimNetwork, index: ArrayIndex) -> Any:
     """Return the units whose headroom pool is configured."""
-    given = (node for node, one in network.switches.items() if one.headroom_pool_bytes is not None)
+    given = (node for node, switch in network.switches.items() if switch.headroom_pool_bytes is not None)
     return np.array(sorted(index.wiring.unit_of[node] for node in given), np.intp)
 
 
-def _held(state: State, index: Index) -> Any:
+def _held(state: SimState, index: ArrayIndex) -> Any:
     """Return the queues whose link is held from outside: that pause is not of the traffic's making."""
     links = np.unique(state.holds["link"]).astype(np.intp)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 
 
-def _may_circle(wiring: Wiring) -> bool:
-    """Return whether links can come to wait for each other in a circle at all: not where no path leads back.
+def _may_close_cycle(wiring: Wiring) -> bool:
+    """Return whether links can come to wait for each other in a cycle at all: not where no path leads back.
 
     A frame waits on one link for the next of its path (Dally and Seitz 1987).
     """

@@ -1,9 +1,9 @@
 """The verdict from runs: what a scenario showed over its seeds, and which threshold to change.
 
-*Unsafe*: a lossless frame was dropped, the watchdog would act on congestion that nobody is at fault for, or links
-wait for each other in a circle. *On the edge*: less than a frame was left of some headroom, or a pause lasted half of
+*Unsafe*: a lossless frame was dropped, the watchdog would trigger on congestion that nobody is at fault for, or links
+wait for each other in a cycle. *On the edge*: less than a frame was left of some headroom, or a pause lasted half of
 what the watchdog allows. With a NIC that is dead on purpose the watchdog must act, and what it drops is its task.
-Whether PFC fires, and whether marks come first, is told with how many seeds say so, and is no verdict.
+Whether PFC fires, and whether marks come first, is reported with how many seeds say so, and is no verdict.
 
 *Not judged*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import SimulationCause
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
-from lossless.analysis.simulation.question.ends import queue_buffer
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
-from lossless.analysis.simulation.study.crowding import Crowd, worst
+from lossless.analysis.simulation.question.ports import queue_buffer
+from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import Seen
-    from lossless.analysis.simulation.study.peers import Patience
+    from lossless.analysis.simulation.study.measure import SeedResult
+    from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
     from lossless.analysis.simulation.study.study import Study
     from lossless.ground.basics.findings import Json
 
@@ -48,7 +48,7 @@ class Range(NamedTuple):
     most: float
 
 
-class Happens(NamedTuple):
+class Occurrence(NamedTuple):
     """In how many seeds something happened, out of how many; when it first did, median over those."""
 
     seeds: int
@@ -73,11 +73,11 @@ class RunVerdict(NamedTuple):
     cut: bool
     reasons: tuple[str, ...]
     changes: tuple[str, ...]
-    drops: Happens
-    pfc: Happens
-    marks: Happens
+    drops: Occurrence
+    pfc: Occurrence
+    marks: Occurrence
     marks_before_pfc: int
-    watchdog: Happens
+    watchdog: Occurrence
     egress_bytes: Range
     egress_at: str | None
     group_bytes: Range
@@ -102,7 +102,7 @@ class RunVerdict(NamedTuple):
     stopped_frames: int
     assumed: tuple[str, ...]
     causes: tuple[SimulationCause, ...] = ()
-    ports: tuple[Crowd, ...] = ()
+    ports: tuple[PortFanIn, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here; causes are its reasons once more, and left out."""
@@ -110,69 +110,74 @@ class RunVerdict(NamedTuple):
         return {name: plain(value) for name, value in named if name != "causes"}
 
 
-def judge(found: Study, changes: Sequence[str] = (), patient: Patience | None = None) -> RunVerdict:
+def run_verdict(
+    results: Study, changes: Sequence[str] = (), reaction_limit: PeerReactionLimit | None = None
+) -> RunVerdict:
     """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.analysis.simulation.study.advice` says.
 
     ``patient`` says how quick peers must be where that decides whether frames are dropped.
     """
     parts = sorted(
-        [*_unsafe(found, patient), *_edges(found)], key=lambda part: BUFFER_VERDICTS.index(part.verdict)
+        [*_unsafe(results, reaction_limit), *_edges(results)],
+        key=lambda part: BUFFER_VERDICTS.index(part.verdict),
     )
     verdict: BufferVerdict = parts[0].verdict if parts else "safe"
-    seen = found.seen
+    seeds = results.seeds
     tight = min(
-        (one.tightest for one in seen if one.tightest), key=lambda use: use.margin_bytes, default=None
+        (seed.tightest for seed in seeds if seed.tightest), key=lambda use: use.margin_bytes, default=None
     )
-    longest = max(seen, key=lambda one: one.longest_pause_ns)
-    widest = max(seen, key=lambda one: (one.spread.links_in_a_row, one.spread.nics, one.spread.switch_ports))
-    hottest = max(seen, key=lambda one: one.outcome.egress.bytes)
-    goodput = median(_goodput_bps(one) for one in seen)
+    longest = max(seeds, key=lambda seed: seed.longest_pause_ns)
+    widest = max(
+        seeds, key=lambda seed: (seed.propagation.hops, seed.propagation.nics, seed.propagation.switch_ports)
+    )
+    hottest = max(seeds, key=lambda seed: seed.outcome.egress.bytes)
+    goodput = median(_goodput_bps(seed) for seed in seeds)
     return RunVerdict(
         verdict=verdict,
-        scenario=describe(found.scenario),
-        cut=any(one.cut for one in seen) and not found.scenario.question.dead_nic,
+        scenario=describe(results.scenario),
+        cut=any(seed.cut for seed in seeds) and not results.scenario.question.dead_nic,
         reasons=tuple(part.text for part in parts),
         changes=tuple(changes),
         drops=_happens(
-            seen, [one.outcome.first_drop_ns if one.drops + one.refused else None for one in seen]
+            seeds, [seed.outcome.first_drop_ns if seed.drops + seed.refused else None for seed in seeds]
         ),
-        pfc=_happens(seen, [one.outcome.first_pause_ns for one in seen]),
-        marks=_happens(seen, [one.outcome.first_mark_ns for one in seen]),
+        pfc=_happens(seeds, [seed.outcome.first_pause_ns for seed in seeds]),
+        marks=_happens(seeds, [seed.outcome.first_mark_ns for seed in seeds]),
         marks_before_pfc=sum(
-            one.outcome.first_pause_ns is not None and not one.first_pfc_before_mark for one in seen
+            seed.outcome.first_pause_ns is not None and not seed.first_pfc_before_mark for seed in seeds
         ),
-        watchdog=_happens(seen, [one.outcome.first_storm_ns for one in seen]),
-        egress_bytes=_range(one.outcome.egress.bytes for one in seen),
+        watchdog=_happens(seeds, [seed.outcome.first_storm_ns for seed in seeds]),
+        egress_bytes=_range(seed.outcome.egress.bytes for seed in seeds),
         egress_at=_text(hottest.hottest),
-        group_bytes=_range(one.outcome.group.bytes for one in seen),
-        headroom_bytes=_range(one.outcome.headroom.bytes for one in seen) if tight else None,
+        group_bytes=_range(seed.outcome.group.bytes for seed in seeds),
+        headroom_bytes=_range(seed.outcome.headroom.bytes for seed in seeds) if tight else None,
         headroom_margin_bytes=tight.margin_bytes if tight else None,
         headroom_at=_text(tight.place) if tight else None,
-        headroom_ran_out=any(one.drops for one in seen),
+        headroom_ran_out=any(seed.drops for seed in seeds),
         longest_pause_us=longest.longest_pause_ns / 1000,
         longest_pause_at=_text(longest.longest_at),
         pause_goes_on=longest.still_paused,
-        spread_links=widest.spread.links_in_a_row,
-        spread_ports=f"{widest.spread.switch_ports} of {widest.spread.all_switch_ports}",
-        spread_nics=f"{widest.spread.nics} of {widest.spread.all_nics}",
-        drain_us=hottest.outcome.egress.bytes * 8e6 / _rate_bps(found, hottest),
+        spread_links=widest.propagation.hops,
+        spread_ports=f"{widest.propagation.switch_ports} of {widest.propagation.all_switch_ports}",
+        spread_nics=f"{widest.propagation.nics} of {widest.propagation.all_nics}",
+        drain_us=hottest.outcome.egress.bytes * 8e6 / _rate_bps(results, hottest),
         goodput_bps=goodput,
-        of_line_rate=median(_of_line_rate(found, one) for one in seen),
-        ran_us=median(one.outcome.ended_ns for one in seen) / 1000,
-        events=sum(one.outcome.events for one in seen),
-        seeds=len(seen),
-        cycle=next((one.cycle for one in seen if one.cycle), ()),
-        stopped_queues=max(one.outcome.storms for one in seen),
-        stopped_frames=max(one.outcome.stopped for one in seen),
-        assumed=found.scenario.assumed,
+        of_line_rate=median(_of_line_rate(results, seed) for seed in seeds),
+        ran_us=median(seed.outcome.ended_ns for seed in seeds) / 1000,
+        events=sum(seed.outcome.events for seed in seeds),
+        seeds=len(seeds),
+        cycle=next((seed.cycle for seed in seeds if seed.cycle), ()),
+        stopped_queues=max(seed.outcome.storms for seed in seeds),
+        stopped_frames=max(seed.outcome.stopped for seed in seeds),
+        assumed=results.scenario.assumed,
         causes=tuple(parts),
-        ports=worst(one.crowds for one in seen),
+        ports=worst(seed.fan_ins for seed in seeds),
     )
 
 
 def describe(scenario: Scenario) -> str:
     """Return the scenario in a line: ``incast of 63 NICs into host1:port1, 8 MiB each, class rdma``."""
-    question, names = scenario.question, scenario.plant.names
+    question, names = scenario.question, scenario.topology.names
     target, many = names[scenario.target], len(scenario.nics)
     incast = question.pattern == "incast" and not question.moves
     what = f"incast of {many - 1} NICs into {target}" if incast else (
@@ -195,43 +200,43 @@ def _mib(size_bytes: int) -> str:
     return f"{size_bytes / 2**20:.4g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 
-def _unsafe(found: Study, patient: Patience | None) -> Iterable[SimulationCause]:
-    seen = found.seen
-    yield from _drops(found, patient)
-    if found.scenario.question.dead_nic:
-        yield from _dead(found)
+def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
+    seeds = results.seeds
+    yield from _drops(results, reaction_limit)
+    if results.scenario.question.dead_nic:
+        yield from _dead(results)
     else:
-        stormy = [one for one in seen if one.outcome.storms]
+        stormy = [seed for seed in seeds if seed.outcome.storms]
         if stormy:
-            text = f"the watchdog acts on congestion in {_of(stormy, seen)}"
+            text = f"the watchdog acts on congestion in {_of(stormy, seeds)}"
             yield SimulationCause("storm", "unsafe", text, len(stormy))
-    circles = [one for one in seen if one.cycle]
-    if circles:
-        text = f"links wait for each other in a circle: {', '.join(circles[0].cycle)}"
-        yield SimulationCause("circle", "unsafe", text, len(circles))
+    cycles = [seed for seed in seeds if seed.cycle]
+    if cycles:
+        text = f"links wait for each other in a circle: {', '.join(cycles[0].cycle)}"
+        yield SimulationCause("cycle", "unsafe", text, len(cycles))
 
 
-def _drops(found: Study, patient: Patience | None) -> Iterable[SimulationCause]:
-    seen = found.seen
-    dropping = [one for one in seen if one.drops or one.refused]
+def _drops(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
+    seeds = results.seeds
+    dropping = [seed for seed in seeds if seed.drops or seed.refused]
     if not dropping:
         return
-    worst = max(dropping, key=lambda one: one.drops + one.refused)
-    first = worst.first_drop_at or next(iter(worst.refusing), None)
-    sure = f"lossless frames are dropped{f' at {first}' if first else ''} in {_of(dropping, seen)}"
-    if not any(one.drops for one in seen) and _only_halves_refuse(found):
+    most = max(dropping, key=lambda seed: seed.drops + seed.refused)
+    first = most.first_drop_at or next(iter(most.refusing), None)
+    sure = f"lossless frames are dropped{f' at {first}' if first else ''} in {_of(dropping, seeds)}"
+    if not any(seed.drops for seed in seeds) and _only_halves_refuse(results):
         yield SimulationCause("drop", "not judged", f"{sure}, {_HALVES}", len(dropping))
-    elif patient is None:
+    elif reaction_limit is None:
         yield SimulationCause("drop", "unsafe", sure, len(dropping))
     else:
-        yield SimulationCause("drop", "on the edge", f"{sure}, {_slow_peers(patient)}", len(dropping))
+        yield SimulationCause("drop", "on the edge", f"{sure}, {_slow_peers(reaction_limit)}", len(dropping))
 
 
-def _only_halves_refuse(found: Study) -> bool:
+def _only_halves_refuse(results: Study) -> bool:
     """Return whether every queue that refused a frame may hold half of its pool."""
-    plant, job = found.scenario.plant, found.scenario.classes[0]
-    switches = {plant.names[node]: switch for node, switch in plant.switch_of.items()}
-    places = {place for one in found.seen for place in one.refusing}
+    topology, job = results.scenario.topology, results.scenario.classes[0]
+    switches = {topology.names[node]: switch for node, switch in topology.switch_of.items()}
+    places = {place for seed in results.seeds for place in seed.refusing}
     ports = (
         port
         for place in places
@@ -242,78 +247,80 @@ def _only_halves_refuse(found: Study) -> bool:
     return bool(buffers) and all(buffer is not None and holds_half_of_its_pool(buffer) for buffer in buffers)
 
 
-def _dead(found: Study) -> Iterable[SimulationCause]:
+def _dead(results: Study) -> Iterable[SimulationCause]:
     """Yield what is amiss where the watchdog does not end the storm of a dead NIC, or had nothing to end."""
     met = [
-        one
-        for one in found.seen
-        if one.outcome.storms or one.outcome.delivered_bytes < one.outcome.size_bytes
+        seed
+        for seed in results.seeds
+        if seed.outcome.storms or seed.outcome.delivered_bytes < seed.outcome.size_bytes
     ]
-    quiet = [one for one in met if not _ended(found, one)]
+    quiet = [seed for seed in met if not _ended(results, seed)]
     if quiet:
-        text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, found.seen)}"
+        text = f"nothing ends the pause storm of a dead NIC in {_of(quiet, results.seeds)}"
         yield SimulationCause("dead NIC", "unsafe", text, len(quiet))
     if not met:
-        ended_us = max(one.outcome.ended_ns for one in found.seen) / 1000
+        ended_us = max(seed.outcome.ended_ns for seed in results.seeds) / 1000
         text = (
             f"the pause storm of the dead NIC, which begins after {DEAD_FROM_NS / 1000:g} us, met no traffic: all was"
             f" delivered after {ended_us:,.1f} us; a larger --size gives it some"
         )
-        yield SimulationCause("dead NIC", "not judged", text, len(found.seen))
+        yield SimulationCause("dead NIC", "not judged", text, len(results.seeds))
 
 
-def _ended(found: Study, one: Seen) -> bool:
+def _ended(results: Study, seed: SeedResult) -> bool:
     """Return whether the watchdog ended a storm: an alert ends nothing."""
-    dogs = [switch.watchdog for switch in found.scenario.switches.values() if switch.watchdog is not None]
-    return one.outcome.storms > 0 and any(dog.action != "alert" for dog in dogs)
+    dogs = [switch.watchdog for switch in results.scenario.switches.values() if switch.watchdog is not None]
+    return seed.outcome.storms > 0 and any(dog.action != "alert" for dog in dogs)
 
 
-def _slow_peers(patient: Patience) -> str:
+def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
     return (
-        f"where peers take the {patient.allowed_ns:,.0f} ns to obey PFC that IEEE 802.3 allows; none are within"
-        f" {patient.safe_ns:,.0f} ns: the headroom is the vendor's own"
+        f"where peers take the {reaction_limit.allowed_ns:,.0f} ns to obey PFC that IEEE 802.3 allows; none are within"
+        f" {reaction_limit.safe_ns:,.0f} ns: the headroom is the vendor's own"
     )
 
 
-def _edges(found: Study) -> Iterable[SimulationCause]:
-    frame = HEADROOM_EDGE_FRAMES * found.scenario.frame_bytes
-    uses = [one.tightest for one in found.seen if one.tightest and not one.tightest.drops]
+def _edges(results: Study) -> Iterable[SimulationCause]:
+    frame = HEADROOM_EDGE_FRAMES * results.scenario.frame_bytes
+    uses = [seed.tightest for seed in results.seeds if seed.tightest and not seed.tightest.drops]
     tight = min(uses, key=lambda use: use.margin_bytes, default=None)
-    if tight is not None and tight.margin_bytes < frame and not any(one.drops for one in found.seen):
+    if tight is not None and tight.margin_bytes < frame and not any(seed.drops for seed in results.seeds):
         text = f"{format_bytes(max(0, tight.margin_bytes))} of headroom were left at {tight.place}"
         yield SimulationCause("headroom", "on the edge", text, sum(use.margin_bytes < frame for use in uses))
     pools = [
-        one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
+        seed.headroom_pool_margin_bytes
+        for seed in results.seeds
+        if seed.headroom_pool_margin_bytes is not None
     ]
     if pools and min(pools) < frame:
         text = f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
         yield SimulationCause("headroom pool", "on the edge", text, sum(left < frame for left in pools))
-    longest, allowed = max(one.longest_watched_ns for one in found.seen), detection_ns(found)
-    fired = any(one.outcome.storms for one in found.seen)
+    longest, allowed = max(seed.longest_watched_ns for seed in results.seeds), detection_ns(results)
+    fired = any(seed.outcome.storms for seed in results.seeds)
     if (
         allowed is not None
         and longest >= PAUSE_EDGE * allowed
         and not fired
-        and not found.scenario.question.dead_nic
+        and not results.scenario.question.dead_nic
     ):
         text = f"a pause lasted {longest / 1e6:.1f} ms of the watchdog's {allowed / 1e6:g} ms"
-        lasting = sum(one.longest_watched_ns >= PAUSE_EDGE * allowed for one in found.seen)
+        lasting = sum(seed.longest_watched_ns >= PAUSE_EDGE * allowed for seed in results.seeds)
         yield SimulationCause("pause", "on the edge", text, lasting)
 
 
-def detection_ns(found: Study) -> float | None:
+def detection_ns(results: Study) -> float | None:
     """Return the shortest detection time of the watchdogs, None where none runs."""
-    dogs = (switch.watchdog for switch in found.scenario.switches.values())
+    dogs = (switch.watchdog for switch in results.scenario.switches.values())
     return min((dog.detection_ms * 1e6 for dog in dogs if dog is not None), default=None)
 
 
-def _of(some: Sequence[Seen], every: Sequence[Seen]) -> str:
+def _of(some: Sequence[SeedResult], every: Sequence[SeedResult]) -> str:
     return f"{len(some)} of {len(every)} seeds"
 
 
-def _happens(seen: Sequence[Seen], when_ns: Sequence[float | None]) -> Happens:
+def _happens(seeds: Sequence[SeedResult], when_ns: Sequence[float | None]) -> Occurrence:
     times = [one for one in when_ns if one is not None]
-    return Happens(len(times), len(seen), median(times) / 1000 if times else None)
+    return Occurrence(len(times), len(seeds), median(times) / 1000 if times else None)
 
 
 def _range(values: Iterable[float]) -> Range:
@@ -321,21 +328,21 @@ def _range(values: Iterable[float]) -> Range:
     return Range(ordered[0], median(ordered), ordered[-1])
 
 
-def _goodput_bps(one: Seen) -> float:
-    return one.outcome.delivered_bytes * 8e9 / one.outcome.ended_ns if one.outcome.ended_ns else 0.0
+def _goodput_bps(seed: SeedResult) -> float:
+    return seed.outcome.delivered_bytes * 8e9 / seed.outcome.ended_ns if seed.outcome.ended_ns else 0.0
 
 
-def _of_line_rate(found: Study, one: Seen) -> float:
+def _of_line_rate(results: Study, seed: SeedResult) -> float:
     """Return the part of line rate: what was delivered took so much longer than it had to."""
-    if not one.outcome.ended_ns or not one.outcome.size_bytes:
+    if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
-    return one.outcome.delivered_bytes / one.outcome.size_bytes * found.step_ns / one.outcome.ended_ns
+    return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.step_ns / seed.outcome.ended_ns
 
 
-def _rate_bps(found: Study, one: Seen) -> float:
-    port = one.hottest
-    wires = found.scenario.plant.wires
-    names = found.scenario.plant.names
+def _rate_bps(results: Study, seed: SeedResult) -> float:
+    port = seed.hottest
+    wires = results.scenario.topology.wires
+    names = results.scenario.topology.names
     ends = [(w, names[w.a], w.a_port.name) for w in wires]
     ends += [(w, names[w.b], w.b_port.name) for w in wires if w.b_port is not None]
     speeds = (w.rate_bps for w, node, name in ends if port and (node, name) == (port.switch, port.port))

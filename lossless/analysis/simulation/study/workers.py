@@ -8,14 +8,14 @@ from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
-from lossless.analysis.simulation.study.trial import Job, Trial, trials
+from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Executor, Future
     from types import TracebackType
 
-    from lossless.analysis.simulation.study.grid import Setting
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
 
 
 class Crew:
@@ -45,7 +45,7 @@ class Crew:
         if self._owned:
             self._executor.shutdown(cancel_futures=True)
 
-    def submit(self, job: Job, chunk: Sequence[Setting], number: int = 0) -> None:
+    def submit(self, job: SweepTask, chunk: Sequence[ThresholdSetting], number: int = 0) -> None:
         """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
         told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
         future = self._executor.submit(trials, job, chunk, *told)
@@ -58,8 +58,8 @@ class Crew:
             future = self._done.get()
             yield self._pending.pop(future), future.result()
 
-    def trials(self, job: Job, chunk: Sequence[Setting]) -> list[tuple[Trial, ...]]:
+    def trials(self, job: SweepTask, chunk: Sequence[ThresholdSetting]) -> list[tuple[Trial, ...]]:
         """Have one chunk done."""
         self.submit(job, chunk)
-        ((_, found),) = self.results()
-        return found
+        ((_, results),) = self.results()
+        return results

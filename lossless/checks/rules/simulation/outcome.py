@@ -186,11 +186,11 @@ def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     yield _found(
         run,
         cause,
-        blame.link(run, run.circle[0]),
+        blame.link(run, run.cycle[0]),
         cause.text,
-        run.circle,
+        run.cycle,
         mend="change links or routes, not thresholds: no buffer is large enough for a circle of pauses",
-        data={"seeds_with_circles": cause.seeds, "links": len(run.circle)},
+        data={"seeds_with_circles": cause.seeds, "links": len(run.cycle)},
     )
 
 
@@ -230,7 +230,7 @@ def _others(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
 _MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Found]]] = {
     "drop": _drops,
     "storm": _storms,
-    "circle": _circles,
+    "cycle": _circles,
     "headroom": _tight_headroom,
     "headroom pool": _tight_pools,
     "pause": _long_pauses,

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 @kernel
 def take(w: World) -> int:
     """Return a frame that is in no use; :mod:`run` sees to it that there is one."""
-    found = w.clock.free
-    w.clock.free = w.frames[found].next
+    number = w.clock.free
+    w.clock.free = w.frames[number].next
     w.clock.free_frames -= 1
-    return found
+    return number
 
 
 @kernel
@@ -41,6 +41,6 @@ def enqueue(w: World, queue: Any, number: int) -> None:
 @kernel
 def dequeue(w: World, queue: Any) -> int:
     """Take the first frame of a queue."""
-    found = queue.head
-    queue.head = w.frames[found].next
-    return found
+    number = queue.head
+    queue.head = w.frames[number].next
+    return number

@@ -22,12 +22,12 @@ def send_next(w: World, at: int) -> None:
     link = w.links[at]
     wake_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now >= wake_at:
-        found, wake_at = pick(w, at)
-        if found >= 0:
-            emit(w, at, found)
+        number, wake_at = pick(w, at)
+        if number >= 0:
+            emit(w, at, number)
             wake_at = link.busy_until
             if link.flows == 1:
-                flow = w.flows[found]
+                flow = w.flows[number]
                 wake_at = max(wake_at, flow.next_at) if flow.sent_bytes < flow.size_bytes else flow.rewind_at
     plan_turn(w, at, wake_at)
 

@@ -38,7 +38,7 @@ def put_on_wire(w: World, number: int, at: int, arrives_at: int) -> None:
 def take_off_wire(w: World, at: int) -> int:
     """Return the frame that has arrived at the far end of link ``at``."""
     link = w.links[at]
-    found = link.wire_head
-    link.wire_head = w.frames[found].next
+    number = link.wire_head
+    link.wire_head = w.frames[number].next
     plan_arrival(w, at, NEVER if link.wire_head < 0 else w.frames[link.wire_head].arrives_at)
-    return found
+    return number

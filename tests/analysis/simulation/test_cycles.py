@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.simulation.question.cycles import is_two_tier, may_circle
-from lossless.analysis.simulation.question.nodes import Plant, Wire
+from lossless.analysis.simulation.question.cycles import is_two_tier, may_close_cycle
+from lossless.analysis.simulation.question.nodes import PortLink, SimTopology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 Links = set[tuple[int, int]]
 
 
-def plant(switches: int, links: Iterable[tuple[int, int]], leaves: Iterable[int]) -> Plant:
+def plant(switches: int, links: Iterable[tuple[int, int]], leaves: Iterable[int]) -> SimTopology:
     """Return switches 0, 1, ... with links, and a NIC at each leaf."""
     nics = {switches + at: leaf for at, leaf in enumerate(leaves)}
     pairs = [*links, *((leaf, nic) for nic, leaf in nics.items())]
-    wires = tuple(Wire(a, b, cast("Any", None), None, 10**9, 1) for a, b in pairs)
+    wires = tuple(PortLink(a, b, cast("Any", None), None, 10**9, 1) for a, b in pairs)
     wires_of: dict[int, list[int]] = {}
     for number, pair in enumerate(pairs):
         for node in pair:
             wires_of.setdefault(node, []).append(number)
-    return Plant(
+    return SimTopology(
         names=tuple(map(str, range(switches + len(nics)))),
         switch_of=dict.fromkeys(range(switches), cast("Any", None)),
         host_of=dict.fromkeys(nics),
@@ -38,11 +38,11 @@ def plant(switches: int, links: Iterable[tuple[int, int]], leaves: Iterable[int]
     )
 
 
-def circles(found: Plant) -> bool:
-    return may_circle(found, found.nics)
+def circles(found: SimTopology) -> bool:
+    return may_close_cycle(found, found.nics)
 
 
-def ring(switches: int) -> Plant:
+def ring(switches: int) -> SimTopology:
     links = [(number, (number + 1) % switches) for number in range(switches)]
     return plant(switches, links, range(switches))
 

@@ -17,12 +17,12 @@ from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
     Action,
-    End,
-    Group,
-    Queue,
-    Switch,
-    Watchdog,
-    Wred,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
+    SimWred,
 )
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE
@@ -46,129 +46,131 @@ class SimClass(NamedTuple):
     lossless: bool
 
 
-class _Known(NamedTuple):
+class _MemoryPools(NamedTuple):
     """What a switch's memory is made of: pools by name, the first that of the lossless groups."""
 
     pools: tuple[str, ...]
     sizes: tuple[int, ...]
 
 
-def switch_of(switch: model.Switch, classes: Sequence[SimClass]) -> Switch | MissingInput:
+def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch | MissingInput:
     """Return the memory of a switch, or what of it is not known."""
-    known = _pools(switch, classes)
-    if isinstance(known, MissingInput):
-        return known
+    pools = _pools(switch, classes)
+    if isinstance(pools, MissingInput):
+        return pools
     chip = chip_bytes(switch)
-    shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == known.pools[0]), None)
+    shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == pools.pools[0]), None)
     cell = switch.profile.asic.cell_bytes if switch.profile else None
-    return Switch(
+    return SimSwitch(
         buffer_bytes=UNBOUNDED if chip is None else chip,
-        pool_bytes=known.sizes[0],
+        pool_bytes=pools.sizes[0],
         headroom_pool_bytes=shared or None,
         cell_bytes=cell or 1,
         watchdog=_watchdog(switch, classes),
-        other_pools=known.sizes[1:],
+        other_pools=pools.sizes[1:],
     )
 
 
-def end_of(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> End | MissingInput:
+def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimPort | MissingInput:
     """Return what one port does for the classes, or what of it is not known."""
-    known = _pools(switch, classes)
-    if isinstance(known, MissingInput):
-        return known
+    pools = _pools(switch, classes)
+    if isinstance(pools, MissingInput):
+        return pools
     queues, groups = [], []
-    for one in classes:
-        queue, group = _queue(port, one), _group(switch, port, one, known)
+    for sim_class in classes:
+        queue, group = _queue(port, sim_class), _group(switch, port, sim_class, pools)
         if isinstance(queue, MissingInput):
             return queue
         if isinstance(group, MissingInput):
             return group
         queues.append(queue)
         groups.append(group)
-    return End(tuple(queues), tuple(groups))
+    return SimPort(tuple(queues), tuple(groups))
 
 
-def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _Known | MissingInput:
+def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _MemoryPools | MissingInput:
     """Return the pools that the classes draw on, the lossless one first."""
-    found: dict[str, qos.Pool] = {}
-    for one in sorted(classes, key=lambda one: not one.lossless):
+    pools: dict[str, qos.Pool] = {}
+    for sim_class in sorted(classes, key=lambda sim_class: not sim_class.lossless):
         # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.
-        for port in sorted(switch.ports, key=lambda port: not _pauses(port, one)):
-            profile = profile_of(switch, port, one) if port.qos is not None else None
+        for port in sorted(switch.ports, key=lambda port: not _pauses(port, sim_class)):
+            profile = profile_of(switch, port, sim_class) if port.qos is not None else None
             if isinstance(profile, MissingInput):
                 return profile
             if profile is not None and profile.pool is not None:
-                found.setdefault(profile.pool.name, profile.pool)
-    if not found:
+                pools.setdefault(profile.pool.name, profile.pool)
+    if not pools:
         return MissingInput(f"{switch.name} has no buffer pool for the classes that are simulated")
-    sizes = [shared_pool_bytes(switch, pool) for pool in found.values()]
+    sizes = [shared_pool_bytes(switch, pool) for pool in pools.values()]
     missing = next((size for size in sizes if isinstance(size, MissingInput)), None)
     known = tuple(size for size in sizes if not isinstance(size, MissingInput))
-    return missing if missing is not None else _Known(tuple(found), known)
+    return missing if missing is not None else _MemoryPools(tuple(pools), known)
 
 
-def _pauses(port: model.Port, one: SimClass) -> bool:
-    return port.qos is not None and one.priority in port.qos.pfc.priorities
+def _pauses(port: model.Port, sim_class: SimClass) -> bool:
+    return port.qos is not None and sim_class.priority in port.qos.pfc.priorities
 
 
 def profile_of(
-    switch: model.Switch, port: model.Port, one: SimClass
+    switch: model.Switch, port: model.Port, sim_class: SimClass
 ) -> qos.BufferProfile | MissingInput | None:
     """Return the profile of the group that a class is counted in."""
     if port.qos is None:
         return None
-    number = port.qos.group_of(one.priority)
+    number = port.qos.group_of(sim_class.priority)
     if number == UNREADABLE:
-        return MissingInput(f"the priority group of class {one.name} cannot be read")
+        return MissingInput(f"the priority group of class {sim_class.name} cannot be read")
     group = port.qos.groups[number]
-    if one.lossless and one.priority in port.qos.pfc.priorities:
+    if sim_class.lossless and sim_class.priority in port.qos.pfc.priorities:
         ports = _alone(switch, port)
-        found = lossless_profile(ports, number) if ports is not None else None
-        if found is not None:
-            return found
+        lossless = lossless_profile(ports, number) if ports is not None else None
+        if lossless is not None:
+            return lossless
     return group.buffer if group is not None else None
 
 
-def _group(switch: model.Switch, port: model.Port, one: SimClass, known: _Known) -> Group | MissingInput:
-    profile = profile_of(switch, port, one)
+def _group(
+    switch: model.Switch, port: model.Port, sim_class: SimClass, pools: _MemoryPools
+) -> SimGroup | MissingInput:
+    profile = profile_of(switch, port, sim_class)
     if isinstance(profile, MissingInput):
         return profile
     if profile is None or profile.pool is None:
-        return MissingInput(f"{switch.name}:{port.name} has no buffer profile for class {one.name}")
+        return MissingInput(f"{switch.name}:{port.name} has no buffer profile for class {sim_class.name}")
     if profile.dynamic_th is None and profile.static_th_bytes is None:
         return MissingInput(f"{profile.name} has no threshold")
     dynamic = profile.dynamic_th is not None
     # What groups reserve is left out, as in the closed forms: kilobytes against megabytes, on the careful side.
-    pauses = port.qos is not None and one.priority in port.qos.pfc.priorities and profile.lossless
-    return Group(
+    pauses = port.qos is not None and sim_class.priority in port.qos.pfc.priorities and profile.lossless
+    return SimGroup(
         alpha=alpha(profile.dynamic_th) if profile.dynamic_th is not None else None,
         headroom_bytes=given_headroom(switch, profile) if pauses else None,
         xon_bytes=profile.xon_bytes or 0,
         xon_offset_bytes=profile.xon_offset_bytes or 0,
         static_bytes=None if dynamic else profile.static_th_bytes,
-        pool=known.pools.index(profile.pool.name),
+        pool=pools.pools.index(profile.pool.name),
     )
 
 
-def queue_buffer(port: model.Port, one: SimClass) -> qos.BufferProfile | None:
+def queue_buffer(port: model.Port, sim_class: SimClass) -> qos.BufferProfile | None:
     """Return the profile of the queue that a class leaves a port by, None where there is none."""
-    number = port.qos.queue_of(one.priority) if port.qos is not None else UNREADABLE
+    number = port.qos.queue_of(sim_class.priority) if port.qos is not None else UNREADABLE
     queue = port.qos.queues[number] if port.qos is not None and number != UNREADABLE else None
     return queue.buffer if queue is not None else None
 
 
-def _queue(port: model.Port, one: SimClass) -> Queue | MissingInput:
-    number = port.qos.queue_of(one.priority) if port.qos else UNREADABLE
+def _queue(port: model.Port, sim_class: SimClass) -> SimQueue | MissingInput:
+    number = port.qos.queue_of(sim_class.priority) if port.qos else UNREADABLE
     if port.qos is None or number == UNREADABLE:
-        return MissingInput(f"the queue of class {one.name} on {port.name} cannot be read")
+        return MissingInput(f"the queue of class {sim_class.name} on {port.name} cannot be read")
     queue = port.qos.queues[number]
     if queue is None:
-        return Queue()
+        return SimQueue()
     limit = queue_limit_bytes(queue.buffer) if queue.buffer is not None else None
     strict = queue.scheduler is not None and queue.scheduler.kind == "STRICT"
     weight = queue.scheduler.weight if queue.scheduler and queue.scheduler.weight else 1
     bounded = UNBOUNDED if limit is None or isinstance(limit, MissingInput) else int(limit)
-    return Queue(_wred(queue.wred), strict, weight, bounded)
+    return SimQueue(_wred(queue.wred), strict, weight, bounded)
 
 
 def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
@@ -184,35 +186,39 @@ def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:
     return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
 
 
-def _wred(found: qos.Wred | None) -> Wred | None:
+def _wred(wred: qos.Wred | None) -> SimWred | None:
     """Return the curve of green packets; a curve without both thresholds does nothing that is known."""
-    if found is None or not found.green.enabled:
+    if wred is None or not wred.green.enabled:
         return None
-    curve = found.green
+    curve = wred.green
     if curve.min_bytes is None or curve.max_bytes is None or curve.min_bytes > curve.max_bytes:
         return None
-    return Wred(curve.min_bytes, curve.max_bytes, (curve.probability_percent or 0) / 100, marks=curve.marks)
+    return SimWred(
+        curve.min_bytes, curve.max_bytes, (curve.probability_percent or 0) / 100, marks=curve.marks
+    )
 
 
-def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> Watchdog | None:
+def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog | None:
     """Return the watchdog of a switch: the quickest of its ports, None where none runs."""
     kinds = {id(port.qos): _alone(switch, port) for port in switch.ports if port.qos is not None}
     running = [ports.qos for ports in kinds.values() if ports is not None and protection(ports) == "running"]
     timed = [
-        (one.watchdog.detection_ms, one) for one in running if one.watchdog and one.watchdog.detection_ms
+        (port_qos.watchdog.detection_ms, port_qos)
+        for port_qos in running
+        if port_qos.watchdog and port_qos.watchdog.detection_ms
     ]
     if not timed:
         return None
     detection_ms, quickest = min(timed, key=lambda pair: pair[0])
-    found, mask = quickest.watchdog, quickest.watchdog_mask
-    if found is None or found.action not in ACTIONS:
+    watchdog, mask = quickest.watchdog, quickest.watchdog_mask
+    if watchdog is None or watchdog.action not in ACTIONS:
         return None
     watched = range(8) if mask is None else mask.priorities
-    return Watchdog(
+    return SimWatchdog(
         poll_ms=switch.qos.poll.poll_ms or DEFAULT_POLL_MS,
         detection_ms=detection_ms,
-        restoration_ms=found.restoration_ms,
-        action=ACTIONS[found.action],
+        restoration_ms=watchdog.restoration_ms,
+        action=ACTIONS[watchdog.action],
         vendor="mellanox" if is_nvidia(switch) else "broadcom",
-        classes=tuple(number for number, one in enumerate(classes) if one.priority in watched),
+        classes=tuple(number for number, port_qos in enumerate(classes) if port_qos.priority in watched),
     )

@@ -13,27 +13,27 @@ from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import Hold, SlowHost
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import stage
-from lossless.analysis.simulation.question.request import PATTERNS, Move, Question
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.request import PATTERNS, NamedTransfer, Question
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.verdict import describe
 from tests.analysis.simulation.fabrics import declared, deployed, put
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import Network
-    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.analysis.simulation.question.request import Pattern
 
 KIB, MIB = 1 << 10, 1 << 20
 ON_FABRIC = {"networks": {"storage": {"on": "fabric", "prefixes": ["10.20.0.0/16"]}}}
 
 
-def ends_of_flows(staged: Stage) -> list[tuple[str, str]]:
+def ends_of_flows(staged: ScenarioInstance) -> list[tuple[str, str]]:
     return [(staged.names[flow.path[0]], staged.names[flow.path[-1]]) for flow in staged.network.flows]
 
 
-def bytes_by_class(network: Network) -> dict[int, int]:
+def bytes_by_class(network: SimNetwork) -> dict[int, int]:
     total: Counter[int] = Counter()
     for flow in network.flows:
         total[flow.traffic_class] += flow.size_bytes
@@ -44,8 +44,8 @@ def bytes_by_class(network: Network) -> dict[int, int]:
 
 
 def test_an_incast_goes_to_the_first_nic_unless_another_is_named() -> None:
-    first = ends_of_flows(stage(put(declared()), 1))
-    named = ends_of_flows(stage(put(declared(), target="host6:port2"), 1))
+    first = ends_of_flows(instantiate(put(declared()), 1))
+    named = ends_of_flows(instantiate(put(declared(), target="host6:port2"), 1))
     assert (len(first), {target for _, target in first}) == (15, {"host1:port1"})
     assert (len(named), {target for _, target in named}) == (15, {"host6:port2"})
 
@@ -56,24 +56,27 @@ def test_an_incast_goes_to_the_first_nic_unless_another_is_named() -> None:
 )
 def test_a_target_may_be_a_host_or_its_port(target: str, nic: str) -> None:
     found = put(declared(), target=target)
-    assert found.plant.names[found.target] == nic
+    assert found.topology.names[found.target] == nic
 
 
 @pytest.mark.parametrize("target", ["leaf1:Ethernet8", "NIC at leaf1:Ethernet8"])
 def test_on_a_deployed_switch_a_target_is_called_by_its_port(target: str) -> None:
     found = put(deployed(), target=target)
-    assert found.plant.names[found.target] == "NIC at leaf1:Ethernet8"
+    assert found.topology.names[found.target] == "NIC at leaf1:Ethernet8"
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_as_many_nics_take_part_as_are_asked_for_spread_over_all_switches(pattern: Pattern) -> None:
     found = put(declared(), pattern=pattern, nics=6, target="host5:port1")
-    assert Counter(found.plant.names[found.plant.leaf(nic)] for nic in found.nics) == {"leaf1": 3, "leaf2": 3}
+    assert Counter(found.topology.names[found.topology.leaf(nic)] for nic in found.nics) == {
+        "leaf1": 3,
+        "leaf2": 3,
+    }
     assert found.target in found.nics
     assert "6 of 16 NIC ports take part, spread over all switches" in found.assumed
-    staged = stage(found, 1)
+    staged = instantiate(found, 1)
     assert {name for pair in ends_of_flows(staged) for name in pair} == {
-        found.plant.names[nic] for nic in found.nics
+        found.topology.names[nic] for nic in found.nics
     }
 
 
@@ -86,7 +89,7 @@ def test_where_all_are_asked_for_nothing_need_be_said_of_it() -> None:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_network_has_the_nodes_that_flows_cross_and_all_links_between_them(pattern: Pattern) -> None:
-    staged = stage(put(declared(), pattern=pattern), 1)
+    staged = instantiate(put(declared(), pattern=pattern), 1)
     network = staged.network
     check(network)
     crossed = {node for flow in network.flows for node in flow.path}
@@ -100,7 +103,7 @@ def test_a_network_has_the_nodes_that_flows_cross_and_all_links_between_them(pat
 
 
 def test_cables_and_wires_go_together_by_number() -> None:
-    staged = stage(put(declared(), pattern="all-to-all"), 1)
+    staged = instantiate(put(declared(), pattern="all-to-all"), 1)
     assert [
         (cable.rate_bps, cable.a_end is None, cable.b_end is None) for cable in staged.network.cables
     ] == [(wire.rate_bps, False, wire.b_port is None) for wire in staged.wires]
@@ -109,7 +112,7 @@ def test_cables_and_wires_go_together_by_number() -> None:
 def test_senders_have_the_dcqcn_of_their_nic_and_storage_has_none() -> None:
     found = put(declared(ON_FABRIC), storage=0.25)
     assert found.dcqcn is not None
-    assert {(flow.traffic_class, flow.dcqcn) for flow in stage(found, 1).network.flows} == {
+    assert {(flow.traffic_class, flow.dcqcn) for flow in instantiate(found, 1).network.flows} == {
         (0, found.dcqcn),
         (1, None),
     }
@@ -118,7 +121,7 @@ def test_senders_have_the_dcqcn_of_their_nic_and_storage_has_none() -> None:
 @given(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.integers(100, 100_000))
 def test_storage_has_its_part_of_what_every_nic_sends(share: float, size_kib: int) -> None:
     found = put(deployed(), pattern="permutation", storage=share, size_bytes=size_kib * KIB)
-    sums = bytes_by_class(stage(found, 1).network)
+    sums = bytes_by_class(instantiate(found, 1).network)
     assert sums[1] / (sums[0] + sums[1]) == pytest.approx(share, rel=1e-4)
     assert sums[0] == len(found.nics) * size_kib * KIB
 
@@ -132,14 +135,14 @@ def test_storage_shares_the_fabric_in_the_class_of_its_network() -> None:
 # --- receivers that pause ---
 
 
-def at_target(staged: Stage) -> tuple[int, int]:
+def at_target(staged: ScenarioInstance) -> tuple[int, int]:
     """Return the last switch and the NIC of every flow to the target."""
     ((switch, nic),) = {flow.path[-2:] for flow in staged.network.flows if flow.path[-1] == staged.target}
     return switch, nic
 
 
 def test_a_dead_nic_holds_the_port_of_its_switch_without_end() -> None:
-    staged = stage(put(declared(), dead_nic=True, target="host7:port2"), 1)
+    staged = instantiate(put(declared(), dead_nic=True, target="host7:port2"), 1)
     switch, nic = at_target(staged)
     assert (staged.names[switch], staged.names[nic]) == ("leaf2", "host7:port2")
     (hold,) = staged.network.holds
@@ -148,13 +151,13 @@ def test_a_dead_nic_holds_the_port_of_its_switch_without_end() -> None:
 
 def test_a_slow_nic_takes_in_what_it_is_said_to() -> None:
     found = put(declared(), slow_nic_bps=100 * 10**9)
-    staged = stage(found, 1)
+    staged = instantiate(found, 1)
     assert staged.network.slow_hosts == (SlowHost(staged.target, 100 * 10**9, 512 * KIB, 256 * KIB),)
     assert any("512 KiB" in said and "256 KiB" in said for said in found.assumed)
 
 
 def test_a_healthy_nic_pauses_nobody() -> None:
-    network = stage(put(declared()), 1).network
+    network = instantiate(put(declared()), 1).network
     assert (network.holds, network.slow_hosts) == ((), ())
 
 
@@ -165,13 +168,13 @@ def test_a_healthy_nic_pauses_nobody() -> None:
 @given(st.sampled_from(PATTERNS), st.integers(1, 1000))
 def test_one_seed_is_one_network(pattern: Pattern, seed: int) -> None:
     found = put(declared(), pattern=pattern, size_bytes=MIB)
-    assert stage(found, seed) == stage(found, seed)
+    assert instantiate(found, seed) == instantiate(found, seed)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_seeds_differ_in_the_paths_of_flows_but_not_in_who_sends(pattern: Pattern) -> None:
     found = put(declared(), pattern=pattern)
-    networks = [stage(found, seed) for seed in range(1, 9)]
+    networks = [instantiate(found, seed) for seed in range(1, 9)]
     assert len({network.network.flows for network in networks}) == 8
     who = len({tuple(ends_of_flows(network)) for network in networks})
     assert who == (8 if pattern == "permutation" else 1)
@@ -179,22 +182,22 @@ def test_seeds_differ_in_the_paths_of_flows_but_not_in_who_sends(pattern: Patter
 
 def test_at_one_switch_seeds_differ_in_nothing_that_flows_could_meet() -> None:
     found = put(deployed())
-    paths = {tuple(flow.path for flow in stage(found, seed).network.flows) for seed in range(1, 9)}
+    paths = {tuple(flow.path for flow in instantiate(found, seed).network.flows) for seed in range(1, 9)}
     assert len(paths) == 1
 
 
 # --- what is stated to move ---
 
 MOVES = (
-    Move("host1:port1", "host5:port1", 64 * KIB),
-    Move("host2:port1", "host5:port1", 32 * KIB),
-    Move("host5:port1", "host1:port1", 16 * KIB),
+    NamedTransfer("host1:port1", "host5:port1", 64 * KIB),
+    NamedTransfer("host2:port1", "host5:port1", 32 * KIB),
+    NamedTransfer("host5:port1", "host1:port1", 16 * KIB),
 )
 
 
 def test_what_is_stated_to_move_moves_and_nothing_else() -> None:
     found = put(declared(), moves=MOVES, size_bytes=64 * KIB, called="all-to-all (pxn)")
-    staged = stage(found, 1)
+    staged = instantiate(found, 1)
     assert ends_of_flows(staged) == [(one.source, one.target) for one in MOVES]
     assert [flow.size_bytes for flow in staged.network.flows] == [one.size_bytes for one in MOVES]
     assert staged.names[staged.target] == "host5:port1"
@@ -202,17 +205,17 @@ def test_what_is_stated_to_move_moves_and_nothing_else() -> None:
 
 
 def test_a_move_to_nowhere_is_told() -> None:
-    found = scenario(declared(), Question(moves=(Move("host1:port1", "host99:port1", 1),)))
+    found = scenario(declared(), Question(moves=(NamedTransfer("host1:port1", "host99:port1", 1),)))
     assert found == MissingInput("no link of host99:port1 has a port with PFC on a switch")
 
 
 def test_of_each_kind_of_port_it_is_told_how_many_feed_one() -> None:
     """Two hosts of one leaf send to one of another over an uplink each, or the same one."""
-    staged = stage(put(declared(), moves=MOVES[:2]), 1)
+    staged = instantiate(put(declared(), moves=MOVES[:2]), 1)
     simulation = Simulation(staged.network, 1)
     simulation.advance(1e9)
     seen = measure(simulation, staged, 1, cut=False)
-    kinds = {(one.sender, one.receiver): one for one in seen.crowds}
+    kinds = {(one.sender, one.receiver): one for one in seen.fan_ins}
     assert list(kinds) == [("host", "leaf"), ("leaf", "spine"), ("spine", "leaf"), ("leaf", "host")]
     last_hops = {route[-2] for route in simulation.index.wiring.routes}
     assert (kinds["host", "leaf"].ports, kinds["host", "leaf"].fan_in) == (2, 0)

@@ -15,16 +15,24 @@ from lossless.analysis.simulation.engine.records import NEVER
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE
 from lossless.analysis.simulation.study.measure import place_of
-from lossless.analysis.simulation.study.probes import MOST_FLOWS, Focus, Names, Probe, focus, lossless, probes
+from lossless.analysis.simulation.study.probes import (
+    MOST_FLOWS,
+    Focus,
+    NodeNames,
+    Probe,
+    focus,
+    lossless,
+    probes,
+)
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.simulation.engine.network import Network
-    from lossless.analysis.simulation.engine.outcome import Outcome
-    from lossless.analysis.simulation.engine.state import State
-    from lossless.analysis.simulation.question.instance import Stage
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.engine.outcome import RunOutcome
+    from lossless.analysis.simulation.engine.state import SimState
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.ground.basics.findings import Json
 
 SAMPLES = 800
@@ -83,31 +91,31 @@ class Recording(NamedTuple):
     def to_data(self) -> dict[str, Json]:
         """Return the recording as plain data, names as here."""
         times: list[Json] = list(self.times_us)
-        found: dict[str, Json] = {"title": self.title, "seed": self.seed, "times_us": times}
-        found["series"] = [one._asdict() | {"values": list(one.values)} for one in self.series]
-        found["limits"] = [one._asdict() for one in self.limits]
-        found["moments"] = [one._asdict() for one in self.moments]
-        found["counts"] = dict[str, "Json"](self.counts)
-        return found
+        data: dict[str, Json] = {"title": self.title, "seed": self.seed, "times_us": times}
+        data["series"] = [part._asdict() | {"values": list(part.values)} for part in self.series]
+        data["limits"] = [part._asdict() for part in self.limits]
+        data["moments"] = [part._asdict() for part in self.moments]
+        data["counts"] = dict[str, "Json"](self.counts)
+        return data
 
 
-def record(staged: Stage, seed: int, until_ns: float, title: str) -> Recording:
+def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -> Recording:
     """Run a seed of a scenario up to a time, and once more while looking.
 
     Raises:
         ScenarioError: nothing passed a switch until then.
     """
-    simulation = Simulation(staged.network, seed)
+    simulation = Simulation(instance.network, seed)
 
     def ends(link: int) -> tuple[str, str]:
-        sender = place_of(link, simulation.index, staged, sending=True)
-        return str(sender), str(place_of(link, simulation.index, staged, sending=False))
+        sender = place_of(link, simulation.index, instance, sending=True)
+        return str(sender), str(place_of(link, simulation.index, instance, sending=False))
 
-    return _record(simulation, Names(staged.names.__getitem__, ends), seed, until_ns, title)
+    return _record(simulation, NodeNames(instance.names.__getitem__, ends), seed, until_ns, title)
 
 
 def record_network(
-    network: Network, names: Mapping[int, str], seed: int, until_ns: float, title: str
+    network: SimNetwork, names: Mapping[int, str], seed: int, until_ns: float, title: str
 ) -> Recording:
     """Run a seed of a network up to a time, and once more while looking; ``names`` says what its nodes are called.
 
@@ -122,16 +130,16 @@ def record_network(
         which = f" (cable {parallel.index(link) + 1})" if len(parallel) > 1 else ""
         return names[sender], names[receiver] + which
 
-    return _record(simulation, Names(names.__getitem__, ends), seed, until_ns, title)
+    return _record(simulation, NodeNames(names.__getitem__, ends), seed, until_ns, title)
 
 
-def _record(simulation: Simulation, names: Names, seed: int, until_ns: float, title: str) -> Recording:
+def _record(simulation: Simulation, names: NodeNames, seed: int, until_ns: float, title: str) -> Recording:
     simulation.advance(until_ns)
-    found = focus(simulation)
-    looked_at = tuple(probes(simulation, found, names))
+    seen = focus(simulation)
+    watched = tuple(probes(simulation, seen, names))
     every_ps = max(1, int(simulation.state.clock["now"][0]) // SAMPLES)
     simulation.restart(seed)
-    simulation.record([(one.sees, one.at) for one in looked_at], every_ps / 1000, SAMPLES + 1)
+    simulation.record([(probe.sees, probe.at) for probe in watched], every_ps / 1000, SAMPLES + 1)
     simulation.advance(until_ns)
     state = simulation.state
     times_ps = np.arange(int(state.clock["samples"][0])) * every_ps
@@ -140,59 +148,59 @@ def _record(simulation: Simulation, names: Names, seed: int, until_ns: float, ti
         title=title,
         seed=seed,
         times_us=tuple((times_ps / 1e6).tolist()),
-        series=tuple(_series(state, one, times_ps, samples[:, at]) for at, one in enumerate(looked_at)),
-        limits=tuple(_limits(simulation, found, names)),
+        series=tuple(_series(state, probe, times_ps, samples[:, at]) for at, probe in enumerate(watched)),
+        limits=tuple(_limits(simulation, seen, names)),
         moments=tuple(_moments(simulation.outcome())),
-        counts=_counts(state, found),
+        counts=_counts(state, seen),
     )
 
 
 # --- series ---
 
 
-def _series(state: State, one: Probe, times_ps: Any, seen: Any) -> Series:
-    if one.kind == "paused":
+def _series(state: SimState, probe: Probe, times_ps: Any, seen: Any) -> Series:
+    if probe.kind == "paused":
         since = np.diff(seen, prepend=0.0) / 1e6
         return Series(
-            one.kind, one.name, "us", tuple(since.tolist()), pauses=int(state.queues["pauses"][one.at])
+            probe.kind, probe.name, "us", tuple(since.tolist()), pauses=int(state.queues["pauses"][probe.at])
         )
-    if one.kind in ("rate", "delivered"):
-        return Series(one.kind, one.name, "b/s", _of_flow(state, one, times_ps, seen))
-    return Series(one.kind, one.name, "B", tuple(seen.tolist()), _peak(state, one))
+    if probe.kind in ("rate", "delivered"):
+        return Series(probe.kind, probe.name, "b/s", _of_flow(state, probe, times_ps, seen))
+    return Series(probe.kind, probe.name, "B", tuple(seen.tolist()), _peak(state, probe))
 
 
-def _of_flow(state: State, one: Probe, times_ps: Any, seen: Any) -> tuple[float | None, ...]:
+def _of_flow(state: SimState, probe: Probe, times_ps: Any, seen: Any) -> tuple[float | None, ...]:
     """Return rates while a flow runs: the first time it has, up to the one at which it is seen to be done."""
     every_ps = times_ps[1] if len(times_ps) > 1 else 1
-    rates = seen if one.kind == "rate" else np.diff(seen, prepend=0.0) * PS_PER_BYTE / every_ps
-    flow = state.flows[one.at]
+    rates = seen if probe.kind == "rate" else np.diff(seen, prepend=0.0) * PS_PER_BYTE / every_ps
+    flow = state.flows[probe.at]
     done_at = NEVER if flow["done_at"] < 0 else int(flow["done_at"]) + every_ps
     runs = (times_ps >= flow["started_at"]) & (times_ps < done_at)
     return tuple(rate if now else None for rate, now in zip(rates.tolist(), runs.tolist(), strict=True))
 
 
-def _peak(state: State, one: Probe) -> int | None:
-    if one.kind == "egress":
-        return int(state.queues["max_bytes"][one.at])
-    if one.kind in ("group", "headroom"):
-        return int(state.groups["max_bytes" if one.kind == "group" else "max_headroom"][one.at])
+def _peak(state: SimState, probe: Probe) -> int | None:
+    if probe.kind == "egress":
+        return int(state.queues["max_bytes"][probe.at])
+    if probe.kind in ("group", "headroom"):
+        return int(state.groups["max_bytes" if probe.kind == "group" else "max_headroom"][probe.at])
     return None
 
 
 # --- what does not move ---
 
 
-def _limits(simulation: Simulation, found: Focus, names: Names) -> Iterator[Limit]:
-    yield from _egress_limits(simulation.state.queues[found.hottest])
+def _limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Iterator[Limit]:
+    yield from _egress_limits(simulation.state.queues[seen.hottest])
     groups = simulation.state.groups
-    sizes = [int(groups["headroom_bytes"][at]) for at in lossless(groups, found.feeding)]
+    sizes = [int(groups["headroom_bytes"][at]) for at in lossless(groups, seen.feeding)]
     for size in sorted(set(sizes)):
         many = sizes.count(size)
         some = f" of {many} group{'s' if many > 1 else ''}" if many < len(sizes) else ""
         yield Limit("headroom", f"headroom{some}", "B", size)
-    for unit in sorted({int(groups["unit"][at]) for at in found.feeding}):
+    for unit in sorted({int(groups["unit"][at]) for at in seen.feeding}):
         yield from _memory_limits(simulation.state.units[unit])
-    yield from _rate_limits(simulation, found, names)
+    yield from _rate_limits(simulation, seen, names)
 
 
 def _egress_limits(queue: Any) -> Iterator[Limit]:
@@ -210,11 +218,11 @@ def _memory_limits(unit: Any) -> Iterator[Limit]:
     yield Limit("memory", "pool and headroom", "B", min(pool + headroom, int(unit["buffer_bytes"])))
 
 
-def _rate_limits(simulation: Simulation, found: Focus, names: Names) -> Iterator[Limit]:
+def _rate_limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Iterator[Limit]:
     """Yield the rates of the NICs, and an equal share of the link that has most to carry for its rate."""
     routes = simulation.index.wiring.routes
     rate_bps = PS_PER_BYTE / simulation.state.links["ps_per_byte"]
-    for line_bps in sorted({round(rate_bps[routes[number][0]]) for number in found.flows[:MOST_FLOWS]}):
+    for line_bps in sorted({round(rate_bps[routes[number][0]]) for number in seen.flows[:MOST_FLOWS]}):
         yield Limit("rate", "line rate of senders", "b/s", line_bps)
     flows = Counter(link for route in routes for link in route)
     tightest = max(sorted(flows), key=lambda link: flows[link] / rate_bps[link])
@@ -224,7 +232,7 @@ def _rate_limits(simulation: Simulation, found: Focus, names: Names) -> Iterator
         yield Limit(kind, share, "b/s", round(rate_bps[tightest] / flows[tightest]))
 
 
-def _moments(seen: Outcome) -> Iterator[Moment]:
+def _moments(seen: RunOutcome) -> Iterator[Moment]:
     for name, at_ns in (
         ("first mark", seen.first_mark_ns),
         ("first PAUSE", seen.first_pause_ns),
@@ -234,10 +242,10 @@ def _moments(seen: Outcome) -> Iterator[Moment]:
         yield Moment(name, None if at_ns is None else at_ns / 1000)
 
 
-def _counts(state: State, found: Focus) -> dict[str, int]:
+def _counts(state: SimState, seen: Focus) -> dict[str, int]:
     return {
-        "groups": len(found.feeding),
-        "links": len(found.carrying),
-        "paused": sum(int(state.queues["pauses"][at]) > 0 for at in found.carrying),
-        "flows": len(found.flows),
+        "groups": len(seen.feeding),
+        "links": len(seen.carrying),
+        "paused": sum(int(state.queues["pauses"][at]) > 0 for at in seen.carrying),
+        "flows": len(seen.flows),
     }

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lossless.analysis.simulation.question.instance import stage
-from lossless.analysis.simulation.question.nodes import Plant, plant, propagation_ns, reaction_ns
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.nodes import SimTopology, propagation_ns, reaction_ns, sim_topology
 from lossless.analysis.simulation.question.scenario import end_key
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.documents import load
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 G = 10**9
 
 
-def built(view: View, *failed: tuple[str, str]) -> Plant:
-    found = plant(view, frozenset(failed))
-    assert isinstance(found, Plant)
+def built(view: View, *failed: tuple[str, str]) -> SimTopology:
+    found = sim_topology(view, frozenset(failed))
+    assert isinstance(found, SimTopology)
     return found
 
 
@@ -81,7 +81,7 @@ def test_cables_take_their_length_and_peers_their_pause_quanta() -> None:
     """3 m of fibre at 198,000 km/s; 905 quanta of 512 bits at 400G, and as many at 800G (IEEE 802.3)."""
     cables = Counter(
         (cable.rate_bps, round(cable.propagation_ns, 2), cable.a_reaction_ns, cable.b_reaction_ns)
-        for cable in stage(put(ROCE, pattern="all-to-all"), 1).network.cables
+        for cable in instantiate(put(ROCE, pattern="all-to-all"), 1).network.cables
     )
     assert cables == {(400 * G, 15.15, 1158.4, 1158.4): 64, (800 * G, 151.52, 579.2, 579.2): 32}
 
@@ -136,7 +136,7 @@ def test_ports_that_are_alike_share_one_end() -> None:
     found = put(ROCE, pattern="all-to-all")
     ends = [
         end
-        for cable in stage(found, 1).network.cables
+        for cable in instantiate(found, 1).network.cables
         for end in (cable.a_end, cable.b_end)
         if end is not None
     ]
@@ -148,12 +148,12 @@ def test_ports_that_are_alike_share_one_end() -> None:
 def test_ports_of_switches_that_differ_do_not_share() -> None:
     """The same words of a port mean another pool where the switch is another: leaf and spine have their own."""
     found = put(ROCE)
-    leaf, spine = (found.plant.names.index(name) for name in ("leaf1", "spine1"))
-    uplink = next(wire for wire in found.plant.wires if (wire.a, wire.b) == (leaf, spine))
+    leaf, spine = (found.topology.names.index(name) for name in ("leaf1", "spine1"))
+    uplink = next(wire for wire in found.topology.wires if (wire.a, wire.b) == (leaf, spine))
     assert uplink.b_port is not None
     keys = (
-        end_key(found.plant.switch_of[leaf], uplink.a_port),
-        end_key(found.plant.switch_of[spine], uplink.b_port),
+        end_key(found.topology.switch_of[leaf], uplink.a_port),
+        end_key(found.topology.switch_of[spine], uplink.b_port),
     )
     assert keys[0] != keys[1]
 
@@ -256,7 +256,7 @@ def test_what_is_unknown_is_named(patch: Patch, reason: str) -> None:
 )
 def test_one_port_of_which_too_little_is_known_is_left_out_and_said(patch: Patch) -> None:
     found = put(deployed(patch))
-    assert found.plant.left_out == 1
+    assert found.topology.left_out == 1
     assert any(said.startswith("1 link is left out") for said in found.assumed)
 
 
@@ -303,8 +303,8 @@ def test_ports_that_the_switch_does_not_have_are_left_out_and_said() -> None:
     view = declared({"topology": {"leaf_spine": {"uplinks": "32 x 800G"}}})
     unplaced = sum(not port.placed for switch in view.fabric.switches for port in switch.ports)
     found = put(view)
-    assert (unplaced, found.plant.left_out) == (8, 8)
-    assert len(found.plant.wires) == len(view.fabric.links) - 8
+    assert (unplaced, found.topology.left_out) == (8, 8)
+    assert len(found.topology.wires) == len(view.fabric.links) - 8
     assert (
         "8 links are left out: a switch has no port there, or no QoS, speed or cable length on it"
         in found.assumed

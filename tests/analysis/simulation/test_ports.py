@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given, settings
 
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.analysis.simulation.engine.network import Action, End, Group, Queue, Switch, Watchdog, Wred
-from lossless.analysis.simulation.question.ends import SimClass, end_of, switch_of
+from lossless.analysis.simulation.engine.network import (
+    Action,
+    SimGroup,
+    SimPort,
+    SimQueue,
+    SimSwitch,
+    SimWatchdog,
+    SimWred,
+)
+from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.scenario import RDMA_MTUS, scenario
 from lossless.model.fabric.view import View
@@ -38,9 +46,9 @@ KIB = 1024
 ROCE = example()
 
 
-def end_at(found: Scenario, switch: str, port: str) -> End:
+def end_at(found: Scenario, switch: str, port: str) -> SimPort:
     """Return what one port of one switch does."""
-    plant = found.plant
+    plant = found.topology
     for wire in plant.wires:
         for node, at in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
             end = found.end(node, at)
@@ -49,8 +57,8 @@ def end_at(found: Scenario, switch: str, port: str) -> End:
     raise AssertionError(f"{switch}:{port} has no link")
 
 
-def memory(found: Scenario, name: str) -> Switch:
-    return found.switch(found.plant.names.index(name))
+def memory(found: Scenario, name: str) -> SimSwitch:
+    return found.switch(found.topology.names.index(name))
 
 
 # --- the example, by hand ---
@@ -62,15 +70,15 @@ def test_a_port_does_what_its_intent_and_its_row_of_the_hwsku_say() -> None:
     An egress queue may take 128/129 of the chip's 158,229,504 B: dynamic_th 7.
     """
     found = put(ROCE)
-    queue = Queue(Wred(800 * KIB, 3200 * KIB, 0.2), strict=False, weight=50, limit_bytes=157_002_918)
-    assert end_at(found, "leaf1", "Ethernet0") == End((queue,), (Group(1.0, 231_424, 19_456),))
-    assert end_at(found, "leaf2", "Ethernet248") == End((queue,), (Group(1.0, 362_496, 38_912),))
-    assert end_at(found, "spine2", "Ethernet0") == End((queue,), (Group(1.0, 362_496, 38_912),))
+    queue = SimQueue(SimWred(800 * KIB, 3200 * KIB, 0.2), strict=False, weight=50, limit_bytes=157_002_918)
+    assert end_at(found, "leaf1", "Ethernet0") == SimPort((queue,), (SimGroup(1.0, 231_424, 19_456),))
+    assert end_at(found, "leaf2", "Ethernet248") == SimPort((queue,), (SimGroup(1.0, 362_496, 38_912),))
+    assert end_at(found, "spine2", "Ethernet0") == SimPort((queue,), (SimGroup(1.0, 362_496, 38_912),))
 
 
 def test_a_switch_has_the_pool_cells_and_watchdog_that_were_resolved_for_it() -> None:
     found = put(ROCE)
-    watchdog = Watchdog(600, 1200, 1200, "drop", "mellanox", (0,))
+    watchdog = SimWatchdog(600, 1200, 1200, "drop", "mellanox", (0,))
     pools = {
         switch.name: pool.size_bytes
         for switch in ROCE.fabric.switches
@@ -79,22 +87,22 @@ def test_a_switch_has_the_pool_cells_and_watchdog_that_were_resolved_for_it() ->
     }
     assert pools == {"leaf1": 69_988_864, "leaf2": 69_988_864, "spine1": 74_936_832, "spine2": 74_936_832}
     for name, pool_bytes in pools.items():
-        assert memory(found, name) == Switch(158_229_504, pool_bytes, None, 192, watchdog)
+        assert memory(found, name) == SimSwitch(158_229_504, pool_bytes, None, 192, watchdog)
 
 
 # --- any intent ---
 
 
-def ports_and_ends(found: Scenario) -> Iterator[tuple[Port, End]]:
+def ports_and_ends(found: Scenario) -> Iterator[tuple[Port, SimPort]]:
     """Yield every port of a switch with what it does."""
-    for wire in found.plant.wires:
+    for wire in found.topology.wires:
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
             end = found.end(node, port)
             if port is not None and end is not None:
                 yield port, end
 
 
-def group_of(port: Port, priority: int) -> Group:
+def group_of(port: Port, priority: int) -> SimGroup:
     """Return the group of a lossless class, read off the fabric: an intent counts priority p in group p.
 
     Of two pools the lossless one is the first; a switch on which no port pauses has only one.
@@ -103,7 +111,7 @@ def group_of(port: Port, priority: int) -> Group:
     assert group is not None
     profile = group.buffer
     assert profile is not None
-    return Group(
+    return SimGroup(
         alpha=None if profile.dynamic_th is None else 2.0**profile.dynamic_th,
         headroom_bytes=profile.headroom_bytes,
         xon_bytes=profile.xon_bytes or 0,
@@ -112,7 +120,7 @@ def group_of(port: Port, priority: int) -> Group:
     )
 
 
-def curve_of(port: Port, priority: int) -> Wred | None:
+def curve_of(port: Port, priority: int) -> SimWred | None:
     """Return the ECN curve of a lossless class, read off the fabric: an intent queues priority p in queue p."""
     queue = port.qos.queues[priority] if port.qos is not None else None
     assert queue is not None
@@ -121,7 +129,7 @@ def curve_of(port: Port, priority: int) -> Wred | None:
     curve = queue.wred.green
     assert curve.min_bytes is not None
     assert curve.max_bytes is not None
-    return Wred(curve.min_bytes, curve.max_bytes, (curve.probability_percent or 0) / 100, curve.marks)
+    return SimWred(curve.min_bytes, curve.max_bytes, (curve.probability_percent or 0) / 100, curve.marks)
 
 
 @settings(max_examples=40)
@@ -142,23 +150,23 @@ def test_every_group_and_queue_of_an_intent_is_as_its_ports_have_it(data: dict[s
 # --- read from a device ---
 
 
-def group_with(profile: Patch) -> Group:
+def group_with(profile: Patch) -> SimGroup:
     found = put(deployed({"BUFFER_PROFILE": {HOST_PROFILE: profile}}))
     return end_at(found, "leaf1", "Ethernet0").groups[0]
 
 
 @pytest.mark.parametrize(("exponent", "alpha"), [(-8, 1 / 256), (-1, 0.5), (0, 1), (3, 8), (7, 128)])
 def test_a_dynamic_threshold_is_a_power_of_two(exponent: int, alpha: float) -> None:
-    assert group_with({"dynamic_th": str(exponent)}) == Group(alpha, 231_424, 19_456)
+    assert group_with({"dynamic_th": str(exponent)}) == SimGroup(alpha, 231_424, 19_456)
 
 
 def test_a_static_threshold_is_bytes() -> None:
     found = group_with({"dynamic_th": None, "static_th": "150000"})
-    assert found == Group(None, 231_424, 19_456, static_bytes=150_000)
+    assert found == SimGroup(None, 231_424, 19_456, static_bytes=150_000)
 
 
 def test_xon_and_its_offset_arrive() -> None:
-    assert group_with({"xon": "0", "xon_offset": "3616"}) == Group(1.0, 231_424, 0, 3616)
+    assert group_with({"xon": "0", "xon_offset": "3616"}) == SimGroup(1.0, 231_424, 0, 3616)
 
 
 def test_headroom_that_size_does_not_hold_does_not_exist_on_nvidia() -> None:
@@ -176,16 +184,16 @@ def test_a_group_without_headroom_does_not_pause() -> None:
     assert [group.pool for group in found.groups] == [0, 1]
 
 
-def wred_of(profile: Patch) -> Wred | None:
+def wred_of(profile: Patch) -> SimWred | None:
     found = put(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": profile}}))
     return end_at(found, "leaf1", "Ethernet0").queues[0].wred
 
 
 def test_ecn_and_wred_arrive_as_the_curve_of_green_packets() -> None:
     curve = {"green_min_threshold": "1000", "green_max_threshold": "2000", "green_drop_probability": "5"}
-    assert wred_of(curve) == Wred(1000, 2000, 0.05, marks=True)
-    assert wred_of({**curve, "ecn": "ecn_none"}) == Wred(1000, 2000, 0.05, marks=False)
-    assert wred_of({**curve, "ecn": "ecn_yellow"}) == Wred(1000, 2000, 0.05, marks=False)
+    assert wred_of(curve) == SimWred(1000, 2000, 0.05, marks=True)
+    assert wred_of({**curve, "ecn": "ecn_none"}) == SimWred(1000, 2000, 0.05, marks=False)
+    assert wred_of({**curve, "ecn": "ecn_yellow"}) == SimWred(1000, 2000, 0.05, marks=False)
     assert wred_of({"wred_green_enable": "false"}) is None
 
 
@@ -203,11 +211,11 @@ def test_an_egress_limit_arrives() -> None:
     assert end_at(found, "leaf1", "Ethernet0").queues[0].limit_bytes == 76_734_976 * 8 // 9
 
 
-def watchdog_of(patch: Patch) -> Watchdog | None:
+def watchdog_of(patch: Patch) -> SimWatchdog | None:
     return memory(put(deployed({"PFC_WD": patch})), "leaf1").watchdog
 
 
-DOG = Watchdog(600, 1200, 1200, "drop", "mellanox", (0,))
+DOG = SimWatchdog(600, 1200, 1200, "drop", "mellanox", (0,))
 
 
 @pytest.mark.parametrize("action", ["drop", "forward", "alert"])
@@ -261,8 +269,8 @@ def test_ends_and_memory_name_what_they_lack() -> None:
     (switch,) = deployed({"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"5": "5"}}}).fabric.switches
     lossless, other = SimClass("priority 3", 3, lossless=True), SimClass("other", 5, lossless=False)
     none = MissingInput("leaf1 has no buffer pool for the classes that are simulated")
-    assert switch_of(switch, [other]) == none
-    assert end_of(switch, switch.ports[0], [lossless, other]) == MissingInput(
+    assert sim_switch(switch, [other]) == none
+    assert sim_port(switch, switch.ports[0], [lossless, other]) == MissingInput(
         "leaf1:Ethernet0 has no buffer profile for class other"
     )
 

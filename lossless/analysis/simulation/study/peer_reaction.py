@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import given_headroom
-from lossless.analysis.simulation.question.ends import need_of
 from lossless.analysis.simulation.question.nodes import reaction_ns
+from lossless.analysis.simulation.question.ports import need_of
 from lossless.analysis.simulation.study.study import study
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import Limits
-    from lossless.analysis.simulation.study.measure import GroupUse, Place
+    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.view import View
 
@@ -25,47 +25,49 @@ _HALVINGS = 4
 """The answer is known to a sixteenth of what IEEE 802.3 allows."""
 
 
-class Patience(NamedTuple):
+class PeerReactionLimit(NamedTuple):
     """Frames are dropped where a peer takes ``allowed_ns`` to obey, and none where it takes ``safe_ns``."""
 
-    place: Place
+    place: LinkEnd
     allowed_ns: float
     safe_ns: float
 
 
-def patience(view: View, found: Study, limits: Limits) -> Patience | None:
+def peer_reaction_limit(view: View, results: Study, limits: Limits) -> PeerReactionLimit | None:
     """Return how quick peers must be; None where no peer is quick enough, or the headroom is below its own need.
 
     Asked of a study in which frames were dropped.
     """
-    worst = _worst(found)
+    worst = _worst(results)
     pools = [
-        one.headroom_pool_margin_bytes for one in found.seen if one.headroom_pool_margin_bytes is not None
+        seed.headroom_pool_margin_bytes
+        for seed in results.seeds
+        if seed.headroom_pool_margin_bytes is not None
     ]
-    short = any(left < found.scenario.frame_bytes for left in pools)
-    if worst is None or short or any(one.refused for one in found.seen):
+    short = any(left < results.scenario.frame_bytes for left in pools)
+    if worst is None or short or any(seed.refused for seed in results.seeds):
         return None
     rate_bps = _row_rate_bps(view, worst.place)
-    if rate_bps is None or _drops(found, 0.0, limits):
+    if rate_bps is None or _drops(results, 0.0, limits):
         return None
     safe, unsafe = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (safe + unsafe) / 2
-        safe, unsafe = (safe, middle) if _drops(found, middle, limits) else (middle, unsafe)
-    return Patience(worst.place, reaction_ns(rate_bps), safe * reaction_ns(rate_bps))
+        safe, unsafe = (safe, middle) if _drops(results, middle, limits) else (middle, unsafe)
+    return PeerReactionLimit(worst.place, reaction_ns(rate_bps), safe * reaction_ns(rate_bps))
 
 
-def _worst(found: Study) -> GroupUse | None:
-    dropping = [one.worst for one in found.seen if one.drops and one.worst is not None]
+def _worst(results: Study) -> GroupUse | None:
+    dropping = [seed.worst for seed in results.seeds if seed.drops and seed.worst is not None]
     return max(dropping, key=lambda use: use.drops, default=None)
 
 
-def _drops(found: Study, part: float, limits: Limits) -> bool:
-    again = study(found.scenario._replace(reaction=part), limits)
-    return any(one.drops + one.refused for one in again.seen)
+def _drops(results: Study, part: float, limits: Limits) -> bool:
+    again = study(results.scenario._replace(reaction=part), limits)
+    return any(seed.drops + seed.refused for seed in again.seeds)
 
 
-def _row_rate_bps(view: View, place: Place) -> int | None:
+def _row_rate_bps(view: View, place: LinkEnd) -> int | None:
     """Return the rate of a port whose headroom is what its vendor gives it, None where it is less."""
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
@@ -76,7 +78,7 @@ def _row_rate_bps(view: View, place: Place) -> int | None:
     return port.speed_bps if _given(place, view) >= need.headroom_bytes else None
 
 
-def _given(place: Place, view: View) -> int:
+def _given(place: LinkEnd, view: View) -> int:
     port = view.port(place.switch, place.port or "")
     groups = port.qos.groups if port is not None and port.qos is not None else ()
     switch = view.switch_by_name[place.switch]

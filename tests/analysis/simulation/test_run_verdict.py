@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.analysis.simulation.question.request import PATTERNS, Ask, Limits
+from lossless.analysis.simulation.question.request import PATTERNS, Limits, SimulationRequest
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.simulation.study.study import study
 from lossless.api import load_fabrics
@@ -82,7 +82,7 @@ def test_no_real_configuration_is_called_unsafe(reference: Path) -> None:
     mixed = "rend-ACS-MSN2700-mellanox-2700-t0.json"
     for path in sorted((reference / "corpus" / "full").glob("*.json")):
         for fabric in load_fabrics([load(path)]).fabrics:
-            found = answer(View(fabric), Ask())
+            found = answer(View(fabric), SimulationRequest())
             assert found.runs or found.not_run, path.name
             assert ("unsafe" in {one.verdict for one in found.runs}) == (path.name == mixed), path.name
             simulated += len(found.runs)
@@ -311,12 +311,12 @@ def test_links_that_wait_for_each_other_in_a_circle_are_unsafe() -> None:
 
 def test_the_links_of_a_circle_are_named_in_the_order_in_which_they_wait() -> None:
     found = put(ring_of_leaves(), **DEADLOCKED)
-    seen = study(found, Limits(1)).seen[0]
+    seen = study(found, Limits(1)).seeds[0]
     wires = {
-        f"{found.plant.names[node]}:{port.name}": frozenset(
-            (found.plant.names[wire.a], found.plant.names[wire.b])
+        f"{found.topology.names[node]}:{port.name}": frozenset(
+            (found.topology.names[wire.a], found.topology.names[wire.b])
         )
-        for wire in found.plant.wires
+        for wire in found.topology.wires
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port))
         if port is not None
     }

@@ -1,0 +1,77 @@
+"""Fan-in during a run: how many feed each kind of port, how full its queue was, and whether it was paused."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
+
+
+class PortFanIn(NamedTuple):
+    """All ports of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
+
+    ``fan_in`` is the most ports whose traffic meets in one queue, 0 for those of hosts. ``fullest_bytes`` is the most
+    that one queue of a switch held, ``paused`` how many ports were paused at some time.
+    """
+
+    sender: str
+    receiver: str
+    ports: int
+    fan_in: int
+    fullest_bytes: int
+    paused: int
+
+
+def port_fan_ins(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[PortFanIn, ...]:
+    """Return what one run showed of each kind of port."""
+    feeding = _feeding(index.wiring.routes)
+    by_kind: dict[tuple[str, str], PortFanIn] = {}
+    for link in feeding:
+        sender, receiver = index.wiring.ends[link]
+        kind = instance.roles[sender], instance.roles[receiver]
+        queue = state.queues[link * index.classes]
+        own = PortFanIn(*kind, 1, len(feeding[link]), int(queue["max_bytes"]), int(queue["pauses"] > 0))
+        by_kind[kind] = _with(by_kind[kind], own) if kind in by_kind else own
+    return tuple(by_kind.values())
+
+
+def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
+    """Return the most of each measure over several runs."""
+    by_kind: dict[tuple[str, str], PortFanIn] = {}
+    for fan_in in (fan_in for kinds in runs for fan_in in kinds):
+        kind = fan_in.sender, fan_in.receiver
+        most = by_kind.get(kind, fan_in)
+        by_kind[kind] = PortFanIn(
+            *kind,
+            ports=max(most.ports, fan_in.ports),
+            fan_in=max(most.fan_in, fan_in.fan_in),
+            fullest_bytes=max(most.fullest_bytes, fan_in.fullest_bytes),
+            paused=max(most.paused, fan_in.paused),
+        )
+    return tuple(by_kind.values())
+
+
+def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
+    """Return for each link those whose traffic goes on over it, in the order in which the longest path meets them."""
+    feeding: dict[int, set[int]] = {}
+    for route in sorted(routes, key=len, reverse=True):
+        feeding.setdefault(route[0], set())
+        for link, onward in pairwise(route):
+            feeding.setdefault(onward, set()).add(link)
+    return feeding
+
+
+def _with(fan_in: PortFanIn, other: PortFanIn) -> PortFanIn:
+    return fan_in._replace(
+        ports=fan_in.ports + other.ports,
+        fan_in=max(fan_in.fan_in, other.fan_in),
+        fullest_bytes=max(fan_in.fullest_bytes, other.fullest_bytes),
+        paused=fan_in.paused + other.paused,
+    )
