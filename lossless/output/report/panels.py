@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     Data = Mapping[str, Any]
-    """A recording, or a part of one, as plain data, by the names of ``engine.recording``."""
+    """A recording, or a part of one, as plain data, by the names of ``simulation.study.recording``."""
     Values = Sequence[float | None]
 
 MOST_LINES = 6
