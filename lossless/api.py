@@ -97,7 +97,6 @@ __all__ = [
 ]
 
 _HOMES = {
-    "SimulationRequest": "simulating",
     "Baselined": "baselining",
     "Cabling": "cabling",
     "Change": "report",
@@ -117,6 +116,7 @@ _HOMES = {
     "Report": "report",
     "Rule": "rules",
     "Simulated": "simulating",
+    "SimulationRequest": "simulating",
     "Topology": "mapping",
     "Watch": "watching",
     "Workload": "workloads",

@@ -145,13 +145,13 @@ def _fits(planned: CableEnd, end: CableEnd) -> bool:
 class _ConnectedCables:
     """Which cables are connected: declared cables by their numbers, and found ones by theirs behind those."""
 
-    def __init__(self, planned: Sequence[PlannedCable], found: Sequence[FoundCable]) -> None:
-        self._planned, self._found = planned, found
-        self._root = list(range(len(planned) + len(found)))
+    def __init__(self, planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> None:
+        self._planned, self._found = planned, cables
+        self._root = list(range(len(planned) + len(cables)))
         self._nameless = {cable.b.device for cable in planned if cable.b.port is None}
         self._at = {end: n for n, cable in enumerate(planned) for end in (cable.b, cable.a) if end.port}
         self._found_at = {
-            end: n for n, cable in enumerate(found) for end in (cable.b, cable.a) if end.port is not None
+            end: n for n, cable in enumerate(cables) for end in (cable.b, cable.a) if end.port is not None
         }
         for end in self._at.keys() & self._found_at.keys():
             self._join(self._at[end], len(planned) + self._found_at[end])
@@ -221,9 +221,9 @@ def _miscabling(
     rest: Sequence[PlannedCable], left: Sequence[FoundCable], members: Sequence[int]
 ) -> Miscabling:
     planned = tuple(rest[number] for number in members if number < len(rest))
-    found = tuple(left[number - len(rest)] for number in members if number >= len(rest))
-    closed = len(planned) == len(found) and _devices(planned) == _devices(found)
-    return Miscabling(planned, found, closed)
+    cables = tuple(left[number - len(rest)] for number in members if number >= len(rest))
+    closed = len(planned) == len(cables) and _devices(planned) == _devices(cables)
+    return Miscabling(planned, cables, closed)
 
 
 def _devices(cables: Iterable[PlannedCable | FoundCable]) -> list[str]:

@@ -9,7 +9,6 @@ from lossless import api
 
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
-        "SimulationRequest",
         "Baselined",
         "Cabling",
         "Change",
@@ -29,6 +28,7 @@ def test_the_public_names_are_these() -> None:
         "Report",
         "Rule",
         "Simulated",
+        "SimulationRequest",
         "Topology",
         "Watch",
         "Workload",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile
@@ -90,7 +90,7 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
             yield _raised(view, use.place, profile, used, frame)
 
 
-def _raised(view: View, place: LinkEnd, profile: BufferProfile, used: int, frame: int) -> str:
+def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, frame: int) -> str:
     """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
@@ -108,7 +108,7 @@ def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
     return max(own, default=0)
 
 
-def _held_by_size(view: View, place: LinkEnd, profile: BufferProfile) -> bool:
+def _held_by_size(view: View, place: NamedLinkEnd, profile: BufferProfile) -> bool:
     """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without a shared pool."""
     shared = profile.pool is not None and profile.pool.shared_headroom_bytes
     return is_nvidia(view.switch_by_name[place.switch]) and not shared
@@ -170,11 +170,11 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
         yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}"
 
 
-def _port(view: View, place: LinkEnd | None) -> Port | None:
+def _port(view: View, place: NamedLinkEnd | None) -> Port | None:
     return None if place is None or place.port is None else view.port(place.switch, place.port)
 
 
-def _profile(view: View, scenario: Scenario, place: LinkEnd | None) -> BufferProfile | None:
+def _profile(view: View, scenario: Scenario, place: NamedLinkEnd | None) -> BufferProfile | None:
     port = _port(view, place)
     if place is None or port is None:
         return None

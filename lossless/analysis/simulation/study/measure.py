@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.instance import ScenarioInstance
 
 
-class LinkEnd(NamedTuple):
+class NamedLinkEnd(NamedTuple):
     """An end of a link: switch and port by name, or a NIC without one; and who is at the other end."""
 
     switch: str
@@ -32,7 +32,7 @@ class LinkEnd(NamedTuple):
 class GroupUse(NamedTuple):
     """An ingress group that used headroom: where, how much of it, and what it has."""
 
-    place: LinkEnd
+    place: NamedLinkEnd
     used_bytes: int
     headroom_bytes: int
     drops: int
@@ -79,21 +79,21 @@ class SeedResult(NamedTuple):
     outcome: RunOutcome
     drops: int
     refused: int
-    first_drop_at: LinkEnd | None
+    first_drop_at: NamedLinkEnd | None
     tightest: GroupUse | None
     headroom_pool_margin_bytes: int | None
-    hottest: LinkEnd | None
+    hottest: NamedLinkEnd | None
     fullest: GroupUse | None
     longest_pause_ns: float
-    longest_at: LinkEnd | None
+    longest_at: NamedLinkEnd | None
     still_paused: bool
     propagation: PropagationExtent
     cycle: tuple[str, ...]
     cut: bool
     uses: tuple[GroupUse, ...] = ()
     pools: tuple[PoolUse, ...] = ()
-    refusing: tuple[LinkEnd, ...] = ()
-    stopped: tuple[LinkEnd, ...] = ()
+    refusing: tuple[NamedLinkEnd, ...] = ()
+    stopped: tuple[NamedLinkEnd, ...] = ()
     longest_watched_ns: float = 0.0
     fan_ins: tuple[PortFanIn, ...] = ()
 
@@ -148,7 +148,7 @@ def _of_class(state: SimState, index: ArrayIndex, number: int) -> Any:
     return np.arange(number, len(state.queues), index.classes)
 
 
-def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sending: bool) -> LinkEnd:
+def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sending: bool) -> NamedLinkEnd:
     """Return the switch end of a link that it leaves (``sending``) or enters."""
     _, forward = index.wiring.cables[link]
     wire = instance.wires[index.wiring.cable_of[link]]
@@ -156,7 +156,7 @@ def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sendin
     here, there = (sender, receiver) if sending else (receiver, sender)
     at_a = forward == sending
     port = wire.a_port if at_a else wire.b_port
-    return LinkEnd(instance.names[here], port.name if port is not None else None, instance.names[there])
+    return NamedLinkEnd(instance.names[here], port.name if port is not None else None, instance.names[there])
 
 
 def _uses(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> Iterator[GroupUse]:
@@ -184,12 +184,12 @@ def _pools(state: SimState, instance: ScenarioInstance) -> Iterator[PoolUse]:
             yield PoolUse(instance.names[node], int(left[unit]))
 
 
-def _sending(queues: Any, index: ArrayIndex, instance: ScenarioInstance) -> tuple[LinkEnd, ...]:
+def _sending(queues: Any, index: ArrayIndex, instance: ScenarioInstance) -> tuple[NamedLinkEnd, ...]:
     """Return the ports of some queues."""
     return tuple(place_of(int(at) // index.classes, index, instance, sending=True) for at in queues)
 
 
-def _hottest(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> LinkEnd | None:
+def _hottest(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> NamedLinkEnd | None:
     held = state.queues["max_bytes"][_of_class(state, index, 0)]
     at = int(held.argmax())
     return place_of(at, index, instance, sending=True) if held[at] else None
@@ -214,7 +214,7 @@ def standing_since(state: SimState, index: ArrayIndex) -> Any:
 
 def _longest(
     state: SimState, index: ArrayIndex, instance: ScenarioInstance
-) -> tuple[float, LinkEnd | None, bool]:
+) -> tuple[float, NamedLinkEnd | None, bool]:
     """Return the longest pause that the traffic caused: holds from outside are not of its making."""
     longest = longest_pauses(state)
     held = {int(link) * index.classes + one for link in state.holds["link"] for one in range(index.classes)}

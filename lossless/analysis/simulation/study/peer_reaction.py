@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import Limits
-    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.view import View
 
@@ -28,7 +28,7 @@ _HALVINGS = 4
 class PeerReactionLimit(NamedTuple):
     """Frames are dropped where a peer takes ``allowed_ns`` to obey, and none where it takes ``safe_ns``."""
 
-    place: LinkEnd
+    place: NamedLinkEnd
     allowed_ns: float
     safe_ns: float
 
@@ -67,7 +67,7 @@ def _drops(results: Study, part: float, limits: Limits) -> bool:
     return any(seed.drops + seed.refused for seed in again.seeds)
 
 
-def _row_rate_bps(view: View, place: LinkEnd) -> int | None:
+def _row_rate_bps(view: View, place: NamedLinkEnd) -> int | None:
     """Return the rate of a port whose headroom is what its vendor gives it, None where it is less."""
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
@@ -78,7 +78,7 @@ def _row_rate_bps(view: View, place: LinkEnd) -> int | None:
     return port.speed_bps if _given(place, view) >= need.headroom_bytes else None
 
 
-def _given(place: LinkEnd, view: View) -> int:
+def _given(place: NamedLinkEnd, view: View) -> int:
     port = view.port(place.switch, place.port or "")
     groups = port.qos.groups if port is not None and port.qos is not None else ()
     switch = view.switch_by_name[place.switch]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, LinkEnd, SeedResult
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, SeedResult
     from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
     from lossless.analysis.simulation.study.study import Study
     from lossless.model.fabric.view import View
@@ -167,7 +167,7 @@ def _pause(results: Study) -> LongestPause:
     return LongestPause(longest_ns / 1e6, None if allowed_ns is None else allowed_ns / 1e6)
 
 
-def _spots(places: Iterable[LinkEnd]) -> Iterator[PortRef]:
+def _spots(places: Iterable[NamedLinkEnd]) -> Iterator[PortRef]:
     """Yield places that are ports of switches."""
     yield from (PortRef(place.switch, place.port) for place in places if place.port is not None)
 
