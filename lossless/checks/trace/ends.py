@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
 

@@ -9,9 +9,9 @@ from lossless.checks.trace.marks import Packet, host_marks, marks_of, place_of
 from lossless.checks.trace.model import Choice, Difference, HostEnd, Pfc, Trace
 from lossless.checks.trace.route import Route, Step, find_route
 from lossless.checks.trace.stages import Way, hop_of, way_of
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.known import certain
+from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import bare
 

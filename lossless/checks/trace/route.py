@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import known_tier
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.model import ImportDevice
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.to_model.devices import natural_key, read_fabric
+from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
+from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.tier import Tier, known_tier
 from lossless.model.hardware.load import hardware_finder
 

@@ -182,6 +182,26 @@ def devices_in(document: Document) -> Inputs:
     )
 
 
+def device_in(document: Document) -> Document:
+    """Return the configuration of one device, in whatever form it is found.
+
+    Raises:
+        InputError: the file holds none, or several.
+    """
+    from lossless.formats.sonic.read.forms import devices_of
+
+    if document.problems:
+        raise InputError(document.problems)
+    devices = devices_of(document)
+    if len(devices) == 1:
+        return devices[0]
+    several = (
+        f"holds the configurations of {len(devices)} devices or ASICs; compare each by a file of its own"
+    )
+    message = several if devices else "holds no configuration of a device"
+    raise InputError([Problem(document.file, None, None, message)])
+
+
 def split(documents: Iterable[Document]) -> list[Document]:
     """Return documents with those of several devices, or in another form, as a document for each device."""
     return [device for document in documents for device in devices_in(document).documents]

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.collect import Candidate, Inputs, foreign, read, search
-from lossless.formats.sonic.read.tables import READ_TABLES
-from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents import load_text
-from lossless.ground.documents.text import decode
+from lossless.formats.inputs.collect import Candidate, Inputs, read, search
+from lossless.formats.inputs.texts import is_ours, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Candidate", "Inputs", "candidates_below", "is_ours", "read", "read_text"]
 
-_INTENT = re.compile(r"^lossless[ \t]*:", re.MULTILINE)
-_TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
-
 
 def candidates_below(folders: Sequence[str]) -> list[Candidate]:
     """Return the files of folders that may be intents or configurations."""
     return search(folders)[0]
-
-
-def is_ours(file: str, text: str) -> bool:
-    """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
-    if not file.lower().endswith(".json"):
-        return _INTENT.search(text) is not None
-    return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))
-
-
-def read_text(file: str, text: str) -> Inputs:
-    """Read a text that stands for a file: to a document, or to the reasons why there is none."""
-    try:
-        document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
-    except InputError as error:
-        return Inputs(problems=error.problems)
-    reason = foreign(document)
-    return Inputs((document,)) if reason is None else Inputs(problems=(Problem(file, 1, 1, reason),))

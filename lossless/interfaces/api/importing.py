@@ -142,13 +142,13 @@ def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequenc
     from lossless.formats.importing.links import heard_claims
     from lossless.ground.documents.text import read_text
 
-    found: list[Claim] = []
+    claims: list[Claim] = []
     if cabling is not None:
-        found += read_cabling(read_text(cabling), os.fspath(cabling))
+        claims += read_cabling(read_text(cabling), os.fspath(cabling))
     names = [device.name for device in devices]
     for file in (os.fspath(path) for path in lldp):
-        found += heard_claims(device_of(file, names), read_lldp(read_text(file), file), devices)
-    return found
+        claims += heard_claims(device_of(file, names), read_lldp(read_text(file), file), devices)
+    return claims
 
 
 def _nics(nic: str | None, options: Options) -> list[NicProfile]:
@@ -166,13 +166,9 @@ def _nics(nic: str | None, options: Options) -> list[NicProfile]:
 
 def _attempt(draft: Draft, options: Options) -> _Attempt:
     """Render the intent of a draft and compare each device with it."""
-    from lossless.formats.importing.compare import compare
-    from lossless.formats.importing.differences import Explainer
     from lossless.formats.importing.intent_text import intent_text
+    from lossless.formats.importing.round_trip import round_trip
     from lossless.formats.inputs.intents import intent_fabric
-    from lossless.formats.sonic.from_model.tables import tables
-    from lossless.formats.sonic.read.tables import Tables
-    from lossless.formats.sonic.voq import chassis_rows
     from lossless.ground.documents import load_text
 
     text = intent_text(draft)
@@ -180,15 +176,7 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
     fabric = intent_fabric(load_text(text, "fabric.yaml"), options.profile_dirs, errors)
     if fabric is None:
         return _Attempt(text, {}, (), tuple(errors))
-    switches = {switch.name: switch for switch in fabric.switches}
-    cells: dict[str, tuple[Cell, ...]] = {}
-    differences: list[ImportDifference] = []
-    for device in draft.devices:
-        switch = switches[device.name]
-        rendered = Tables(device.name, chassis_rows(tables(switch), device.tables.data))
-        cells[device.name] = compare(device.tables, rendered, device.switch)
-        differences += Explainer(device, switch, draft).differences(cells[device.name])
-    return _Attempt(text, cells, tuple(differences), ())
+    return _Attempt(text, *round_trip(draft, fabric), ())
 
 
 def write_import(imported: Imported, output: Path | None, base_dir: Path | None) -> None:

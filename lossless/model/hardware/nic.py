@@ -7,6 +7,9 @@ from typing import Literal
 
 from lossless.ground.basics.records import NamedTuple
 
+MLX5_CABLE_LIMIT_M = 1000
+"""mlx5 ignores a cable of this length or more (MLX5E_MAX_CABLE_LENGTH, Linux mlx5/core/en_dcbnl.c)."""
+
 
 class Parameter(NamedTuple):
     """One tunable of a network adapter: its firmware default, unit and range.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.capabilities.releases import release_problems
 from lossless.formats.sonic.from_model.tables import tables
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.formats.sonic.voq import chassis_rows
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.natural_order import natural_key
 from lossless.output.render.base import onto_base
 from lossless.output.render.deploy import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
 from lossless.output.render.environment import render_template

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
-from lossless.formats.sonic.to_model.devices import natural_key, pg_profile_name, read_fabric
+from lossless.formats.sonic.to_model.devices import pg_profile_name, read_fabric
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.view import bare

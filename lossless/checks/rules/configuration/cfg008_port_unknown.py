@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.sonic.reading import known, listed
-from lossless.formats.sonic.to_model.devices import natural_key
+from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

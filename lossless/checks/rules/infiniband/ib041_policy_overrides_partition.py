@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.infiniband.reading import is_on, partitions
-from lossless.formats.infiniband.write.qos_policy import policy_of
 from lossless.ground.basics.findings import Related
+from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:

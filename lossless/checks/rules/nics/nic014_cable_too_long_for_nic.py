@@ -56,8 +56,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.unread import unread
-from lossless.formats.hosts.write.nvidia import CABLE_LIMIT_M
 from lossless.ground.basics.known import UNKNOWN
+from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,15 +75,16 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield unread("the cable its NIC keeps headroom for", names)
         elif host.door == "facts":
             yield from _told(view, host, host.cable_m, names)
-        elif host.nic is not None and host.nic.driver == "mlx5" and host.cable_m >= CABLE_LIMIT_M:
+        elif host.nic is not None and host.nic.driver == "mlx5" and host.cable_m >= MLX5_CABLE_LIMIT_M:
             yield Hit(
                 origin=_origin(view, host, names[0]),
-                message=f"{host.nic_name} takes cables of up to {CABLE_LIMIT_M - 1} m, this one has {host.cable_m:,} m",
+                message=f"{host.nic_name} takes cables of up to {MLX5_CABLE_LIMIT_M - 1} m, this one has "
+                f"{host.cable_m:,} m",
                 note="it ignores a longer one and keeps the headroom of 7 m",
                 help="put a switch near the hosts",
                 elements=names,
                 places=len(names),
-                data={"cable_m": host.cable_m, "limit_m": CABLE_LIMIT_M - 1},
+                data={"cable_m": host.cable_m, "limit_m": MLX5_CABLE_LIMIT_M - 1},
             )
 
 

@@ -17,14 +17,13 @@ from lossless.formats.hosts.write.settings import cnps, dcqcn_priorities, flags
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.model.fabric.hosts import HostQos
 
-CABLE_LIMIT_M = 1000
-"""mlx5 ignores a cable of this length or more (MLX5E_MAX_CABLE_LENGTH, Linux mlx5/core/en_dcbnl.c)."""
 MASK = "ROCE_CC_PRIO_MASK"
 """The firmware's setting that says on which priorities DCQCN runs, a bit each."""
 
@@ -113,8 +112,8 @@ def _mask(qos: HostQos) -> int:
 
 def _refuse_cable(qos: HostQos) -> None:
     cable_m = certain(qos.cable_m)
-    if not 0 < cable_m < CABLE_LIMIT_M:
-        taken = f"mlx5 takes 1 to {CABLE_LIMIT_M - 1} m and ignores the rest"
+    if not 0 < cable_m < MLX5_CABLE_LIMIT_M:
+        taken = f"mlx5 takes 1 to {MLX5_CABLE_LIMIT_M - 1} m and ignores the rest"
         raise RenderError(f"{qos.nic_name}: a cable of {cable_m} m; {taken}")
 
 

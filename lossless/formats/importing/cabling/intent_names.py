@@ -243,7 +243,7 @@ def _first_file(cable_files: CableFiles) -> str:
 
 
 def _some(names: Iterable[str]) -> str:
-    from lossless.formats.sonic.to_model.devices import natural_key
+    from lossless.ground.basics.natural_order import natural_key
 
     ordered = sorted(names, key=natural_key)
     more = f" and {len(ordered) - _MANY} more" if len(ordered) > _MANY else ""

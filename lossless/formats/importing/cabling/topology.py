@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
 from lossless.formats.importing.cabling.device_names import folded
 from lossless.formats.importing.cabling.files import read_files
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar

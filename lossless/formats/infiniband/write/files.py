@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.read.sharp import SECRETS
-from lossless.formats.infiniband.write.qos_policy import policy_of
 from lossless.formats.infiniband.write.torus import torus_of, wants_torus
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
 

@@ -193,7 +193,7 @@ def _admitted(name: str, op: str, own: Mapping[str, Any], rules: _Rules) -> bool
 
 def _ports_down(steps: Iterable[Operation], running: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ports that are up and have rows among the steps, of tables that need their port down."""
-    from lossless.formats.sonic.to_model.devices import natural_key
+    from lossless.ground.basics.natural_order import natural_key
 
     need = _table()["ports_down"]["tables"]
     ports = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import READ_TABLES, plain_name
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.formats.sonic.to_model.ports import index_range
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

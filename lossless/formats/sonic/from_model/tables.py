@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
 from lossless.formats.sonic.read.tables import PORT_MAPS
-from lossless.formats.sonic.to_model.devices import natural_key
 from lossless.formats.sonic.tunnel import OUTER_TABLE, tunnel_rows
+from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

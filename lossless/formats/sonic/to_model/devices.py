@@ -13,6 +13,7 @@ from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
 from lossless.formats.sonic.to_model.rows import Objects
 from lossless.formats.sonic.tunnel import tunnel_maps
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.model import (
     DEFAULT_SWITCH_MTU_BYTES,
     Cable,
@@ -250,13 +251,6 @@ def _length_m(text: str) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def natural_key(name: str) -> tuple[tuple[int, str], ...]:
-    """Sort ``Ethernet8`` before ``Ethernet10``."""
-    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
-    parts = enumerate(re.split(r"([0-9]+)", name))
-    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)
-
-
 def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables) -> ClassSet:
     origin = tables.origin("PORT_QOS_MAP")
     if rdma_dscps:

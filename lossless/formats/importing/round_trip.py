@@ -1,0 +1,38 @@
+"""What an imported intent renders, compared with the devices it was imported from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.compare import compare
+from lossless.formats.importing.differences import Explainer
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.voq import chassis_rows
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.formats.importing.compare import Cell
+    from lossless.formats.importing.differences import ImportDifference
+    from lossless.formats.importing.model import Draft
+    from lossless.model.fabric.model import Fabric
+
+
+class RoundTrip(NamedTuple):
+    """All fields of the tables that rendering owns, by device, and those that do not come back as they were."""
+
+    cells: dict[str, tuple[Cell, ...]]
+    differences: tuple[ImportDifference, ...]
+
+
+def round_trip(draft: Draft, fabric: Fabric) -> RoundTrip:
+    """Compare the devices of a draft with what is rendered for the fabric of its intent."""
+    switches = {switch.name: switch for switch in fabric.switches}
+    cells: dict[str, tuple[Cell, ...]] = {}
+    differences: list[ImportDifference] = []
+    for device in draft.devices:
+        switch = switches[device.name]
+        rendered = Tables(device.name, chassis_rows(tables(switch), device.tables.data))
+        cells[device.name] = compare(device.tables, rendered, device.switch)
+        differences += Explainer(device, switch, draft).differences(cells[device.name])
+    return RoundTrip(cells, tuple(differences))

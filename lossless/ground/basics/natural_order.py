@@ -1,0 +1,12 @@
+"""Names in the order in which people count."""
+
+from __future__ import annotations
+
+import re
+
+
+def natural_key(name: str) -> tuple[tuple[int, str], ...]:
+    """Sort ``Ethernet8`` before ``Ethernet10``."""
+    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
+    parts = enumerate(re.split(r"([0-9]+)", name))
+    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)

@@ -1,0 +1,53 @@
+"""How a switch's running configuration differs from what is rendered for it, and what it takes to get there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.changes.difference import RowDifference as RowDifference
+from lossless.formats.sonic.changes.difference import differences
+from lossless.formats.sonic.changes.patch import patch_text as patch_text
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.formats.sonic.read.tables import Tables
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.render.extras import change_of, update_of
+from lossless.output.render.switches import contents
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
+    from lossless.output.render.plan import Change
+
+
+class SwitchDrift(NamedTuple):
+    """What differs; the fields are those of :class:`lossless.api.Drift`."""
+
+    rows: tuple[RowDifference, ...]
+    respelled: int = 0
+    change: Change | None = None
+    patch: tuple[dict[str, Any], ...] | None = None
+    problems: tuple[str, ...] = ()
+
+
+def drift_of(switch: Switch, running: Document) -> SwitchDrift:
+    """Return how the running configuration of a switch differs from what is rendered for it."""
+    rows = differences(Tables(running.file, running.data), tables(switch))
+    # Who names the device knows whose file it is; the name in it is then no reason to refuse it.
+    named = switch._replace(name=hostname_of(running) or switch.name)
+    try:
+        _, target = contents(named, running)
+    except RenderError as error:
+        return SwitchDrift(rows, problems=tuple(str(error).splitlines()))
+    update = update_of(switch, running.data, target)
+    patch = None if update.refusals else tuple(step.as_json() for step in update.operations)
+    respelled = 0 if rows else len(update.operations)
+    return SwitchDrift(rows, respelled, change_of(switch, update), patch)
+
+
+def hostname_of(running: Document) -> str:
+    """Return the hostname that a configuration states, empty where it states none."""
+    table = running.data.get("DEVICE_METADATA")
+    row = table.get("localhost") if isinstance(table, dict) else None
+    name = row.get("hostname") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else ""
