@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, added_up
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, NotJudged
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.checks.rules.documentation import Rule
     from lossless.checks.rules.precedence import Replaced
@@ -40,7 +41,7 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
         hits = [item for item in yielded if isinstance(item, Hit)]
         if hits:
             metadata = rule_of(rule.code)
-            findings += (_finding(metadata, hit, form) for hit in _merged(hits))
+            findings += (_finding(metadata, hit, form) for hit in _by_cause(hits))
         gaps += (NotJudged(rule.code, gap.reason, gap.times) for gap in yielded if isinstance(gap, Gap))
     return Verdicts(tuple(findings), _added_up(gaps))
 
@@ -58,20 +59,8 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=_order))
 
 
-def _merged(hits: Iterable[Hit]) -> list[Hit]:
-    by_cause: dict[tuple[object, ...], Hit] = {}
-    for hit in hits:
-        key = (hit.origin, hit.message)
-        first = by_cause.get(key)
-        by_cause[key] = hit if first is None else _added(first, hit)
-    return list(by_cause.values())
-
-
-def _added(first: Hit, second: Hit) -> Hit:
-    elements = tuple(dict.fromkeys(first.elements + second.elements))
-    # What cannot be fixed everywhere is not fixed at all: the finding would stay.
-    fix = tuple(dict.fromkeys(first.fix + second.fix)) if first.fix and second.fix else ()
-    return first._replace(elements=elements, places=first.places + second.places, fix=fix)
+def _by_cause(hits: Iterable[Hit]) -> Iterator[Hit]:
+    return map(added_up, grouped(((hit.origin, hit.message), hit) for hit in hits).values())
 
 
 def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
@@ -86,7 +75,7 @@ def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
         help=hit.help,
         url=f"{RULE_PAGES}{rule.code}.md",
         related=hit.related,
-        places=hit.places,
+        places=hit.total,
         elements=hit.elements,
         data=hit.data,
         fixable=rule.fixable if hit.fix else "no",

@@ -49,7 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.buffers.shared import (
     fresh_row,
     headroom_beside,
@@ -63,14 +63,12 @@ from lossless.checks.rules.buffers.shared import (
 from lossless.ground.basics.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per profile whose headroom holds cable and frame, but not the whole need."""
     for found in measured(view):
         if isinstance(found, Gap):

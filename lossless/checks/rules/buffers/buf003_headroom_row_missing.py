@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.buffers.shared import is_generated
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import backs_headroom
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Hwsku
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per set of ports whose speed and length the HWSKU has no row for."""
     for ports in view.lossless_sets:
         if view.fabric.declared:
@@ -102,7 +102,7 @@ def _declared(ports: PortSet) -> Iterator[Hit]:
     yield _hit(ports, hwsku, real_m, help_text)
 
 
-def _deployed(ports: PortSet, cable_m: int) -> Iterator[Hit | Gap]:
+def _deployed(ports: PortSet, cable_m: int) -> Results:
     groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
     hwsku = ports.switch.hwsku
     if any(group is not None and group.generated and group.buffer is None for group in groups):

@@ -45,18 +45,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.buffers.shared import is_generated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per set of ports in service with PFC and no cable length."""
     if view.fabric.declared:
         return

@@ -45,9 +45,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.buffers.shared import is_generated
-from lossless.checks.rules.sonic.reading import gathered
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.qos import BufferProfile
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per length that is below the real cable of the same port in an intent."""
     intended = device.intended
     if intended is None or not device.view.lossless_sets:
@@ -70,7 +69,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         yield Gap("the switch runs another HWSKU than its intent says, and its ports have other names")
         return
     real = {(port.name, port.speed_bps): port.cable for port in intended.ports}
-    yield from gathered(hit for ports in device.view.lossless_sets for hit in _understated(ports, real))
+    yield from merged(hit for ports in device.view.lossless_sets for hit in _understated(ports, real))
 
 
 def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> Iterator[Hit]:

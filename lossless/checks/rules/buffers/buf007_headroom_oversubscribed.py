@@ -48,12 +48,10 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Json, Severity
     from lossless.model.fabric.view import View
 
@@ -61,7 +59,7 @@ _ROUNDING = 1.001
 """Pools are whole bytes and cells; a ratio this close to the declared one is the declared one."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
     for sets in by_switch(view):
         sums = headroom_sums(sets)

@@ -46,17 +46,15 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
 from lossless.analysis.buffers.headroom.sums import ReservedSum, headroom_sums, reserved_sum
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Switch
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where what is reserved, alone or with the pools, is more than the chip has."""
     switch = device.switch
     chip = _chip_bytes(switch)

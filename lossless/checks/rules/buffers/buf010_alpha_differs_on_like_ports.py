@@ -72,7 +72,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import beside, row_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per alpha that is not the usual one of its role and speed."""
     from lossless.checks.rules.roles.odd import (  # a device alone does not pay for it
         difference,
@@ -118,7 +118,7 @@ class _Member(NamedTuple):
     profile: BufferProfile
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per threshold that fewer than half of the like ports have."""
     found: dict[_Like, list[PortSet]] = {}
     for ports in device.view.lossless_sets:
@@ -184,7 +184,6 @@ def _hit(device: Device, like: _Like, these: list[_Member], usual: list[_Member]
         note=f"{other.profile.name} on the others; nothing else tells these ports apart",
         help=f"name {other.profile.name}, or give both profiles the same threshold",
         elements=tuple(f"{device.switch.name}:{member.port.name}" for member in these),
-        places=len(these),
         data={"priority": like.priority, "profile": first.profile.name, "usual": other.profile.name},
         related=beside(
             origin,

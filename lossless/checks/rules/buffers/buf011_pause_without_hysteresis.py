@@ -46,18 +46,16 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per profile whose pause ends where it begins."""
     for use in written_profiles(device.view):
         profile = use.profile
@@ -67,7 +65,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
             yield from _above_trigger(device, use, profile.xon_bytes)
 
 
-def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Iterator[Hit | Gap]:
+def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Results:
     start = trigger(device.switch, use.profile)
     if isinstance(start, MissingInput):
         yield Gap(start.reason, places(use.sets))

@@ -43,18 +43,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.buffers.shared import InUse, written_profiles
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per profile of an NVIDIA switch whose size does not hold xon and xoff."""
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)

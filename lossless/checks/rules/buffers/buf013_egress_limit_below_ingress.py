@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stuck_egress_bytes
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.pfc.masks import is_lossy
 from lossless.checks.rules.places import below, beside, elements, places, row_of
 from lossless.ground.basics.records import NamedTuple
@@ -83,7 +83,7 @@ class _Egress(NamedTuple):
     sets: list[PortSet]
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per egress profile that bounds a lossless queue below what ingress holds for it."""
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:

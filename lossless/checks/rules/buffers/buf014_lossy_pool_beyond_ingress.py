@@ -43,19 +43,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import is_lossy
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.qos import BufferProfile, Pool
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where lossy queues may hold more than ingress has for them."""
     if not device.view.lossless_sets or device.switch.qos.voq:
         return

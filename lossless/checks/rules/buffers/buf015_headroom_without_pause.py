@@ -45,9 +45,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.pfc.masks import in_service, used_classes
-from lossless.checks.rules.sonic.reading import gathered
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -59,11 +58,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per group number and profile that has headroom and no PFC."""
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {group for ports in device.view.port_sets for group in _paused_groups(ports.qos)}
-    yield from gathered(hit for ports in device.view.port_sets for hit in _unpaused(device, ports, paused))
+    yield from merged(hit for ports in device.view.port_sets for hit in _unpaused(device, ports, paused))
 
 
 def _paused_groups(qos: PortQos) -> Iterator[int]:

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import is_nvidia
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -64,7 +64,7 @@ class _Kept(NamedTuple):
     bytes: int
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield one hit for all ports that are down and keep headroom."""
     switch = device.switch
     if switch.qos.buffer_model == "dynamic":
@@ -98,6 +98,5 @@ def _hit(switch: Switch, kept: list[_Kept]) -> Hit:
         note="the ports in service share what is left",
         help="remove their BUFFER_PG rows, or name a zero profile",
         elements=names,
-        places=len(names),
         data={"reserved_bytes": total, "groups": len(kept)},
     )

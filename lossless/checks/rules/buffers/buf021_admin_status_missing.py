@@ -46,17 +46,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered
+from lossless.checks.rules.base import Hit, Results, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit for the ports that are meant for service and have no admin_status."""
     if device.switch.qos.buffer_model == "dynamic":
         return
@@ -68,7 +65,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
     up = sum(port.admin_up is True for ports in sets for port in ports.ports)
     if not wired and up < len(missing):
         return
-    yield from gathered(_hit(device, port) for port in missing if not wired or port.neighbor is not None)
+    yield from merged(_hit(device, port) for port in missing if not wired or port.neighbor is not None)
 
 
 def _hit(device: Device, port: Port) -> Hit:

@@ -40,8 +40,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered, in_service
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.pfc.masks import in_service
 from lossless.checks.rules.places import counted_lossy
 from lossless.model.fabric.qos import UNREADABLE
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per queue without a buffer profile that other ports give the same queue."""
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
@@ -63,7 +63,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         serving = in_service(ports) if missing else None
         if serving is not None:
             hits.append(_hit(serving, missing))
-    yield from gathered(hits)
+    yield from merged(hits)
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.pfc.masks import by_switch, remapped
 from lossless.checks.rules.places import beside, elements, places
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
     paused, bounced = _paused(view), _bounced(view)
     for device_switch, device in by_switch(view.lossless_sets):
@@ -86,7 +86,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield from _entries(ports, cls, paused[switch], bounced[switch])
 
 
-def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Iterator[Hit | Gap]:
+def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
     """Yield what the map of a port says against the maps of most ports of the switch."""
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)

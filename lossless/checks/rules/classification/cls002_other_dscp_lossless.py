@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.places import beside
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per DSCP map that puts other traffic beside RDMA."""
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP

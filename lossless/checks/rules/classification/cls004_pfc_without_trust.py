@@ -74,8 +74,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import untagged_routed
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered, in_service, spell
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.pfc.masks import in_service, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +84,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
-    yield from gathered(_hits(device))
+    yield from merged(_hits(device))
 
 
 def _hits(device: Device) -> Iterator[Hit]:

@@ -48,17 +48,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import ECT0, is_unit_slip, lossless_dscps, markings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.classification.marking import Marking
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per ToS byte that looks like a DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
@@ -80,7 +78,6 @@ def _hit(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Hit:
         note=f"the DSCP is the upper six bits of the byte: {marking.tos} >> 2 = {marking.dscp}",
         help=f"write {wanted | ECT0}",
         elements=hosts,
-        places=len(hosts),
         data={"tos": marking.tos, "dscp": marking.dscp, "meant_dscp": marking.tos, "meant_tos": wanted},
         severity="warning" if rescued else None,
     )

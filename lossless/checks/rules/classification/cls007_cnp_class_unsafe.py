@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.findings import Origin
 
@@ -78,7 +78,7 @@ CNP_CLASS = "cnp"
 _WHY = "a CNP that waits behind the congestion it reports slows the sender too late"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per way CNPs lack a safe class."""
     congestion = view.fabric.congestion
     if congestion is None:
@@ -116,7 +116,7 @@ def _default_dscp(ports: PortSet) -> Iterator[Hit]:
     )
 
 
-def _declared(view: View, congestion: CongestionControl) -> Iterator[Hit | Gap]:
+def _declared(view: View, congestion: CongestionControl) -> Results:
     dscp = congestion.cnp_dscp
     if dscp is None:
         yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry")

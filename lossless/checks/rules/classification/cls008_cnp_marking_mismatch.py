@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.places import beside
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per DCQCN setting that contradicts the class of CNPs."""
     classes = view.fabric.classes
     meant = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
@@ -91,7 +91,6 @@ def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
         note="a NIC queues CNPs by this priority; a pause of it stops them with the data",
         help=_help(host, "cnp_priority", host.nic.cnp_priority if host.nic else None),
         elements=hosts,
-        places=len(hosts),
         data={"nic_priority": host.dcqcn.cnp_priority if isinstance(host.dcqcn.cnp_priority, int) else None},
         related=beside(host.dcqcn.at("cnp_priority"), (host.pfc_origin, "the priorities with PFC")),
     )
@@ -122,7 +121,6 @@ def _dscp(host: HostQos, dscp: int, cls: TrafficClass, meant: TrafficClass, host
         ),
         help=_help(host, "cnp_dscp", meant.dscps[0] if meant.dscps else None),
         elements=hosts,
-        places=len(hosts),
         data={"nic_dscp": dscp, "class_dscps": list(meant.dscps), "class": cls.name},
         related=beside(origin, (meant.origin, f"class {meant.name}")),
     )
@@ -137,7 +135,6 @@ def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...])
         note="a pause of that class stops the CNPs with the data that they should slow down",
         help=_help(host, "cnp_dscp", None),
         elements=hosts,
-        places=len(hosts),
         data={"nic_dscp": dscp, "class_dscps": list(cls.dscps), "class": cls.name},
         related=beside(origin, (cls.origin, f"class {cls.name}")),
     )
@@ -160,7 +157,6 @@ def _priority(host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[
         note="a NIC queues CNPs by this priority; a pause of it stops them with the data" if paused else "",
         help=_help(host, "cnp_priority", cls.priority),
         elements=hosts,
-        places=len(hosts),
         data={"nic_priority": found, "class_priority": cls.priority},
         related=beside(origin, (cls.origin, f"class {cls.name}")),
         severity=None if paused else "warning",

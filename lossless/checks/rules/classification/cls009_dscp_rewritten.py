@@ -59,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import remapped
 from lossless.checks.rules.places import beside
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per entry that writes a lossless class to a DSCP of another class."""
     if "TC_TO_DSCP_MAP" not in device.tables.data:
         return

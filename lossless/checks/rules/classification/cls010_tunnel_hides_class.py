@@ -57,7 +57,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import raw_rows
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.marking import spell_dscps
 from lossless.checks.rules.pfc.masks import remapped
 from lossless.formats.sonic.read.tables import plain_name
@@ -65,7 +65,7 @@ from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from lossless.checks.rules.device import Device
 
@@ -74,7 +74,7 @@ DEFAULT_DSCP = 0
 _MAP = "encap_tc_to_dscp_map"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per tunnel whose outer header loses a lossless class."""
     if "TUNNEL" not in device.tables.data or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
         return
@@ -91,9 +91,7 @@ def _lossless(device: Device) -> set[int]:
     }
 
 
-def _judged(
-    device: Device, name: str, fields: Mapping[str, object], lossless: set[int]
-) -> Iterator[Hit | Gap]:
+def _judged(device: Device, name: str, fields: Mapping[str, object], lossless: set[int]) -> Results:
     map_name = _reference(fields)
     dscps = rewrite_of(device.tables, map_name).dscps if map_name else dict.fromkeys(lossless, DEFAULT_DSCP)
     if dscps is None:

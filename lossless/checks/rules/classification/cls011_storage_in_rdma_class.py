@@ -54,18 +54,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import markings
 from lossless.checks.rules.isolation.purpose import stores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per storage network in a lossless class that the hosts mark."""
     if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
         return

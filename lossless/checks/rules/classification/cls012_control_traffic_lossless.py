@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import spell_dscps
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _WHO = {
 }
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per map, and per declared class, that makes such traffic lossless."""
     if view.fabric.declared:
         for cls in view.fabric.classes.lossless:

@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import bridged, facing, neighbor_types, raw_rows
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per VLAN that floods lossless packets from one switch to another."""
     if not device.tables.data.get("VLAN_MEMBER") or not device.view.lossless_sets:
         return
@@ -96,6 +96,5 @@ def _hit(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Po
         "for each other",
         help=f'route between switches, or limit it: "PORT_STORM_CONTROL|{name}|unknown-unicast"',
         elements=tuple(f"{device.switch.name}:{port.name}" for port in open_),
-        places=len(open_),
         data={"vlan": vlan, "to_switches": [port.name for port in switches]},
     )

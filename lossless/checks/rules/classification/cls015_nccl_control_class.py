@@ -36,17 +36,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose control messages are lossy and wait their turn."""
     for host, names in view.host_kinds:
         tos = host.jobs.fifo_tc
@@ -59,7 +57,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
             note="a sender moves nothing before them, and under congestion they are dropped",
             help="point NCCL_IB_FIFO_TC at a strict class, or leave it out: they then ride with the data",
             elements=names,
-            places=len(names),
             data={"tos": tos, "class": cls.name},
         )
 

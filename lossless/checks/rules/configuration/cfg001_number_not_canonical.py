@@ -53,16 +53,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
-from lossless.checks.rules.sonic.reading import (
-    INT_MAX,
-    UINT64_MAX,
-    gathered,
-    is_canonical,
-    known,
-    read_number,
-)
+from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, known, read_number
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.findings import Edit
@@ -85,7 +78,7 @@ _NUMBERS = {
 }
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per number that is written in an odd way."""
     for table, fields in _NUMBERS.items():
         for row in device.tables.table(table).values():
@@ -95,7 +88,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
                     yield from _number(device, table, row, field)
     for entry in odd_entries(device):
         yield from _entry(device, entry)
-    yield from gathered(_timers(device))
+    yield from merged(_timers(device))
 
 
 def _number(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:

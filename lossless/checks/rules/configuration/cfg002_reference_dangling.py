@@ -56,7 +56,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.sonic.reading import known
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.devices import pg_profile_name
@@ -64,7 +64,7 @@ from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
@@ -109,7 +109,7 @@ _BRACKET = "["
 _Old = tuple[Reference, list[tuple[str, "Row"]]]
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per name that leads nowhere, and one for all references in the old form."""
     old: list[_Old] = []
     for reference in _not_yet_followed(device):
@@ -163,9 +163,7 @@ def _will_be_made(device: Device, name: str) -> bool:
     )
 
 
-def _judged(
-    device: Device, reference: Reference, odd: dict[str, str], old: list[_Old]
-) -> Iterator[Hit | Gap]:
+def _judged(device: Device, reference: Reference, odd: dict[str, str], old: list[_Old]) -> Results:
     if not device.metadata and reference.target not in device.tables.data:
         if any(name != _BRACKET for name in odd.values()):
             yield Gap(

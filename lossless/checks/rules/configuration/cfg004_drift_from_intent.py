@@ -58,9 +58,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
-from lossless.checks.rules.sonic.reading import gathered, known, listed
+from lossless.checks.rules.sonic.reading import known, listed
 from lossless.formats.sonic.dynamic import FIELDS, RATIO, dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.findings import Related
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import DynamicBuffers
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per row that differs from the intent."""
     have, want = device.switch, device.intended
     if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
@@ -88,7 +88,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
         yield _hit(Difference(at.at("buffer_model"), model, want.origin))
     else:
-        yield from gathered(_hits(device, have, want))
+        yield from merged(_hits(device, have, want))
 
 
 def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
@@ -219,7 +219,6 @@ def _hit(difference: Difference, elements: tuple[str, ...] = ()) -> Hit:
         message=difference.message,
         help="render the switch anew, or change the intent if the switch is right",
         elements=elements,
-        places=len(elements) or 1,
         data={"object": "|".join(map(str, origin.path))},
         related=related,
         severity="info" if difference.extra else None,

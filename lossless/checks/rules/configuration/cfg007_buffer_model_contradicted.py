@@ -59,9 +59,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.places import beside
-from lossless.checks.rules.sonic.reading import gathered, known
+from lossless.checks.rules.sonic.reading import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,14 +77,14 @@ _NEEDED = {
 }
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per contradiction, or one for the model where several say the same."""
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return
     if device.switch.qos.buffer_model == "dynamic":
         yield from _dynamic(device)
         return
-    signs = list(gathered(_signs(device)))
+    signs = list(merged(_signs(device)))
     written = [table for table in _NEEDED if device.tables.table(table)]
     tables = {hit.origin.path[0] for hit in signs}
     if signs and len(tables) + len(written) > 1:

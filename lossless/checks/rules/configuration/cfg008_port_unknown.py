@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import known, listed
 from lossless.ground.basics.natural_order import natural_key
 
@@ -57,7 +57,7 @@ _BY_PORT = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFE
 _NO_PORTS = frozenset({"global", "GLOBAL", "Global", "CPU"})
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per set of tables that name ports the device has not."""
     ports = device.tables.table("PORT")
     if not ports:
@@ -96,7 +96,6 @@ def _hit(device: Device, tables: tuple[str, ...], ports: list[str]) -> Hit:
         message=f"{listed(ports)} {are} of this device, and {listed(tables)} {have} rows for {them}",
         help="remove the rows, or write them for the ports that are there",
         elements=tuple(known(device, port) for port in ports),
-        places=len(ports),
         data={"ports": list(ports), "tables": list(tables)},
         severity="info" if harmless else None,
     )

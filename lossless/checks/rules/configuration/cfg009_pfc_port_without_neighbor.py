@@ -41,18 +41,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import known, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 _INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where ports with PFC are missing from the neighbors that the device names."""
     neighbors = device.tables.table("DEVICE_NEIGHBOR")
     if not neighbors:
@@ -80,6 +78,5 @@ def _hit(device: Device, missing: list[str], neighbors: int) -> Hit:
         note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",
         help="add the neighbor, or take PFC off where nothing is connected",
         elements=tuple(known(device, name) for name in missing),
-        places=len(missing),
         data={"ports": list(missing)},
     )

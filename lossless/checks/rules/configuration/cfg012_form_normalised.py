@@ -47,13 +47,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.ground.basics.findings import Path
 
@@ -112,7 +110,7 @@ _KINDS = {
 _NAMED = 5
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per kind."""
     for remark in device.tables.remarks:
         yield _hit(device, remark.kind, remark.places, remark.paths)

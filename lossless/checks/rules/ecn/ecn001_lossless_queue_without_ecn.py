@@ -79,7 +79,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.marking import (
     Use,
     distinct_sets,
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
 _WHY = "without marks PFC is the only control, and every congestion pauses whole links"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per profile that does not mark, and per set of queues without one."""
     for use in uses(view):
         if use.wred.drops and in_reach(use, use.wred.green):
@@ -157,7 +157,7 @@ def _does_not_mark(use: Use, declared: bool) -> Hit:
     )
 
 
-def _queues_without(bare: Sequence[LosslessQueue]) -> Iterator[Hit | Gap]:
+def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
     switches: dict[int, list[LosslessQueue]] = {}
     for queue in bare:
         if queue.in_fragment:

@@ -50,19 +50,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import in_reach, marking_uses
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit]:
+def check(view: View) -> Results:
     """Yield a hit per curve without a slope whose probability says otherwise."""
     for use in marking_uses(view):
         green = use.wred.green

@@ -56,18 +56,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import pfc_only, uses
 from lossless.checks.rules.places import below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per marking curve of a lossless queue whose probability is zero."""
     if pfc_only(view):
         return

@@ -67,18 +67,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.analysis.buffers.ecn_marking import EcnMarking
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per ECN curve whose Kmin PFC can come before."""
     ranked: list[tuple[tuple[int, float], Hit]] = []
     for ports, found in markings(view):

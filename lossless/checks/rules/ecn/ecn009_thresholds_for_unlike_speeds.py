@@ -61,14 +61,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.marking import in_reach, marking_uses
 from lossless.checks.rules.places import places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
@@ -76,7 +74,7 @@ _ALIKE = 2
 """Speeds this many times apart still share a curve."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per curve on ports of very different speed."""
     for use in marking_uses(view):
         speeds = {ports.speed_bps for ports in use.sets}

@@ -61,14 +61,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.marking import pfc_only, uses
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import PortSet, View
 
@@ -78,7 +76,7 @@ _FROM_BPS = 200 * 10**9
 _TESTED_BPS = 40 * 10**9
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per profile of the stock thresholds on fast links."""
     if pfc_only(view):
         return

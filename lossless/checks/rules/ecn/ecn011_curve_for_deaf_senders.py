@@ -40,18 +40,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import in_reach, pfc_only, uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import Use
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit]:
+def check(view: View) -> Results:
     """Yield a hit per curve of a lossless class whose senders do not react to marks."""
     if not pfc_only(view):
         return

@@ -62,21 +62,19 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
 from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.places import beside, row_of
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.ecn.marking import LosslessQueue
     from lossless.model.fabric.qos import BufferProfile, Wred
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per curve that ends, or begins, beyond what its queue can hold."""
     found: dict[tuple[int, int], list[LosslessQueue]] = {}
     for queue in lossless_queues(view):
@@ -92,7 +90,7 @@ def _counts(view: View, wred: Wred) -> bool:
     return wred.marks and not refused(wred) and not pfc_only(view)
 
 
-def _judged(view: View, use: Use, buffer: BufferProfile) -> Iterator[Hit | Gap]:
+def _judged(view: View, use: Use, buffer: BufferProfile) -> Results:
     limit = queue_limit_bytes(buffer)
     kmin, kmax = use.wred.green.min_bytes, use.wred.green.max_bytes
     if limit is None or kmax is None:

@@ -52,19 +52,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import refused, uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 KNOWN_NAME = "AZURE_LOSSLESS"
 """The name that ``ecnconfig`` takes for "on" (sonic-utilities scripts/ecnconfig @0ed3461)."""
 
 
-def check(device: Device) -> Iterator[Hit]:
+def check(device: Device) -> Results:
     """Yield a hit where the only profile of the lossless queues has another name."""
     found = uses(device.view)
     use = found[0] if len(found) == 1 else None

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import ECT0, Marking, markings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 CE = 0b11
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per ToS byte with both ECN bits set."""
     for host, names in view.host_kinds:
         for marking in dict.fromkeys(_bytes(host)):
@@ -76,7 +76,6 @@ def _hit(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Hit:
         else "a receiver answers each such packet with a CNP, congestion or not",
         help=f"write {wanted}: DSCP {marking.dscp} with ECT(0)",
         elements=names,
-        places=len(names),
         data={"tos": marking.tos, "dscp": marking.dscp},
         severity="info" if dscp_alone else None,
     )

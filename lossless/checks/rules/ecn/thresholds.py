@@ -49,7 +49,7 @@ def tightest(ranked: Iterable[tuple[tuple[int, float], Hit]]) -> Iterator[Hit]:
         hits = [hit for _, hit in found]
         worst = min(found, key=lambda pair: pair[0])[1]
         elements = tuple(dict.fromkeys(name for hit in hits for name in hit.elements))
-        yield worst._replace(elements=elements, places=sum(hit.places for hit in hits))
+        yield worst._replace(elements=elements, places=sum(hit.total for hit in hits))
 
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:

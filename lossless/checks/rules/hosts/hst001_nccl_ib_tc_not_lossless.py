@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import (
     ECT0,
     is_unit_slip,
@@ -62,14 +62,12 @@ from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.classification.marking import Marking
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose RDMA leaves on a lossy DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
@@ -98,7 +96,6 @@ def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], h
         if host.door == "intent"
         else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
         elements=hosts,
-        places=len(hosts),
         data={"dscps": [m.dscp for m in found] or [0], "lossless_dscps": list(lossless)},
         related=tuple(Related(m.origin, f"{m.name} {m.tos} is lossy too") for m in found[1:]),
     )

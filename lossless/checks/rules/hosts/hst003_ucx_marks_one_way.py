@@ -38,21 +38,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import lossless_dscps, markings, spell_dscps
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import Library
     from lossless.model.fabric.view import View
 
 UCX_DEFAULT_TOS = 106
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose UCX has no lossless traffic class behind it."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
@@ -78,6 +76,5 @@ def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit
         note=f"no traffic_class of the hosts is lossless DSCP {spell_dscps(lossless)}",
         help="leave hosts.traffic_class at derived: it marks what the kernel opens, on both sides",
         elements=hosts,
-        places=len(hosts),
         data={"tos": tos, "lossless_dscps": list(lossless)},
     )

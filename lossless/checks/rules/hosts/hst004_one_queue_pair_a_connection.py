@@ -35,15 +35,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose connections take one of several uplinks."""
     for host, names in view.host_kinds:
         uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
@@ -54,7 +52,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 note="ECMP places queue pairs, not bytes: a few large flows crowd some links and leave others idle",
                 help="set it to 2 to 8, or have the switches spread by queue pair",
                 elements=names,
-                places=len(names),
                 data={"uplinks": uplinks},
             )
 

@@ -38,20 +38,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import lossless_dscps, markings
 from lossless.checks.rules.mend import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import HostQos, Variable
     from lossless.model.fabric.view import View
 
 VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per service level that jobs on Ethernet are told."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
@@ -70,7 +68,6 @@ def _hit(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Hit:
         note="a service level becomes the priority of a VLAN tag, which routed packets do not have",
         help=f"leave {variable.name} out: the traffic class of RDMA is right without it",
         elements=hosts,
-        places=len(hosts),
         data={"variable": variable.name, "value": variable.value},
         fix=without(host, "environment", variable.name),
     )

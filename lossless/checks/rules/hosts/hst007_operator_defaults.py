@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.classification.marking import ECT0, lossless_dscps, markings
 
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 _OPTIMIZED = "roceOptimized"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per setting that a resource of the operator leaves to it, and that the fabric does not want."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
@@ -96,7 +96,6 @@ def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Itera
         note="tos is 0 where the resource does not state it",
         help=f"state tos: {wanted} under roceOptimized.qos",
         elements=names,
-        places=len(names),
         data={"tos": 0, "wanted_tos": wanted},
         severity=_gravity(host, lossless),
     )
@@ -122,6 +121,5 @@ def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[
         note="roceOptimized writes CNP_DSCP 4 in the firmware, unless rawNvConfig has it",
         help=f'add {{name: CNP_DSCP_P1, value: "{wanted}"}} to rawNvConfig',
         elements=names,
-        places=len(names),
         data={"nic_dscp": dscp if isinstance(dscp, int) else None, "class": cls.name},
     )

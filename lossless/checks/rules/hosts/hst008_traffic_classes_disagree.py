@@ -53,13 +53,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import Marking, is_unit_slip, lossless_dscps, markings
 from lossless.ground.basics.findings import Edit, Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
@@ -69,7 +67,7 @@ DRIVER = "traffic_class"
 _FORCED = "the driver puts its traffic_class on every queue pair that the kernel makes, whatever else is set"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per source that is lossy beside one that is lossless."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
@@ -98,7 +96,6 @@ def _hit(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) 
         else "which of them a queue pair gets depends on the driver and on who makes it",
         help=f"make {wrong.name} {right.tos} too, or leave it out",
         elements=hosts,
-        places=len(hosts),
         data={"source": wrong.name, "tos": wrong.tos, "dscp": wrong.dscp, "lossless_dscp": right.dscp},
         related=(Related(right.origin, f"{right.name} {right.tos}"),),
         severity=None if declared else _severity(wrong, right),

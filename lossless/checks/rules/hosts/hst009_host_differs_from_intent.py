@@ -50,18 +50,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.hosts.differences import differences
 from lossless.checks.rules.places import beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.host import IntendedHost
     from lossless.checks.rules.hosts.differences import Difference
 
 
-def check(host: IntendedHost) -> Iterator[Hit | Gap]:
+def check(host: IntendedHost) -> Results:
     """Yield a hit per setting of a host that is not as declared."""
     for difference in differences(host.have, host.want):
         yield _hit(difference, host.names)
@@ -73,7 +71,6 @@ def _hit(difference: Difference, names: tuple[str, ...]) -> Hit:
         message=f"{difference.setting} is {difference.found}, the intent says {difference.wanted}",
         help="run the rendered script on the host, or change the intent if the host is right",
         elements=names,
-        places=len(names),
         data={"setting": difference.setting, "found": difference.found, "wanted": difference.wanted},
         related=beside(difference.origin, (difference.declared, "declared here")),
         severity="info" if difference.harmless else None,

@@ -40,7 +40,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Listed(NamedTuple):
         return tuple((name, f"{name}0") for name in unknown if _COUNTED.fullmatch(name))
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per list whose names stand for more devices than they name."""
     for host, names in view.host_kinds:
         for listed in _lists(host, _devices(view, host, names)):
@@ -129,7 +129,6 @@ def _hit(listed: Listed, found: Pairs, is_there: bool, hosts: tuple[str, ...]) -
         message=f"{listed.variable} {name} {verb} {other} too{why}",
         help=f"write {listed.variable}={'^=' if listed.excluding else '='}{listed.written}",
         elements=hosts,
-        places=len(hosts),
         data={"variable": listed.variable, "matched": [[one, more] for one, more in found]},
         severity=None if is_there else "info",
     )

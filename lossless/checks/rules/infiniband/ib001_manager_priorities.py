@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import master
 from lossless.ground.basics.findings import Related
 
@@ -67,7 +67,7 @@ OWN_PRIORITY = 0
 """The priority of an opensm that is told none (opensm 3.3.23, run)."""
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where a standby outranks or equals the master, and where there is no standby."""
     if subnet.door == "opensm":
         yield Gap("the other managers of the subnet are not in the files of this one")

@@ -80,14 +80,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.infiniband.subnet import Shape, Subnet
 
@@ -100,7 +98,7 @@ CIRCLE = 5
 """The shortest ring on which shortest paths always close a circle: each switch then sends two hops one way."""
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where the engine does not fit the shape."""
     if isinstance(subnet.shape, Unknown):
         yield NO_TOPOLOGY

@@ -43,17 +43,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, spoken, switches
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit for roots that are no top, and for tops that are no root."""
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return
@@ -86,7 +84,6 @@ def _wrong(subnet: Subnet, wrong: list[str]) -> Hit:
         + (": ftree cannot rank the switches, and opensm takes minhop" if fails else ""),
         help="name the top tier alone",
         elements=tuple(wrong),
-        places=len(wrong),
         severity="error" if fails else "warning",
     )
 
@@ -98,5 +95,4 @@ def _missing(subnet: Subnet, missing: list[str]) -> Hit:
         f"{'it' if len(missing) == 1 else 'them'} go down and up again, and are not used",
         help="name every switch of the top tier",
         elements=tuple(missing),
-        places=len(missing),
     )

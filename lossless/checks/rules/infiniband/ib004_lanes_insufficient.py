@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import (
     LAYERED_ENGINES,
     folding,
@@ -95,7 +95,7 @@ _OFF_NOTES = {
 }
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where an engine or a level lacks lanes."""
     engine = subnet.routing.engine
     if not is_on(subnet, "qos"):

@@ -65,7 +65,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, links, switches
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Link, PortDemand, Subnet, Switch
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per rate that an end does not have, and per kind of switch with too few ports."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY

@@ -32,18 +32,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import master
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where the two managers are on different nodes."""
     sharp, meant = subnet.sharp, master(subnet)
     if sharp is None or not sharp.on or sharp.am_node is None or meant is None:

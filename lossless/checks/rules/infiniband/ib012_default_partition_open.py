@@ -38,17 +38,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
 from lossless.checks.rules.infiniband.reading import partitions, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where all are full members of the default partition beside others that part hosts."""
     found = partitions(subnet) or ()
     others = [one.name for one in found if one.base != DEFAULT_PKEY and _parts_hosts(one)]

@@ -43,19 +43,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
 from lossless.checks.rules.infiniband.reading import NO_PARTITIONS, partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where the place is none, or holds another key than jobs are to use."""
     job = subnet.job
     setting = next((one for one in job.environment if one.key == "NCCL_IB_PKEY"), None) if job else None
@@ -82,7 +80,7 @@ def _no_place(setting: Setting, keys: set[int]) -> Hit:
     )
 
 
-def _other(subnet: Subnet, setting: Setting | None, place: int, keys: set[int]) -> Iterator[Hit | Gap]:
+def _other(subnet: Subnet, setting: Setting | None, place: int, keys: set[int]) -> Results:
     wanted = next(
         (part for part in partitions(subnet) or () if subnet.job and part.name == subnet.job.partition), None
     )

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import number
 from lossless.ground.basics.findings import Related
 
@@ -62,7 +62,7 @@ SHORTEST, OFF, WIDEST = 0x0C, 0x14, 0x1F
 _TICK_US = 4.096
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per lifetime that is too short, off, or the wrong way round."""
     short = [
         setting
@@ -90,7 +90,6 @@ def _short(subnet: Subnet, found: list[Setting]) -> Iterator[Hit]:
             note="a queue that is merely busy may hold a packet longer",
             help="leave it out",
             elements=tuple(one.key for one in found),
-            places=len(found),
             data={"code": number(subnet, setting.key), "life_us": life_us},
         )
 

@@ -47,17 +47,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import engines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per engine that this opensm does not have."""
     known = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
     for engine in subnet.routing.engines:

@@ -38,12 +38,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import mending, stated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
 
@@ -51,7 +49,7 @@ _YES = frozenset({"true", "t", "yes", "y", "on", "1", "enable", "enabled"})
 _NO = frozenset({"false", "f", "no", "n", "off", "0", "disable", "disabled"})
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per boolean that is neither of the two words."""
     for setting, option in stated(subnet):
         if option.kind == "bool" and setting.text not in ("TRUE", "FALSE"):

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import is_on, mending, spoken, stated
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
@@ -73,7 +73,7 @@ _ELSEWHERE = frozenset({"sharp_enabled"})
 """Keys whose values another rule judges."""
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per value beyond what opensm keeps, or beyond what the field holds."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:

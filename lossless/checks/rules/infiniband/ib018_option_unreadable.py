@@ -44,13 +44,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import mending, stated
 from lossless.model.fabric.infiniband.options import BITS, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.options import Option
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
@@ -58,7 +56,7 @@ if TYPE_CHECKING:
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per number that is none, or that is too wide."""
     for setting, option in stated(subnet):
         loss = taken(option, setting.text).loss

@@ -45,13 +45,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import known_keys, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.model.fabric.infiniband.subnet import Flavour, Setting, Subnet
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per key that is not known."""
     flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
     if not isinstance(subnet.flavour, Unknown):
@@ -72,7 +72,7 @@ def check(subnet: Subnet) -> Iterator[Hit | Gap]:
             yield _others(setting, flavours[0])
 
 
-def _nobodys(setting: Setting, flavours: Sequence[Flavour]) -> Iterator[Hit | Gap]:
+def _nobodys(setting: Setting, flavours: Sequence[Flavour]) -> Results:
     from lossless.ground.basics.nearest import nearest
 
     if "=" in setting.key:

@@ -63,18 +63,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where routes close a circle, and a gap where that is unproven."""
     if not switches(subnet):
         yield NO_TOPOLOGY
@@ -108,7 +106,6 @@ def _hit(subnet: Subnet, verdict: CreditLoopVerdict) -> Hit:
         note="; ".join((*verdict.loop, verdict.why)),
         help=_help(subnet),
         elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),
-        places=len(verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
         related=()
         if known is None or known.origin.place == here.place

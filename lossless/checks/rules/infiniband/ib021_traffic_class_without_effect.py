@@ -33,19 +33,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
 INSTEAD = {"NCCL_IB_TC": "NCCL_IB_SL", "NCCL_IB_FIFO_TC": "NCCL_IB_SL", "UCX_IB_TRAFFIC_CLASS": "UCX_IB_SL"}
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per traffic class that is stated."""
     for setting in subnet.job.environment if subnet.job else ():
         if setting.key in INSTEAD:

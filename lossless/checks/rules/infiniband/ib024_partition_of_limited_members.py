@@ -39,16 +39,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key, many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per partition in which nobody can talk to another."""
     found = by_key(subnet)
     for key, parts in found.items():
@@ -69,6 +67,5 @@ def _hit(parts: list[Partition], members: list[Member], default: bool) -> Hit:
         else f"all members of {name} are limited: no two of them can talk",
         help="make those that talk to each other full members",
         elements=tuple(m.hca or m.word or f"{m.guid:#x}" for m in members),
-        places=len(members),
         data={"partition": name},
     )

@@ -36,17 +36,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key
 from lossless.checks.rules.infiniband.reading import hcas, master, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Member, Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where the last entry about the manager's port makes it a limited member."""
     entries = [member for part in by_key(subnet).get(DEFAULT_PKEY, ()) for member in part.members]
     about = [entry for entry in entries if _is_about(subnet, entry)]

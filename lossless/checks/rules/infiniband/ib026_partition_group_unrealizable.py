@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import links, partitions
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
@@ -53,7 +53,7 @@ _RATES = {code: rate for rate, code in RATE_CODES.items()}
 _MTUS = {code: mtu for mtu, code in MTU_CODES.items()}
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per code that is none, or beyond the slowest link."""
     slowest_bps = min((link.rate.bits_per_second for link in links(subnet) if link.to_hca), default=None)
     for partition in partitions(subnet) or ():

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import (
     folding,
     is_on,
@@ -55,8 +55,6 @@ from lossless.checks.rules.infiniband.reading import (
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
 
@@ -64,7 +62,7 @@ if TYPE_CHECKING:
 _TABLES = ("vlarb_high", "vlarb_low")
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per service level in use that has no lane, or one without weight."""
     if not is_on(subnet, "qos"):
         return

@@ -41,13 +41,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, spoken
 from lossless.model.fabric.infiniband.options import option, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 _PREFIX = "qos_"
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where something is stated that QoS alone would heed."""
     if is_on(subnet, "qos"):
         return
@@ -69,6 +67,7 @@ def check(subnet: Subnet) -> Iterator[Hit | Gap]:
         note="every packet is on SL 0 and VL 0",
         help="write qos TRUE",
         elements=tuple(names),
+        places=1,
         data={"lost": list(names)},
         fix=mending(setting, "TRUE") if setting else (),
     )

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import number, written
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where protection has no key, or its lease ends before a sweep renews it."""
     level, lease_s = number(subnet, "m_key_protection_level"), number(subnet, "m_key_lease_period")
     keyed = number(subnet, "m_key") or any(secret.key == "m_key" for secret in subnet.secrets)

@@ -34,16 +34,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import mending, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where nothing limits management packets."""
     setting = subnet.option("max_wire_smps")
     if setting is not None and value(subnet, "max_wire_smps") == 0:

@@ -34,19 +34,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 
 
 DEFAULT = 0x7FFF
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where switches enforce nothing."""
     old, new = subnet.option("no_partition_enforcement"), subnet.option("part_enforce")
     if old is not None and is_on(subnet, "no_partition_enforcement"):

@@ -34,13 +34,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import OWN_ENGINE, TREE_ENGINES
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
@@ -48,7 +46,7 @@ OWN_SUPPORT = ("dfp", "dfp2", "file")
 """Engines of which it is known that they have their own way, or not known what they do."""
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where SHARP is on and the engine knows no tree."""
     engine = subnet.routing.engine
     if subnet.sharp is None or not subnet.sharp.on or engine in (*TREE_ENGINES, *OWN_SUPPORT):

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import mending
 from lossless.model.fabric.infiniband.options import c_number
 
@@ -62,7 +62,7 @@ KEY = "sharp_enabled"
 OFF, ON = 1, 2
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit where the key has no meaning, or another than SHARP has in the intent."""
     setting = subnet.option(KEY)
     if setting is not None:

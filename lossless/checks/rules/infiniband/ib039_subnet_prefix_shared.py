@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import spoken
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -50,7 +50,7 @@ DEFAULT_PREFIX = 0xFE80_0000_0000_0000
 """The prefix of a subnet whose manager is told none (opensm 3.3.23, run)."""
 
 
-def check(subnets: Sequence[Subnet]) -> Iterator[Hit | Gap]:
+def check(subnets: Sequence[Subnet]) -> Results:
     """Yield a hit per prefix that several declared subnets have.
 
     Files of managers are left out: two of them may be of one subnet, its master and its standby.
@@ -72,7 +72,6 @@ def _hit(prefix: int, alike: list[Subnet]) -> Hit:
         note="hosts and routers cannot tell them apart",
         help="state a prefix of its own for each",
         elements=tuple(subnet.name for subnet in alike),
-        places=len(alike),
         data={"prefix": prefix},
         related=tuple(Related(_stated(other), f"that of {other.name}") for other in others),
     )

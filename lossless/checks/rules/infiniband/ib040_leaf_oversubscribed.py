@@ -39,15 +39,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, hosts, links, shape, switches
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
 
@@ -60,7 +58,7 @@ class Load(NamedTuple):
     origin: Origin
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per kind of switch whose oversubscription exceeds what is declared."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY

@@ -35,15 +35,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.reading import is_on, partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.qos_policy import Block, Policy
     from lossless.model.fabric.infiniband.subnet import Partition, Subnet
@@ -53,7 +51,7 @@ _OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
 DEFAULT = "DEFAULT"
 
 
-def check(subnet: Subnet) -> Iterator[Hit | Gap]:
+def check(subnet: Subnet) -> Results:
     """Yield a hit per partition whose paths get another level than it states."""
     policy = policy_of(subnet) if is_on(subnet, "qos") else None
     if policy is None:

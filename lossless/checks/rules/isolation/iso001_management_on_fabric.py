@@ -38,17 +38,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.isolation.purpose import manages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per management network that shares the fabric in a class."""
     by_name = {cls.name: cls for cls in view.fabric.classes.classes}
     for network in view.fabric.networks:

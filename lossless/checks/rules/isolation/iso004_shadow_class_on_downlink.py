@@ -46,9 +46,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.attachment import facing, neighbor_types
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import gathered, in_service, remapped, spell, uncovered
+from lossless.checks.rules.pfc.masks import in_service, remapped, spell, uncovered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where a port that bounces nothing leads to the classes of bounced packets."""
     shadow = frozenset[int]().union(*(remapped(ports.qos) for ports in device.view.lossless_sets))
     if shadow:
-        yield from gathered(_hits(device, shadow))
+        yield from merged(_hits(device, shadow))
 
 
 def _hits(device: Device, shadow: frozenset[int]) -> Iterator[Hit]:

@@ -49,8 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.base import Hit, Results, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +60,10 @@ if TYPE_CHECKING:
 _KINDS = {"Inb": "in-band", "Rec": "recirculation"}
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per kind of internal port with PFC."""
     rows = device.tables.table("PORT_QOS_MAP")
-    yield from gathered(
+    yield from merged(
         _hit(device, name, kind, row)
         for name, kind in _internal(device)
         if (row := rows.get(name)) is not None and row.fields.get("pfc_enable", "").strip(", ")

@@ -38,18 +38,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, LinkEnd
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per pair of devices and of speeds that differ."""
     return map(_hit, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
 
@@ -69,7 +67,6 @@ def _hit(found: Disagreement) -> Hit:
         else f"only one of the two files names this link; {high.name} may be wired elsewhere",
         help=f"set both ports to {slow}, or both to {fast}",
         elements=found.elements,
-        places=len(found.pairs),
         data={"speeds_bps": [low.speed_bps, high.speed_bps]},
         related=(Related(high.at("speed"), f"the end with {fast}"),),
         severity=None if found.mutual else "warning",

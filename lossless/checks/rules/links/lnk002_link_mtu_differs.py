@@ -38,17 +38,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, LinkEnd
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per pair of devices and of MTUs that differ."""
     return map(_hit, disagreements(devices, _mtu, lambda end: _mtu(end) or 0))
 
@@ -66,7 +64,6 @@ def _hit(found: Disagreement) -> Hit:
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",
         help=f"set the MTU of both ports to {large}",
         elements=found.elements,
-        places=len(found.pairs),
         data={"mtu_bytes": [small, large]},
         related=(Related(high.origin.at("mtu"), f"the end with {large} B"),),
     )

@@ -38,17 +38,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, LinkEnd
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per pair of devices and of lengths that differ on links with PFC."""
     found = disagreements(devices, _length, lambda end: end.cable_m or 0)
     return (_hit(one) for one in found if one.mutual)
@@ -67,7 +65,6 @@ def _hit(found: Disagreement) -> Hit:
         note=f"if {long.cable_m}m is right, {short.switch} keeps headroom for {missing_m}m too little",
         help="enter the length of the cable at both ends",
         elements=found.elements,
-        places=len(found.pairs),
         data={"cable_m": [short.cable_m, long.cable_m]},
         related=(Related(long.cable_origin, f"the end with {long.cable_m}m"),),
     )

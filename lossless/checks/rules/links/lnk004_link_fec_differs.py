@@ -38,20 +38,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, LinkEnd
 
 _STATED = ("none", "fc", "rs")
 """What a port can be told, the weakest code first; auto leaves it to the hardware."""
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per pair of devices and of codes that differ."""
     return map(_hit, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
 
@@ -72,7 +70,6 @@ def _hit(found: Disagreement) -> Hit:
         else f"only one of the two files names this link; {strong.name} may be wired elsewhere",
         help=f'set "fec": "{strong.fec}" on both ports',
         elements=found.elements,
-        places=len(found.pairs),
         data={"fec": [weak.fec, strong.fec]},
         related=(Related(strong.origin.at("fec"), f"the end with {strong.fec}"),),
         severity=None if found.mutual else "warning",

@@ -38,16 +38,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, CabledPair
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per row of DEVICE_NEIGHBOR that the named port contradicts."""
     for pair in devices.contradicted:
         if pair.near.in_service and pair.far.in_service:

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, some
 from lossless.ground.basics.natural_order import natural_key
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cabling import PlannedCable
 
 
-def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+def check(cabled: Cabled) -> Results:
     """Yield a hit per device of which no cable was found, and per two devices between which some were not."""
     missing, bare = list(cabled.compared.missing), _bare(cabled)
     for device in sorted(bare, key=natural_key):
@@ -76,7 +76,6 @@ def _hit(cabled: Cabled, cables: Sequence[PlannedCable], message: str) -> Hit:
         note="LLDP hears only what is up: the port may be down" if only_heard else "",
         help="plug the cable, or declare what is there",
         elements=named(cables),
-        places=len(cables),
         data={"links": list(named(cables))},
         confidence="medium" if only_heard else None,
     )

@@ -33,18 +33,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.checks.rules.links.cabling import Cabled
     from lossless.model.fabric.cabling import FoundCable
 
 
-def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+def check(cabled: Cabled) -> Results:
     """Yield a hit per two devices between which there are cables that nobody declared."""
     for cables in grouped(cabled.compared.strange, devices_of):
         yield _hit(cabled, cables)
@@ -60,7 +60,6 @@ def _hit(cabled: Cabled, cables: Sequence[FoundCable]) -> Hit:
         else f"{cables[0].name} is not declared",
         help="declare it under topology, or pull it; --exclude leaves a device out of the comparison",
         elements=named(cables),
-        places=len(cables),
         data={"cables": list(named(cables))},
         related=related(Origin(fabric.sources[0], ("topology",), "key"), "what is declared"),
     )

@@ -37,12 +37,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
 from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.analysis.topology.cabling_comparison import Miscabling
     from lossless.checks.rules.links.cabling import Cabled
@@ -53,7 +53,7 @@ Devices = tuple[str, str]
 _SHOWN = 8
 
 
-def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+def check(cabled: Cabled) -> Results:
     """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
     tangles = cabled.compared.tangles
     votes = Counter(pair for tangle in tangles for pair in _exchanged(tangle))

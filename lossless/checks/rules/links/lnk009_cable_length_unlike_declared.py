@@ -38,12 +38,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.cabling import grouped, named, port_of, related
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.analysis.topology.cabling_comparison import CablePair
     from lossless.checks.rules.links.cabling import Cabled
@@ -58,7 +58,7 @@ class _Length(NamedTuple):
     row_m: int | None
 
 
-def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+def check(cabled: Cabled) -> Results:
     """Yield a hit per length that is declared and per length that was found for it."""
     unlike = (length for pair in cabled.compared.pairs if (length := _unlike(cabled, pair)) is not None)
     for lengths in grouped(
@@ -95,7 +95,6 @@ def _hit(lengths: Sequence[_Length]) -> Hit:
         else f"the row for {first.row_m} m would do; headroom for more takes from the shared buffer",
         help=f"declare {first.found_m}m",
         elements=named([one.pair.planned for one in lengths]),
-        places=len(lengths),
         data={"found_m": first.found_m, "declared_m": planned.cable_m, "configured_m": first.configured_m},
         related=related(found.origin, f"{first.found_m} m"),
         severity=None if longer else "info",

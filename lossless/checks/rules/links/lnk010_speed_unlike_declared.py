@@ -36,18 +36,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.cabling import grouped, named, related
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.analysis.topology.cabling_comparison import CablePair
     from lossless.checks.rules.links.cabling import Cabled
 
 
-def check(cabled: Cabled) -> Iterator[Hit | Gap]:
+def check(cabled: Cabled) -> Results:
     """Yield a hit per speed that is declared and per speed that was found for it."""
     unlike = [
         pair for pair in cabled.compared.pairs if pair.found.speed_bps not in (None, pair.planned.speed_bps)
@@ -65,7 +65,6 @@ def _hit(pairs: Sequence[CablePair]) -> Hit:
         message=f"{what} {there}, not {wanted}",
         help=f"declare {there}, or change what is plugged",
         elements=named([one.planned for one in pairs]),
-        places=len(pairs),
         data={"found_bps": found.speed_bps, "declared_bps": planned.speed_bps},
         related=related(planned.origin, f"{wanted} is declared"),
     )

@@ -52,12 +52,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.model.hardware.clouds import EFA, TCPXO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import Variable
     from lossless.model.fabric.view import View
     from lossless.model.hardware.clouds import CloudNetwork
@@ -66,7 +64,7 @@ _BYTES = ("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
 _OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit for each variable that nothing on this network reads."""
     managed = view.fabric.managed
     if managed is None:

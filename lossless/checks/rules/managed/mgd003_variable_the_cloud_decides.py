@@ -56,16 +56,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
     from lossless.model.hardware.clouds import CloudNetwork
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit for each variable that the cloud's software sets by itself."""
     managed = view.fabric.managed
     network = managed.network if managed is not None else None

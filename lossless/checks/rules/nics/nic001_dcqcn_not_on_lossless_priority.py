@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.pfc.masks import spell
@@ -95,7 +95,7 @@ class _Half(NamedTuple):
     missing: tuple[int, ...]
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose DCQCN leaves a lossless priority out."""
     lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
     for host, names in view.host_kinds if lossless and _marking(view) else ():
@@ -109,7 +109,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield unread("the priorities DCQCN runs on", names)
 
 
-def attached(devices: Across) -> Iterator[Hit | Gap]:
+def attached(devices: Across) -> Results:
     """Yield a hit per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
     for link in attached_hosts(devices):
         halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
@@ -156,7 +156,6 @@ def _hit(host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], na
         if declared
         else f"switch it on for {spell(lossless)}",
         elements=names,
-        places=len(names),
         data={"priorities": [*first.priorities], "missing": [*first.missing]},
         related=beside(origin, *others),
     )

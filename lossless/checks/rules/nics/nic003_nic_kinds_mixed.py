@@ -49,18 +49,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.checks.rules.nics.parameters import Dcqcn
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
     kinds: dict[str, list[Dcqcn]] = {}
     for dcqcn in running(view):
@@ -88,7 +88,6 @@ def _hit(kinds: Sequence[Sequence[Dcqcn]]) -> Hit:
         else "by their profiles they have the same parameters; how each generation paces CNPs is its own",
         help="keep them apart, or test flows between them under incast",
         elements=names,
-        places=len(names),
         data={found[0].host.nic_name: _hosts(found) for found in kinds},
         related=tuple(Related(found[0].host.nic_origin, found[0].host.nic_name) for found in others),
         severity=None if differing else "info",

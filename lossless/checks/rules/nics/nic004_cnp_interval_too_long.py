@@ -35,21 +35,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 LONGEST_US = 50
 """N of the DCQCN paper, at 40G: faster links need no longer one."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose CNPs are too far apart."""
     for dcqcn in running(view):
         interval_us = dcqcn.values.get("min_time_between_cnps", 0)
@@ -61,7 +59,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 note=_sent(interval_us, dcqcn.host.rate_bps),
                 help="leave cnp_interval out, or make it 4us",
                 elements=dcqcn.hosts,
-                places=len(dcqcn.hosts),
                 data={"interval_us": interval_us, "longest_us": LONGEST_US},
             )
 

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.parameters import running
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
@@ -70,7 +70,7 @@ _CUTS = {"min_time_between_cnps": "cnp_interval", "rate_reduce_monitor_period": 
 """What bounds how often a sender is cut: a parameter, and its key in an intent."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per parameter that keeps DCQCN from slowing a kind of host down."""
     for dcqcn in running(view):
         yield from _no_cut(dcqcn)
@@ -85,7 +85,7 @@ def _no_cut(dcqcn: Dcqcn) -> Iterator[Hit]:
         yield _hit(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
 
 
-def _floor(dcqcn: Dcqcn) -> Iterator[Hit | Gap]:
+def _floor(dcqcn: Dcqcn) -> Results:
     floor_bps, rate_bps = dcqcn.values.get("rpg_min_rate", 0) * 10**6, dcqcn.host.rate_bps
     if rate_bps is UNKNOWN and floor_bps:
         yield unread("the rate of its links", dcqcn.hosts)
@@ -115,7 +115,6 @@ def _hit(
         note=note,
         help=f"leave {name} out, so that it has the NIC's default",
         elements=dcqcn.hosts,
-        places=len(dcqcn.hosts),
         data={n: dcqcn.values[n] for n in (name, *also)},
         severity=severity,
     )

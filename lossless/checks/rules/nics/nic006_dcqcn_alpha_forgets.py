@@ -36,19 +36,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.parameters import running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 _WHOLE = 1024
 _HALF = _WHOLE // 2
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose alpha loses more than half of its past at each update."""
     for dcqcn in running(view):
         kept = dcqcn.values.get("dce_tcp_g", _WHOLE)
@@ -60,6 +58,5 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 note=f"as the g of papers, {kept}/1024 for the new sample, it would be {_WHOLE - kept} here",
                 help=f"leave dce_tcp_g out, or make it {_WHOLE - kept}",
                 elements=dcqcn.hosts,
-                places=len(dcqcn.hosts),
                 data={"dce_tcp_g": kept},
             )

@@ -35,17 +35,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.parameters import running
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose additive step is the larger one."""
     for dcqcn in running(view):
         additive, hyper = (dcqcn.values.get(name) for name in ("rpg_ai_rate", "rpg_hai_rate"))
@@ -57,6 +55,5 @@ def check(view: View) -> Iterator[Hit | Gap]:
             message=f"rpg_ai_rate {steps[0]} is above rpg_hai_rate {steps[1]}: hyper increase is the slower one",
             help=f"make rpg_hai_rate {format_rate(10 * additive * 10**6)}, ten times rpg_ai_rate as by default",
             elements=dcqcn.hosts,
-            places=len(dcqcn.hosts),
             data={"rpg_ai_rate_mbps": additive, "rpg_hai_rate_mbps": hyper},
         )

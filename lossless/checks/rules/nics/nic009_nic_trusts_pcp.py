@@ -34,19 +34,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host that sorts untagged RDMA into priority 0."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
@@ -61,7 +59,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 if host.door == "intent"
                 else "make the NICs trust DSCP: mlnx_qos -i IF --trust dscp, or dcb apptrust set dev IF order dscp",
                 elements=names,
-                places=len(names),
                 data={"priorities": list(missed)},
                 fix=without(host, "trust"),
             )

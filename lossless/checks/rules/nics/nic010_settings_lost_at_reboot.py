@@ -35,15 +35,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host that is set by hand."""
     for host, names in view.host_kinds:
         if host.applied_by == "hand":
@@ -52,5 +50,4 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 message="the NICs are set by hand: a reboot takes PFC, trust, DSCP map and DCQCN away",
                 help="leave hosts.applied_by out and install the rendered unit, or make it other",
                 elements=names,
-                places=len(names),
             )

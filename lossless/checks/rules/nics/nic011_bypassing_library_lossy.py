@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import (
     ECT0,
     is_unit_slip,
@@ -55,13 +55,11 @@ from lossless.checks.rules.classification.marking import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import HostQos, Library
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per library whose queue pairs bypass the kernel onto a lossy DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
@@ -91,6 +89,5 @@ def _hit(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str
         note="its queue pairs are made without the kernel, whose traffic_class has no effect on them",
         help=f"set {variable} to {wanted} (DSCP {lossless[0]})",
         elements=hosts,
-        places=len(hosts),
         data={"library": library.name, "tos": tos, "lossless_dscps": list(lossless)},
     )

@@ -63,18 +63,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.pfc.masks import spell
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import Ets, HostQos
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose NIC gives lossless priorities less than half of an equal share."""
     lossless = frozenset(cls.priority for cls in view.fabric.classes.lossless)
     for host, names in view.host_kinds:
@@ -113,6 +111,5 @@ def _hit(host: HostQos, shared: dict[int, int], wanted: frozenset[int], hosts: t
         note="as soon as something else has packets to send, a collective runs at the pace of this host",
         help="give the TC of RDMA the share that its class has on the switches",
         elements=hosts,
-        places=len(hosts),
         data={"percent": percent, "of_percent": total, "tcs": [*sorted(wanted)]},
     )

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose cable its NIC cannot be told, or was not told."""
     for host, names in view.host_kinds:
         if host.cable_m is UNKNOWN:
@@ -83,7 +83,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 note="it ignores a longer one and keeps the headroom of 7 m",
                 help="put a switch near the hosts",
                 elements=names,
-                places=len(names),
                 data={"cable_m": host.cable_m, "limit_m": MLX5_CABLE_LIMIT_M - 1},
             )
 
@@ -99,7 +98,6 @@ def _told(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Ite
             note="what is on the cable behind a pause of the NIC finds no room, and is dropped",
             help=f"mlnx_qos -i IF --cable_len {real_m}, together with the PFC mask",
             elements=names,
-            places=len(names),
             data={"told_m": told_m, "cable_m": real_m},
             related=beside(host.at("cable_m"), (cable.origin, "the length of the cable")),
             severity="warning",

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Origin, Related
@@ -69,7 +69,7 @@ def rdma_mtu(mtu_bytes: int) -> int:
     return next((size for size in RDMA_MTUS if size <= mtu_bytes), 0)
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
     switch_mtu = min(
         (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
@@ -83,7 +83,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield from _rdma(host, host.mtu_bytes, names)
 
 
-def attached(devices: Across) -> Iterator[Hit | Gap]:
+def attached(devices: Across) -> Results:
     """Yield a hit per host whose MTU is above that of the switch port it hangs on."""
     for link in attached_hosts(devices):
         host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes
@@ -106,7 +106,6 @@ def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, 
         note=f"packets above {switch_mtu:,} B are dropped by the first switch",
         help=f"make {_key(host)} at most {switch_mtu}, or mtu at least {host_mtu}",
         elements=names,
-        places=len(names),
         data={"host_mtu": host_mtu, "switch_mtu": switch_mtu},
     )
 
@@ -121,7 +120,6 @@ def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Hit]
         message=f"{host_mtu:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
         help=f"make {_key(host)} at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",
         elements=names,
-        places=len(names),
         data={"host_mtu": host_mtu, "rdma_mtu": found},
         severity=None if not found else "warning" if found < bare else "info",
     )

@@ -34,13 +34,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -48,7 +46,7 @@ _VERSION = 2
 _TYPE = "RoCE v2"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose RDMA-CM or NCCL uses version 1."""
     for host, names in view.host_kinds:
         if isinstance(host.roce_version, int) and host.roce_version != _VERSION:
@@ -64,12 +62,11 @@ def _connecting(host: HostQos, version: int, names: tuple[str, ...]) -> Hit:
         message=f"RDMA-CM makes connections by RoCE v{version}, which has no DSCP and is not routed",
         help="cma_roce_mode -d DEV -p 1 -m 2",
         elements=names,
-        places=len(names),
         data={"roce_version": version},
     )
 
 
-def _by_index(host: HostQos, index: int, names: tuple[str, ...]) -> Iterator[Hit | Gap]:
+def _by_index(host: HostQos, index: int, names: tuple[str, ...]) -> Results:
     types = host.gid_types
     if types is None or isinstance(types, Unknown):
         yield unread(f"of which type the GID {index} is", names)
@@ -86,7 +83,6 @@ def _by_index(host: HostQos, index: int, names: tuple[str, ...]) -> Iterator[Hit
         help="leave NCCL_IB_GID_INDEX out: NCCL then finds a GID of RoCE v2"
         + (f"; here that is {' or '.join(fitting)}" if fitting else ""),
         elements=names,
-        places=len(names),
         data={"index": index, "type": found, "fitting": [int(number) for number in fitting]},
         severity=None if found else "warning",
     )

@@ -33,15 +33,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host that uses RDMA to itself."""
     for host, names in view.host_kinds:
         if host.jobs.loopback is True:
@@ -51,5 +49,4 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 note="two streams into the NIC, from the network and from the host itself, for one way out",
                 help="use shared memory or NVLink inside a host, and leave loopback_rdma out",
                 elements=names,
-                places=len(names),
             )

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.marking import markings, spell_dscps
 from lossless.checks.rules.hosts.differences import at_dscp
 from lossless.checks.rules.pfc.masks import spell
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host and class that the NIC sorts elsewhere."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
@@ -99,6 +99,5 @@ def _judge(
         note=f"a pause of priority {cls.priority} does not stop what they send, and they ask for none of it",
         help=f"map DSCP {wrong[0]} to priority {cls.priority} on the NIC",
         elements=names,
-        places=len(names),
         data={"dscps": [*wrong], "nic_priorities": [*sorted_into], "class_priority": cls.priority},
     )

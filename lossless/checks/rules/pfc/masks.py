@@ -9,7 +9,6 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.rules.base import Hit
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, PortQos
     from lossless.model.fabric.view import PortSet
@@ -103,22 +102,6 @@ def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
     if queue is None or queue.buffer is None or is_lossy(queue.buffer):
         return False
     return any(is_lossy(other.buffer) for other in qos.queues if other is not None)
-
-
-def gathered(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Add up hits of one message on one switch: rows of many ports that say the same are one cause."""
-    found: dict[str, Hit] = {}
-    for hit in hits:
-        first = found.get(hit.message)
-        found[hit.message] = hit if first is None else _added(first, hit)
-    yield from found.values()
-
-
-def _added(first: Hit, second: Hit) -> Hit:
-    elements = tuple(dict.fromkeys(first.elements + second.elements))
-    # None is the rule's own severity, which is the graver one where a hit lowers it.
-    severity = None if second.severity is None else first.severity
-    return first._replace(elements=elements, places=first.places + second.places, severity=severity)
 
 
 def spell(priorities: Iterable[int]) -> str:

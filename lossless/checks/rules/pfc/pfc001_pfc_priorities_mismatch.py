@@ -59,8 +59,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import by_switch, gathered, in_service, remapped, spell, uncovered
+from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.pfc.masks import by_switch, in_service, remapped, spell, uncovered
 from lossless.checks.rules.places import beside
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per mask that does not agree with the lossless classes."""
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)
-            yield from gathered(hit for ports in device for hit in _too_many(ports))
-        yield from gathered(hit for ports in device for hit in _too_few(device, ports))
+            yield from merged(hit for ports in device for hit in _too_many(ports))
+        yield from merged(hit for ports in device for hit in _too_few(device, ports))
 
 
 def _unmapped(device: Sequence[PortSet]) -> Iterator[Gap]:

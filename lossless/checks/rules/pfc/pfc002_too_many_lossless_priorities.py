@@ -46,13 +46,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import by_switch, remapped
 from lossless.checks.rules.places import below, elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import PortSet, View
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 MOST = 2
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of switch and set of priorities that are more than two."""
     for _, device in by_switch(view.lossless_sets):
         alike: dict[tuple[int, ...], list[PortSet]] = {}

@@ -38,15 +38,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, CabledPair
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
 _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per mask of NICs that differs from that of the switch ports they hang on."""
     # An intent has one mask for all ports that hosts hang on, so no link need be followed.
     masks = {
@@ -84,14 +82,13 @@ def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], nam
         if host.door == "intent"
         else f"switch PFC on for {spell(mask)} on the NICs, or change the switch",
         elements=names,
-        places=len(names),
         data={"nic": list(paused), "switch": list(mask)},
         severity=None if unheard else "warning",
         conclusive=False,
     )
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per pair of masks that differ across links between two devices."""
     for _ in devices.missing_ends:
         yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
@@ -130,7 +127,6 @@ def _link_hit(pairs: list[CabledPair]) -> Hit:
         note=f"they differ in {spell(_differing(pairs[0]))}: {_WHY}",
         help="give both ports the same pfc_enable",
         elements=tuple(pair.name for pair in pairs),
-        places=len(pairs),
         data={"one_end": [*there], "other_end": [*here]},
         related=(Related(long.pfc_origin, f"the end with {spell(there)}"),),
         severity=None if mutual else "warning",

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.across import Across, CabledPair, Priorities
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per two switches and DSCPs that change their priority between them."""
     found: dict[tuple[object, ...], list[CabledPair]] = {}
     for pair in devices.pairs:
@@ -89,7 +89,6 @@ def _hit(pairs: list[CabledPair]) -> Hit:
         note=f"{far.switch} pauses priority {there}, and {near.switch} sends the packets with {here}, unpaused",
         help=f"map DSCP {dscp} to the same traffic class on both switches",
         elements=tuple(pair.name for pair in pairs),
-        places=len(pairs),
         data={
             "dscps": [*astray],
             "near": [a for a, _ in astray.values()],

@@ -72,8 +72,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import by_switch, gathered, is_lossy, spell, used_classes
+from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.pfc.masks import by_switch, is_lossy, spell, used_classes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
@@ -96,7 +96,7 @@ class _Fault(NamedTuple):
     certain: bool = True
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per cause that breaks the path of a PFC priority."""
     for _, device in by_switch(view.lossless_sets):
         shared: dict[Origin, list[Hit]] = {}
@@ -105,7 +105,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             for hit in _hits(view, ports):
                 shared.setdefault(_cause(hit), []).append(hit)
         for hits in shared.values():
-            yield from gathered(hits)
+            yield from merged(hits)
 
 
 def _cause(hit: Hit) -> Origin:

@@ -34,19 +34,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.pfc.masks import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host with both."""
     for host, names in view.host_kinds:
         if host.global_pause is UNKNOWN or host.pfc_priorities is UNKNOWN:
@@ -60,7 +58,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 if host.door == "intent"
                 else "switch it off: ethtool -A IF rx off tx off",
                 elements=names,
-                places=len(names),
                 data={"priorities": list(host.pfc_priorities)},
                 fix=without(host, "global_pause"),
             )

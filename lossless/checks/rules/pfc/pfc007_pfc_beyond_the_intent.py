@@ -48,18 +48,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.pfc.masks import spell
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port, Switch
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where ports beyond those of the intent have PFC."""
     intended = device.intended
     if intended is None or not device.view.lossless_sets:
@@ -98,6 +96,5 @@ def _hit(device: Device, beyond: list[Port], intended: int) -> Hit:
         note=f"the intent uses {intended} ports of this switch; what pauses from outside is counted nowhere",
         help="take pfc_enable off the port, or bring what hangs on it into the intent",
         elements=tuple(f"{device.switch.name}:{port.name}" for port in beyond),
-        places=len(beyond),
         data={"ports": [port.name for port in beyond], "intended_ports": intended},
     )

@@ -58,17 +58,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import spell
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield one hit where super-spines pause and the intent does not say which links do."""
     if not view.fabric.declared or view.fabric.pfc_tiers is not None:
         return
@@ -89,6 +87,5 @@ def _hit(top: list[PortSet]) -> Hit:
         note="a pause there reaches every pod",
         help="state pfc.tiers: [hosts, uplinks] to keep pauses within pods, or with spine_uplinks to have them there",
         elements=tuple(switches),
-        places=len(switches),
         data={"longest_cable_m": max(lengths, default=None)},
     )

@@ -45,8 +45,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered, spell
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.pfc.masks import spell
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 
@@ -61,9 +61,9 @@ PAUSED_MOST_OF_THE_TIME = 4
 """From this ratio on, hosts at line rate are paused at least three quarters of the time."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of leaf whose oversubscribed uplinks pause without marking."""
-    yield from gathered(_hits(view))
+    yield from merged(_hits(view))
 
 
 def _hits(view: View) -> Iterator[Hit]:
@@ -97,7 +97,6 @@ def _hit(capacity: Capacity, priorities: tuple[int, ...]) -> Hit:
         note=f"{capacity.note}; hosts that send up at line rate are paused {1 - 1 / ratio:.0%} of the time",
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}, or let ECN mark on them",
         elements=capacity.leaves,
-        places=len(capacity.leaves),
         data={"ratio": round(ratio, 3), "priorities": list(priorities)},
         severity="error" if ratio >= PAUSED_MOST_OF_THE_TIME else None,
     )

@@ -35,18 +35,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.mend import without
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose PFC the firmware may change."""
     for host, names in view.host_kinds:
         if host.dcbx is UNKNOWN or host.pfc_priorities is UNKNOWN:
@@ -60,6 +58,5 @@ def check(view: View) -> Iterator[Hit | Gap]:
                 if host.door == "intent"
                 else "give DCBX to the host: mlnx_qos -i IF --dcbx os",
                 elements=names,
-                places=len(names),
                 fix=without(host, "dcbx"),
             )

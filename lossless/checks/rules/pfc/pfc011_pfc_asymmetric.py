@@ -39,17 +39,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per mask of ports that obey more than it says."""
     rows = device.tables.table("PORT")
     if all(row.fields.get("pfc_asym") != "on" for row in rows.values()):
@@ -71,6 +69,5 @@ def _hit(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Hit:
         note="a neighbor can stop any queue, and the watchdog looks only after the priorities in its mask",
         help="set pfc_asym to off",
         elements=tuple(f"{device.switch.name}:{port.name}" for port in ports),
-        places=len(ports),
         data={"sends": [*priorities]},
     )

@@ -41,19 +41,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.links.ends import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across, LinkEnd
 
 _CLEAR, _STRICT = "bypass", "strict_encrypt"
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per two devices of which one drops the pauses of the other."""
     for found in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
         if {found.low.macsec_pfc, found.high.macsec_pfc} == {_CLEAR, _STRICT}:
@@ -72,7 +70,6 @@ def _hit(found: Disagreement) -> Hit:
         note=f"{_STRICT} takes encrypted PFC frames only; {_CLEAR}, the default, sends them without MACsec",
         help="give both ports the same pfc_encryption_mode",
         elements=found.elements,
-        places=len(found.pairs),
         data={"modes": [_STRICT, _CLEAR]},
         related=(Related(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
         severity=None if found.mutual else "warning",

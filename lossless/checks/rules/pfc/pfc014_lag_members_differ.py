@@ -43,20 +43,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import remapped, spell
 from lossless.checks.rules.places import beside
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.model import Port
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per LAG whose members pause for different priorities, and per LAG of several speeds."""
     rows = device.tables.data.get("PORTCHANNEL_MEMBER")
     if not isinstance(rows, dict) or not device.view.lossless_sets:
@@ -99,7 +99,6 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         note=f"flows that hash to it lose the pauses of {spell(missing)}",
         help=f'"pfc_enable": "{",".join(map(str, full))}" on all members of {lag}',
         elements=tuple(f"{device.switch.name}:{port.name}" for port in short),
-        places=len(short),
         data={"lag": lag, "members": [port.name for port in members], "missing": [*missing]},
         related=beside(
             short[0].origin,
@@ -131,7 +130,6 @@ def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
         help="give all members one speed",
         elements=tuple(f"{device.switch.name}:{port.name}" for port in members),
-        places=len(members),
         data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
         related=beside(origin, (other, "the faster member")),
         severity="warning",

@@ -44,13 +44,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered, in_service
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.pfc.masks import in_service
 from lossless.checks.rules.places import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
@@ -58,14 +56,14 @@ if TYPE_CHECKING:
 _FIELDS = ("tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per map that a port with PFC leaves unbound, unlike others."""
     sets = device.view.lossless_sets
     for field in _FIELDS:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]
         if bare and 2 * places(bare) <= places(sets):
             serving = (in_service(ports) for ports in bare if not _named(device, ports, field))
-            yield from gathered(_hit(ports, field) for ports in serving if ports is not None)
+            yield from merged(_hit(ports, field) for ports in serving if ports is not None)
 
 
 def _bound(qos: PortQos, field: str) -> bool:

@@ -40,18 +40,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Results
 from lossless.checks.rules.roles.odd import difference, odd_ones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across
 
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per policy that is not the usual one of its role, and one per release."""
     for odd in odd_ones(devices, "policy"):
         yield difference(odd)._replace(help=_HELP)

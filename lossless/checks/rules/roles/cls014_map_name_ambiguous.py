@@ -40,19 +40,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.roles.odd import Odd, odd_ones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across
 
 _SHOWN = 4
 """Differing entries that a message shows."""
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per map and meaning that is not the usual one of its role."""
     return map(_hit, odd_ones(devices, "map"))
 
@@ -70,7 +68,6 @@ def _hit(odd: Odd) -> Hit:
         note=f"it maps {shown}{more}",
         help="make the maps alike, or give one that is meant to differ a name of its own",
         elements=odd.elements,
-        places=len(odd.these),
         data={"differing": [*differing]},
         related=(odd.related[0]._replace(message=f"the map of {odd.usual[0].switch.name}"),),
     )

@@ -39,16 +39,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Results
 from lossless.checks.rules.roles.odd import difference, odd_ones_by_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.across import Across
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per curve that is not the usual one of its role and speed."""
     for odd in odd_ones_by_model(devices, "ecn"):
         yield difference(odd)._replace(help="give the switches of a role the same curve at one speed")

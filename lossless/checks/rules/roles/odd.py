@@ -60,7 +60,6 @@ def difference(odd: Odd) -> Hit:
         origin=here.origin,
         message=f"{' and '.join(odd.subjects)} is {here.text} here, and {usual.text} on {odd.proportion}",
         elements=odd.elements,
-        places=len(odd.these),
         data={"here": here.text, "usual": usual.text},
         related=odd.related,
         severity=None if odd.same_model else "info",

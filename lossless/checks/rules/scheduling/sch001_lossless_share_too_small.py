@@ -61,19 +61,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.places import below, elements, places
 from lossless.checks.rules.scheduling.service import WEIGHTS, queue_names, scheduler_of, weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from lossless.model.fabric.qos import Scheduler
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit]:
+def check(view: View) -> Results:
     """Yield a hit per scheduler that leaves lossless queues less than half of an equal share."""
     lossless: dict[int, list[int]] = {}
     for found in lossless_queues(view):

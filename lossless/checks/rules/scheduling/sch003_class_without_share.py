@@ -43,12 +43,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.scheduling.service import scheduler_of, weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import View
 
@@ -56,7 +54,7 @@ _WHOLE = 100
 _LEAST = 1
 
 
-def check(view: View) -> Iterator[Hit]:
+def check(view: View) -> Results:
     """Yield a hit per lossy class for which the stated shares leave nothing."""
     # All ports of an intent serve its classes alike.
     for ports in view.port_sets[:1]:

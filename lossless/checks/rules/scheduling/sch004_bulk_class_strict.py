@@ -78,7 +78,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.marking import lossless_queues
 from lossless.checks.rules.places import below, elements, places
@@ -108,7 +108,7 @@ class _Strict(NamedTuple):
     starved: tuple[int, ...]
 
 
-def check(view: View) -> Iterator[Hit]:
+def check(view: View) -> Results:
     """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
     found: dict[tuple[int, str], list[_Strict]] = {}
     for strict, carries in _strict(view):

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.scheduling.service import Service, limit_bps, lossless_services, queue_names
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
@@ -71,7 +71,7 @@ _SLIP = 100
 """A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per scheduler that limits lossless queues, or the ports they are on."""
     for service in lossless_services(device.view):
         if service.scheduler.pir:
@@ -103,7 +103,7 @@ def _scheduler(device: Device, name: str) -> Scheduler | None:
     return Scheduler(name, "", None, device.tables.origin("SCHEDULER", row), pir=pir, meter=meter)
 
 
-def _judged(service: Service, what: str) -> Iterator[Hit | Gap]:
+def _judged(service: Service, what: str) -> Results:
     limit = limit_bps(service.scheduler)
     if limit is None:
         yield Gap("a limit in packets per second depends on the size of packets", service.places)

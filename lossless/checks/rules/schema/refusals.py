@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.sonic.reading import listed
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
@@ -46,7 +46,7 @@ class Cause(NamedTuple):
     who: str = ""
 
 
-def refusals(device: Device, kind: Kind) -> Iterator[Hit | Gap]:
+def refusals(device: Device, kind: Kind) -> Results:
     """Yield a hit for each mistake of one kind."""
     found = device.conformity
     if not found.problems:
@@ -182,7 +182,6 @@ def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
         note="; ".join(filter(None, (first.flaw.note, _who_refuses(cause)))),
         help=cause.help or first.flaw.help,
         elements=tuple(rows),
-        places=len(rows),
         data={
             "table": first.table,
             "release": found.context.release,

@@ -39,16 +39,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield one hit for all tables of a file that no model is known for."""
     names = device.conformity.unknown_tables
     if not names:
@@ -60,7 +58,6 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         note="config reload FILE aborts at a table without a model; a boot takes it as it is",
         help=_help(names),
         elements=names,
-        places=len(names),
         data={"tables": list(names)},
     )
 

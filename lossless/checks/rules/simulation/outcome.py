@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import PortRef
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.simulation import blame
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
@@ -47,7 +47,7 @@ class Found(NamedTuple):
     rows: tuple[Origin, ...] = ()
 
 
-def hits(ran: Ran, verdict: BufferVerdict, severity: Severity) -> Iterator[Hit | Gap]:
+def hits(ran: Ran, verdict: BufferVerdict, severity: Severity) -> Results:
     """Yield what a run shows of one verdict; the gravest of what blames one object, and nothing said before."""
     blamed: set[Origin] = set()
     for found in _all(ran.run):
@@ -259,7 +259,6 @@ def _found(
         note=run.scenario,
         help=mend,
         elements=tuple(map(str, spots)),
-        places=max(1, len(spots)),
         data={"seeds": run.seeds, **(data or {})},
         severity="info" if known else None,
     )

@@ -95,16 +95,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Results
 from lossless.checks.rules.simulation.outcome import hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.runs import Ran
 
 
-def check(ran: Ran) -> Iterator[Hit | Gap]:
+def check(ran: Ran) -> Results:
     """Yield a hit for each object that makes a run unsafe, or why nothing could be run."""
     if ran.run.not_run is not None:
         yield Gap(ran.run.not_run)

@@ -45,15 +45,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Results
 from lossless.checks.rules.simulation.outcome import hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.runs import Ran
 
 
-def check(ran: Ran) -> Iterator[Hit | Gap]:
+def check(ran: Ran) -> Results:
     """Yield a hit for each object that brings a run to the edge."""
     yield from hits(ran, "on the edge", "warning")

@@ -1,4 +1,4 @@
-"""How orchagent reads text, and how hits on many rows of one cause become one finding.
+"""How orchagent reads text.
 
 Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, whatever follows the digits is ignored,
 and text without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from lossless.formats.sonic.read.tables import single_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from lossless.checks.rules.base import Hit
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
@@ -54,15 +53,3 @@ def own_rows(device: Device, table: str, row: Row) -> list[str]:
     """Return the keys that a joined key stands for and that have a row of their own as well."""
     written = device.tables.data.get(table)
     return [key for key in single_keys(row.key) if isinstance(written, dict) and key in written]
-
-
-def gathered(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Yield one hit a cause: those that say the same of many rows are counted at the first."""
-    found: dict[tuple[str, str | None], list[Hit]] = {}
-    for hit in hits:
-        found.setdefault((hit.message, hit.severity), []).append(hit)
-    for alike in found.values():
-        elements = tuple(dict.fromkeys(element for hit in alike for element in hit.elements))
-        fix = tuple(edit for hit in alike for edit in hit.fix) if all(hit.fix for hit in alike) else ()
-        places = len(elements) if elements else sum(hit.places for hit in alike)
-        yield alike[0]._replace(elements=elements, places=places, fix=fix)

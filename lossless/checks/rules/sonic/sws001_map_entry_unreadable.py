@@ -42,17 +42,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
 from lossless.checks.rules.sonic.reading import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per map and unreadable text."""
     found: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in odd_entries(device):

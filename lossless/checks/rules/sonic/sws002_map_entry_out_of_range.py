@@ -46,13 +46,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
 from lossless.checks.rules.sonic.reading import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
@@ -61,7 +59,7 @@ _PRIORITIES = frozenset(map(str, range(8)))
 _BEYOND = frozenset(map(str, range(8, 16)))
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per map and number that does not exist."""
     found: dict[tuple[str, str, int, bool], list[Entry]] = {}
     for entry in odd_entries(device):
@@ -78,7 +76,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
             yield from _beyond_pfc(device, row)
 
 
-def _beyond_pfc(device: Device, row: Row) -> Iterator[Hit | Gap]:
+def _beyond_pfc(device: Device, row: Row) -> Results:
     """Yield a hit per TC from 8 to 15 that no map takes on, a gap per one that does: the model ends at 7."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import read_number
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow
 _LOST = "no queue that names it marks anything"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per field for which orchagent refuses the profile."""
     for row in device.tables.table("WRED_PROFILE").values():
         yield from _unknown(device, row)

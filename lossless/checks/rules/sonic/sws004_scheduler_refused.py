@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _RATES = frozenset({"cir", "cbs", "pir", "pbs"})
 _REFUSED = "orchagent refuses the row, and every queue that names it waits"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per field for which orchagent refuses the scheduler."""
     for row in device.tables.table("SCHEDULER").values():
         for field, text in row.fields.items():

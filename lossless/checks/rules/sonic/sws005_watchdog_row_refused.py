@@ -52,8 +52,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered, known
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.sonic.reading import known
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ _FIELDS = frozenset({*TIMERS, "action", "pfc_stat_history", "NULL"})
 _DROPPED = "orchagent drops the row, and the port has no watchdog"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per reason for which orchagent drops rows."""
-    yield from gathered(_hits(device))
+    yield from merged(_hits(device))
 
 
 def _hits(device: Device) -> Iterator[Hit]:

@@ -52,8 +52,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered, known
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.sonic.reading import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,14 +66,14 @@ _LAST = {"BUFFER_PG": 7, "QUEUE": 15, "BUFFER_QUEUE": 15}
 _WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per odd index of each table."""
     for table, keys in device.tables.keys.items():
         if keys.malformed:
-            yield from gathered(_malformed(device, table, keys))
+            yield from merged(_malformed(device, table, keys))
         last = _LAST[table]
         if any(numbers is not None and numbers[-1] > last for numbers in keys.ranges.values()):
-            yield from gathered(_too_high(device, table, keys))
+            yield from merged(_too_high(device, table, keys))
 
 
 def _malformed(device: Device, table: str, keys: Keys) -> Iterator[Hit]:

@@ -51,9 +51,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.places import beside
-from lossless.checks.rules.sonic.reading import gathered, known, own_rows
+from lossless.checks.rules.sonic.reading import known, own_rows
 from lossless.formats.sonic.read.tables import Overlap
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ _SHOWN = 3
 """Rows beside a joined one that a finding points at; its message names them all."""
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per row that reaches into others, added up over ports."""
     for table, keys in device.tables.keys.items():
         if keys.overlaps:
-            yield from gathered(_overlaps(device, table, keys))
+            yield from merged(_overlaps(device, table, keys))
     if device.tables.joined:
-        yield from gathered(_joined(device))
+        yield from merged(_joined(device))
 
 
 def _overlaps(device: Device, table: str, keys: Keys) -> Iterator[Hit]:

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import known, own_rows
 from lossless.formats.sonic.read.tables import single_keys
 from lossless.ground.basics.findings import Edit, Origin
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import Row
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per table with joined keys."""
     rows: dict[str, list[Row]] = {}
     for table, row in device.tables.joined:
@@ -80,7 +80,6 @@ def _hit(device: Device, table: str, rows: list[Row]) -> Hit:
         message=f"{table} names several ports in one key, {rows[0].key!r}: {outcome}",
         help="write one row for each port",
         elements=tuple(known(device, port) for port in ports),
-        places=len(ports),
         data={"rows": len(rows)},
         severity="error" if bare else None,
         fix=tuple(edit for row in rows for edit in _apart(device, table, row)),

@@ -43,8 +43,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered, known, read_number
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.sonic.reading import known, read_number
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
 
@@ -60,14 +60,14 @@ _MASKS = ("pfc_enable", "pfcwd_sw_enable")
 _DIGITS = frozenset("01234567")
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per odd part of a list, added up over ports."""
     rows = device.tables.table("PORT_QOS_MAP")
     for field in _MASKS:
         texts = {row.fields.get(field, "") for row in rows.values()}
         odd = {text: found for text in texts if (found := list(_odd_parts(field, text)))}
         if odd:
-            yield from gathered(_hits(device, field, odd))
+            yield from merged(_hits(device, field, odd))
 
 
 def _hits(device: Device, field: str, odd: dict[str, list[tuple[str, Severity]]]) -> Iterator[Hit]:

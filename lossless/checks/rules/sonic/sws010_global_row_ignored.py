@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.formats.sonic.read.tables import whole_number
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _COUNTS = {
 _WRONG_CASE = {"PORT_QOS_MAP": ("GLOBAL", "Global"), "PFC_WD": ("global", "Global")}
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per field that does nothing, and per row under the wrong key."""
     tables = device.tables
     for (table, key), counting in _COUNTS.items():

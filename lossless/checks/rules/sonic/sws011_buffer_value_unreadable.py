@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _SIZES = {
 _WORDS = {"type": ("ingress", "egress", "both"), "mode": ("dynamic", "static")}
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per value that orchagent cannot read."""
     for table, fields in _SIZES.items():
         for row in device.tables.table(table).values():

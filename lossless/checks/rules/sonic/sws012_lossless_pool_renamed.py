@@ -42,12 +42,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.model.hardware.capacity import LOSSLESS_INGRESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
 
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 _USUAL = frozenset({LOSSLESS_INGRESS, "ingress_lossy_pool"})
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where the pool is missing, and one per ingress pool that nothing draws from."""
     pools = device.tables.table("BUFFER_POOL")
     if not pools:

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.reading import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _KINDS = ("dynamic_th", "static_th")
 _EXPONENTS = range(-8, 7 + 1)
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
     for row in device.tables.table("BUFFER_PROFILE").values():
         found = [kind for kind in _KINDS if kind in row.fields]

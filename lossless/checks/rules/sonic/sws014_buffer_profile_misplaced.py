@@ -51,8 +51,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered, known
+from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.sonic.reading import known
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import NamedTuple
 
@@ -81,7 +81,7 @@ _USES = (
 )
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per table and misplaced profile, and per egress profile with headroom."""
     wrong = {side: _of_other_side(device, side) for side in ("ingress", "egress")}
     trimming = {
@@ -93,7 +93,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         odd = wrong[use.side] | (trimming if not use.trims else set())
         texts = {row.fields.get(use.field, "") for row in device.tables.table(use.table).values()}
         if any(not odd.isdisjoint(names_in(text)) for text in texts):
-            yield from gathered(_misplaced(device, use, odd, trimming))
+            yield from merged(_misplaced(device, use, odd, trimming))
     for name in wrong["ingress"]:
         row = device.tables.table("BUFFER_PROFILE")[name]
         if "xoff" in row.fields and row.fields["xoff"] not in ("", "0"):

@@ -43,8 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.sonic.reading import gathered
+from lossless.checks.rules.base import Hit, Results, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit per unreadable text, added up over ports."""
     sets = [
         ports
@@ -62,7 +61,7 @@ def check(device: Device) -> Iterator[Hit | Gap]:
         if ports.cable.configured_m is None and len(ports.cable.origin.path) == 3
     ]
     if sets:
-        yield from gathered(hit for ports in sets for hit in _hits(device, ports))
+        yield from merged(hit for ports in sets for hit in _hits(device, ports))
 
 
 def _hits(device: Device, ports: PortSet) -> Iterator[Hit]:

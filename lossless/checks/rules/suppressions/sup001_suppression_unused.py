@@ -67,15 +67,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.kept import Idle, Kept
 
 
-def check(kept: Kept) -> Iterator[Hit | Gap]:
+def check(kept: Kept) -> Results:
     """Yield a hit per suppression with a rule that nothing answers to."""
     for idle in kept.idle:
         rules = ", ".join(idle.rules)

@@ -65,15 +65,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.kept import Kept
 
 
-def check(kept: Kept) -> Iterator[Hit | Gap]:
+def check(kept: Kept) -> Results:
     """Yield a hit per suppression whose last day is over."""
     for expired in kept.expired:
         shown = f"{expired.places} finding{'' if expired.places == 1 else 's'}"

@@ -34,15 +34,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.kept import Kept, Stale
 
 
-def check(kept: Kept) -> Iterator[Hit | Gap]:
+def check(kept: Kept) -> Results:
     """Yield a hit per baseline with entries that are not found any more, at the first of them."""
     by_baseline: dict[str, list[Stale]] = {}
     for stale in kept.stale:
@@ -55,6 +53,5 @@ def check(kept: Kept) -> Iterator[Hit | Gap]:
             message=f"{times} finding{'' if times == 1 else 's'} of this baseline {verb}",
             help="lossless baseline --prune removes what is mended",
             elements=tuple(f"{entry.file} {entry.object} {entry.code}" for entry in entries),
-            places=len(entries),
             data={"findings": times},
         )

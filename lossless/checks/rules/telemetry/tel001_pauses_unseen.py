@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ SLOWEST_MS = 10_000
 _SHOWS = {"PORT": "pauses sent and received", "QUEUE": "what queues drop"}
 
 
-def check(subject: View | Device) -> Iterator[Hit | Gap]:
+def check(subject: View | Device) -> Results:
     """Yield a hit per counter group, or policy of an intent, that leaves pauses unseen."""
     if isinstance(subject, View):
         yield from _declared(subject)

@@ -38,15 +38,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where the watermarks of priority groups are off."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PG_WATERMARK")
     if row is None or row.fields.get("FLEX_COUNTER_STATUS") != "disable" or not device.view.lossless_sets:

@@ -33,17 +33,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.view import View
 
 NEEDED = {"watchdog": "a watchdog acts", "pauses": "ports are paused for long"}
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit where the listed alerts leave one out that a lossless fabric needs."""
     telemetry = view.fabric.telemetry
     if telemetry is None or telemetry.alerts is None or not view.fabric.classes.lossless:

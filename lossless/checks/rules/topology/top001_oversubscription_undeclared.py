@@ -39,21 +39,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.base import Hit, Results, merged
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.model import Capacity
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of leaf or spine whose oversubscription exceeds what is declared."""
-    yield from gathered(
+    yield from merged(
         _hit(capacity)
         for capacity in view.fabric.capacities
         if capacity.down_bps > capacity.up_bps * capacity.accepted
@@ -74,6 +71,5 @@ def _hit(capacity: Capacity) -> Hit:
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "
         f"to accept it, state oversubscription: {math.ceil(ratio * 100) / 100:g}",
         elements=capacity.leaves,
-        places=len(capacity.leaves),
         data={"ratio": round(ratio, 3), "down_bps": capacity.down_bps, "up_bps": capacity.up_bps},
     )

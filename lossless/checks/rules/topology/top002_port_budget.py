@@ -38,8 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.topology.speeds import unknown_speeds
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.records import NamedTuple
@@ -64,13 +63,13 @@ class SpeedDemand(NamedTuple):
     origin: Origin
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of switch that lacks ports."""
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
             yield Gap("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
-    yield from gathered(_hits(view))
+    yield from merged(_hits(view))
 
 
 def _hits(view: View) -> Iterator[Hit]:
@@ -110,7 +109,6 @@ def _excess(
         note="; ".join(_spoken(profile, demand) for demand in demands),
         help="fewer links or hosts per switch, more switches, or a switch with more ports",
         elements=names,
-        places=len(names),
         data={"needed": needs, "available": has, "missing": missing},
         related=tuple(
             Related(d.origin, f"{d.ports} x {format_rate(d.speed_bps)}")

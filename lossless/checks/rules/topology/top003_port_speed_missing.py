@@ -46,8 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
-from lossless.checks.rules.pfc.masks import gathered
+from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.topology.speeds import unknown_speeds
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import may_take, ports_per_cage
@@ -62,7 +61,7 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import NicProfile, SwitchProfile
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per speed that a kind of switch, or the network adapter of the hosts, does not have."""
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
@@ -72,7 +71,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
         if host.nic is None:
             yield Gap("no hardware profile describes the network adapter", len(names))
     # Where links are listed, each of many lines may ask for the same speed.
-    yield from gathered(_hits(view))
+    yield from merged(_hits(view))
 
 
 def _hits(view: View) -> Iterator[Hit]:
@@ -127,6 +126,7 @@ def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[st
         note=f"its rates are {', '.join(map(format_rate, sorted(nic.rates_bps)))}",
         help=f"use host links of a rate it has, or an adapter with {format_rate(rate_bps)}",
         elements=hosts,
+        # A host with links on several lines of an intent counts once for each.
         places=len(hosts),
         data={"rate_bps": rate_bps, "fastest_bps": max(nic.rates_bps), "nic": nic.name},
     )

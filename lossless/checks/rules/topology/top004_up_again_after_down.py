@@ -53,20 +53,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.deployed import deployed, unlike_above
 from lossless.checks.rules.topology.waiting import after, routed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit where routes turn up again, or where only such routes are left."""
     found, routing = routed(view), view.fabric.routing
     if found is None or routing is None or found.outcome.cycle:
@@ -77,7 +75,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
         yield _lost(routing.origin, found.outcome.lost)
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
     found = deployed(devices)
     if found is None or not found.joined or found.tierless:
@@ -101,6 +99,7 @@ def _turns(origin: Origin, seen: VerdictAfterFailures) -> Hit:
         note="no circle of buffers closes yet; further failures or another such switch can close one",
         help="policy: up-down, and links enough that it leads everywhere",
         elements=(at, *between),
+        places=1,
         data={"switches": [above, at, *between, up], "failed": [str(strike) for strike in seen.failed]},
     )
 
@@ -113,5 +112,6 @@ def _lost(origin: Origin, seen: VerdictAfterFailures) -> Hit:
         note="what is sent between them is dropped, or goes up again after it went down",
         help="more links; or state under `failures` that fewer must be borne",
         elements=(near, far),
+        places=1,
         data={"switches": [near, far], "failed": [str(strike) for strike in seen.failed]},
     )

@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.dependencies import routing_verdict
 from lossless.analysis.routing.failures import DRAWN
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, unknown_tiers
 from lossless.checks.rules.topology.waiting import (
     UNSTATED,
@@ -80,7 +80,7 @@ from lossless.checks.rules.topology.waiting import (
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit for the smallest circle, after as few failures as it takes."""
     found, routing = routed(view), view.fabric.routing
     if found is None:
@@ -108,7 +108,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
         )
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
     found = deployed(devices)
     if found is None:
@@ -134,7 +134,6 @@ def _deployed_hit(found: Deployed, circle: Sequence[CycleHop]) -> Hit:
         note=ports_in_words(circle),
         help="enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
         elements=buffers(circle),
-        places=len(circle),
         data={"links": [f"{hop.from_port} {hop.to_port}" for hop in circle], "failed": []},
         related=tuple(Related(place, "it bounces too") for place in places[1:]),
         confidence="medium",
@@ -152,7 +151,6 @@ def _hit(view: View, routing: Routing, seen: VerdictAfterFailures) -> Hit:
         note=ports_in_words(circle),
         help=_help(blamed),
         elements=buffers(circle),
-        places=len(circle),
         data={
             "links": [f"{hop.from_port} {hop.to_port}" for hop in circle],
             "failed": [*map(str, seen.failed)],

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.topology.waiting import joined, priorities, routed
 from lossless.model.fabric.view import View
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
 
 
-def check(subject: View | Device) -> Iterator[Hit | Gap]:
+def check(subject: View | Device) -> Results:
     """Yield a hit per switch of an intent that bounces alone, and for a dual ToR that remaps nothing."""
     if isinstance(subject, View):
         yield from _declared(subject)
@@ -76,6 +76,7 @@ def _declared(view: View) -> Iterator[Hit]:
             note=beyond or "no circle closes yet; a second switch that does so closes one",
             help="send bounced packets back in a priority of their own, as dual ToRs do, or drop them",
             elements=one.names,
+            places=1,
             data={"switch": one.names[0]},
             confidence="high",
         )

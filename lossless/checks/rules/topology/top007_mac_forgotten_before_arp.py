@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.waiting import (
     buffers,
     circle_in_words,
@@ -53,14 +53,12 @@ from lossless.checks.rules.topology.waiting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit where timers let leaves flood, and flooding closes a circle."""
     bridging, found = view.fabric.bridging, routed(view)
     if found is None or bridging is None or not bridging.floods:
@@ -84,6 +82,5 @@ def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple
         note=ports_in_words(circle),
         help=f"unknown_unicast: drop; or a mac_aging of at least {arp_ms / 1000:g}s",
         elements=buffers(circle),
-        places=len(circle),
         data={"mac_aging_ms": mac_ms, "arp_timeout_ms": arp_ms},
     )

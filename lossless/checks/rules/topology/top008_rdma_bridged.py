@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.waiting import (
     buffers,
     circle_in_words,
@@ -50,13 +50,11 @@ from lossless.checks.rules.topology.waiting import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit where leaves flood lossless packets, unless their timers are to blame."""
     bridging, found = view.fabric.bridging, routed(view)
     if found is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
@@ -70,7 +68,6 @@ def check(view: View) -> Iterator[Hit | Gap]:
             note=ports_in_words(circle),
             help="unknown_unicast: drop; or route at the leaves and leave bridging out",
             elements=buffers(circle),
-            places=len(circle),
         )
     elif beyond := flood.beyond:
         yield Gap(beyond)

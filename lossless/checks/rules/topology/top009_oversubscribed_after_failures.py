@@ -46,7 +46,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of switch that failures leave too little: the kind of failure that leaves least."""
     failures = view.fabric.failures
     if failures is None or failures.accepted is None:
@@ -91,6 +91,5 @@ def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, lef
         help=f"more uplinks, or more switches to share them: {format_capacity(needed_bps)} must be left"
         + (f"; to accept it, state oversubscription: {math.ceil(found * 100) / 100:g}" if left_bps else ""),
         elements=capacity.leaves,
-        places=len(capacity.leaves),
         data={"left_bps": left_bps, "down_bps": capacity.down_bps, "accepted": accepted},
     )

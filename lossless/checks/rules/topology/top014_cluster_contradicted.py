@@ -71,7 +71,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per statement of the cluster that the hosts contradict."""
     cluster = view.fabric.cluster
     if cluster is None or not view.fabric.hosts:
@@ -126,7 +126,6 @@ def _bandwidth_hit(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence
         f"{cluster.gpus_per_host} GPUs, not {format_capacity(stated)}",
         help=f"links of {format_capacity(stated * cluster.gpus_per_host)} per host; or state what there is",
         elements=tuple(hosts),
-        places=len(hosts),
         data={"per_gpu_bps": each, "stated_bps": stated},
     )
 
@@ -151,7 +150,6 @@ def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -
         note=f"{cluster.gpus_per_host} GPUs share the {links}" if links else "",
         help=f"{stated} links per host, or as many for each NIC; or correct nics_per_host",
         elements=tuple(hosts),
-        places=len(hosts),
         data={"links": links, "nics": stated},
     )
 
@@ -210,7 +208,6 @@ def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: li
         note="the NICs of one rail must be on one leaf",
         help="move the cable; leave rails out where none are meant",
         elements=tuple(hosts),
-        places=len(hosts),
         data={"missing": missing, "instead": instead},
     )
 
@@ -223,6 +220,5 @@ def _one_leaf(cluster: Cluster, rails: int, hosts: tuple[str, ...], of: int) -> 
         note="a rail is a leaf, or several, that one NIC of every host is connected to",
         help="connect the NICs of a host to different leaves, or leave rails out",
         elements=hosts,
-        places=len(hosts),
         data={"rails": rails},
     )

@@ -56,19 +56,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.model.fabric.view import PortSet, View
 
 _WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per cause of PFC ports without a watchdog."""
     sets_of: dict[int, list[PortSet]] = {}
     for ports in view.lossless_sets:

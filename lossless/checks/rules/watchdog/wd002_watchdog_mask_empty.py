@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.mend import port_rows
 from lossless.checks.rules.places import counted_lossy, elements, places
 from lossless.ground.basics.findings import Origin
@@ -74,7 +74,7 @@ _REMAPPED = (2, 6)
 """What tunnel remapping adds to pfc_enable and, by design, not to the watchdog mask."""
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per switch and kind of mask that leaves priorities with PFC unwatched."""
     groups: dict[tuple[object, ...], list[PortSet]] = {}
     for ports in _to_be_watched(view):

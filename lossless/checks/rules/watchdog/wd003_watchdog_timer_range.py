@@ -70,7 +70,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.watchdog.rows import watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
@@ -84,7 +84,7 @@ _DELL_POLL_MS = range(100, 3000 + 1)
 _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per timer out of range, and per switch whose poll interval is."""
     switches: dict[int, list[Rows]] = {}
     for rows in watched(view):

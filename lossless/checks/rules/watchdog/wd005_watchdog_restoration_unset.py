@@ -56,12 +56,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
 
@@ -71,7 +69,7 @@ _AFTER = {
 }
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per watchdog that acts and never restores."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.restoration_ms is None and rows.watchdog.action in _AFTER:

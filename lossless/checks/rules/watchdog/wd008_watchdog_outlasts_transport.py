@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.places import below
 from lossless.checks.rules.watchdog.rows import watched
@@ -69,7 +69,7 @@ _TIMEOUT_UNIT_NS = 4096
 _MS = 10**6
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per watchdog and transport where the queue comes back too late."""
     transports = tuple(dict.fromkeys(_transports(view)))
     for rows in watched(view):
@@ -104,7 +104,7 @@ def _judge(rows: Rows, transport: Transport) -> Iterator[Hit]:
         yield _hit(rows, transport, dead_ms, patience)
 
 
-def attached(devices: Across) -> Iterator[Hit | Gap]:
+def attached(devices: Across) -> Results:
     """Yield a hit per host whose transport gives up before the switch port it hangs on is back."""
     for link in attached_hosts(devices):
         transport, dead_ms = link.host.transport, link.switch.dead_ms

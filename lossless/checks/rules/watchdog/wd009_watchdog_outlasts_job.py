@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.watchdog.rows import watched
 from lossless.ground.basics.findings import Related
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per watchdog and kind of host whose jobs give up first."""
     hurried = [
         (host, timeout_ms, names)
@@ -73,6 +73,7 @@ def _judge(rows: Rows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -
         note=f"detection {detection_ms} + poll {rows.poll_ms}{restoring} = {dead_ms} ms",
         help=f"give jobs more than {dead_ms} ms, or shorten the watchdog's times",
         elements=names,
+        # A host counts once for each watchdog that outlasts its jobs.
         places=len(names),
         data={"job_timeout_ms": timeout_ms, "dead_ms": dead_ms},
         related=(Related(rows.watchdog.origin, "the watchdog"),),

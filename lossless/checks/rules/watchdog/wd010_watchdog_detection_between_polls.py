@@ -54,18 +54,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.watchdog.rows import watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.watchdog.rows import Rows
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per watchdog whose storms are seen later than it says, or at one look."""
     for rows in watched(view):
         detection_ms, poll_ms = rows.watchdog.detection_ms, rows.poll_ms

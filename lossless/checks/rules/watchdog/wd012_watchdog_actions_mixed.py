@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.places import beside
 from lossless.checks.rules.watchdog.rows import by_switch, watched
 
@@ -62,7 +62,7 @@ _BROADCOM = ("Tomahawk", "Trident", "Jericho")
 _ACTIONS = ("drop", "forward", "alert")
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per action that is not the usual one of its switch."""
     for found in by_switch(rows for rows in watched(view) if rows.accepted):
         actions = {rows.watchdog.action for rows in found}.intersection(_ACTIONS)

@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import elements, places
 from lossless.checks.rules.watchdog.rows import by_switch, default_poll_ms, watched
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of switch that polls more often than SONiC would."""
     for found in by_switch(watched(view)):
         switch = found[0].switch

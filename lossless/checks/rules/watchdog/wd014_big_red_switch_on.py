@@ -37,18 +37,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import elements, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 _FIELD = "BIG_RED_SWITCH"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where all queues with PFC are made to drop."""
     row = device.tables.row("PFC_WD", "GLOBAL")
     sets = device.view.lossless_sets

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.hosts.attached import attached_hosts
 from lossless.checks.rules.unread import unread
 from lossless.checks.rules.watchdog.rows import watched
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
-def check(view: View) -> Iterator[Hit | Gap]:
+def check(view: View) -> Results:
     """Yield a hit per kind of host whose NIC pauses for longer than its switch watches."""
     acting = [rows for rows in watched(view) if rows.accepted and rows.watchdog.action != "alert"]
     for host, names in view.host_kinds:
@@ -73,7 +73,7 @@ def check(view: View) -> Iterator[Hit | Gap]:
             yield from _outlasting(host, host.stall_ms, acting, names)
 
 
-def attached(devices: Across) -> Iterator[Hit | Gap]:
+def attached(devices: Across) -> Results:
     """Yield a hit per host whose NIC pauses for longer than the switch port it hangs on watches."""
     for link in attached_hosts(devices):
         stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
@@ -111,7 +111,6 @@ def _hit(host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *re
         if host.door == "intent"
         else "ethtool --set-tunable IF pfc-prevention-tout 100",
         elements=names,
-        places=len(names),
         data={"stall_ms": stall_ms},
         related=related,
     )

@@ -39,19 +39,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.places import elements, places
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.device import Device
 
 _FIELD = "FLEX_COUNTER_STATUS"
 
 
-def check(device: Device) -> Iterator[Hit | Gap]:
+def check(device: Device) -> Results:
     """Yield a hit where watchdogs are configured and blind."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PFCWD")
     if row is None or row.fields.get(_FIELD) != "disable":

@@ -49,19 +49,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.across import Across, CabledPair, LinkEnd
     from lossless.model.fabric.tier import Tier
 
 
-def across(devices: Across) -> Iterator[Hit | Gap]:
+def across(devices: Across) -> Results:
     """Yield a hit per two switches of which the upper one detects sooner."""
     longest = _longest(devices)
     found: dict[tuple[object, ...], list[tuple[LinkEnd, LinkEnd]]] = {}
@@ -108,7 +106,6 @@ def _hit(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Hit:
         "which would have cut off one port",
         help=f"make detection on {upper.switch} {longest_ms} ms or more",
         elements=tuple(f"{low.name} - {high.name}" for low, high in links),
-        places=len(links),
         data={"upper_ms": detection_ms, "lower_ms": longest_ms},
         related=(Related(_origin(lower), f"the watchdog of {lower.switch}"),),
     )
