@@ -48,9 +48,19 @@ PACKAGES = (
     "checks/rules",
 )
 REQUIRED = 0.9
-ARGUMENTS = ("-x", "-q", "-n0", "--tb=no", "--assert=plain", "-p", "no:cacheprovider")
+ARGUMENTS = (
+    "-x",
+    "-q",
+    "-n0",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:unraisableexception",
+)
 IGNORED = (".git", ".venv", ".*_cache", ".hypothesis", "out", "build", "dist")
-PRELOADED = {"click", "jinja2", "netaddr", "numba", "numpy", "pydantic", "rich", "ruamel"}
+OWN = {"lossless", "tests", "tools", "__main__", "__mp_main__"}
 COLLECTING_CPU_S, TEST_CPU_S, TEST_FACTOR = 60.0, 10.0, 10.0
 ON_IMPORT = ""
 """The name that stands for no test: lines that run while modules are imported and tests collected."""
@@ -241,8 +251,9 @@ def _write_record(package: str, kept: Path, digest: str, folder: Path) -> None:
 def _preload(modules: list[str]) -> None:
     """Import what the tests need from elsewhere, once for all processes that are forked from this one."""
     for name in modules:
-        if name.partition(".")[0] in PRELOADED:
-            importlib.import_module(name)
+        if name.partition(".")[0] not in OWN:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
 
 def _tests(package: str) -> str:
