@@ -14,31 +14,22 @@ from lossless.analysis.buffers.headroom.port import (
     TrafficPattern,
     computes_as_before,
     dynamic_headroom,
+    given_headroom,
     link_need,
     row_pattern,
+    unbacked_bytes,
 )
-from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Cable
-from lossless.model.fabric.qos import Pool, includes_headroom
-from lossless.model.fabric.view import PortSet, View
+from lossless.model.fabric.qos import includes_headroom
+from lossless.model.fabric.view import PortSet
 from lossless.model.hardware.load import load_switch, switch_names
-from tests.checks.rules.snippets import BASES
-
-NOWHERE = Origin("x")
-SN5600 = load_switch("nvidia-sn5600")
+from tests.analysis.buffers.made import NOWHERE, leaf_ports, pool, profile
 
 
 def ports() -> PortSet:
-    """Return the 400G ports of the leaf base, an ACS-SN5600."""
-    data = load_text((BASES / "leaf.json").read_text(), "leaf.json").data
-    hwsku = SN5600.hwsku("ACS-SN5600")
-    assert hwsku is not None
-    fabric = read_fabric([Tables("leaf.json", data)], lambda *_: (SN5600, hwsku))
-    return next(found for found in View(fabric).lossless_sets if found.speed_bps == 400_000_000_000)
+    """Return the 400G ports of the leaf base."""
+    return leaf_ports()[0]
 
 
 def over(real_m: int | None, configured_m: int | None = None) -> PortSet:
@@ -49,10 +40,6 @@ def need(found: PortSet) -> LinkNeed:
     link = link_need(found)
     assert isinstance(link, LinkNeed)
     return link
-
-
-def pool(size: int | None, headroom: int | None) -> Pool:
-    return Pool("ingress_lossless_pool", "ingress", "dynamic", size, headroom, NOWHERE)
 
 
 # --- which method answers ---
@@ -103,6 +90,7 @@ def test_a_rate_without_pause_quanta_has_no_floor() -> None:
         (over(40)._replace(speed_bps=None), "the speed of the port is unknown"),
         (over(None), "the length of the cable is unknown"),
         (over(None, 0), "the length of the cable is unknown"),
+        (over(40)._replace(ports=()), "the MTU of the port is unknown"),
     ],
 )
 def test_what_is_missing_is_named(found: PortSet, reason: str) -> None:
@@ -128,6 +116,37 @@ def test_one_pattern_gives_the_rows_of_two_hwskus_of_spectrum_4_and_no_others() 
     # Those of SN5640 (Spectrum-5) follow from the second pattern; see test_headroom_rows.py.
     assert (TrafficPattern(9216, 1024, 100), TrafficPattern(9216, 4096, 50)) == ROW_PATTERNS
     assert found == dict.fromkeys(["ACS-SN5600", "Mellanox-SN5600-O128"], ROW_PATTERNS[0])
+
+
+# --- what a profile gives ---
+
+
+def test_without_a_shared_pool_an_nvidia_chip_gives_what_size_holds_beyond_xon() -> None:
+    switch = ports().switch
+    full = profile(reserved_bytes=1000, headroom_bytes=1000, xon_bytes=100)
+    assert given_headroom(switch, full) == 1000
+    assert given_headroom(switch, full._replace(reserved_bytes=999)) == 899
+    assert given_headroom(switch, full._replace(reserved_bytes=999, xon_bytes=None)) == 999
+    assert given_headroom(switch, full._replace(reserved_bytes=99)) == 0
+    elsewhere = full._replace(reserved_bytes=99, pool=pool(1_000_000, 1))
+    assert given_headroom(switch, elsewhere) == 1000
+    assert given_headroom(switch, full._replace(reserved_bytes=99, pool=None)) == 1000
+    assert given_headroom(switch._replace(profile=load_switch("arista-7260cx3")), full) == 1000
+
+
+def test_rows_of_nvidia_may_fall_short_of_xon_and_xoff_by_1_kib() -> None:
+    switch = ports().switch
+    short = profile(reserved_bytes=4000, headroom_bytes=4000, xon_bytes=1024)
+    assert unbacked_bytes(switch, short) == 0
+    assert unbacked_bytes(switch, short._replace(reserved_bytes=3999)) == 1025
+    assert unbacked_bytes(switch, short._replace(reserved_bytes=1000, xon_bytes=None)) == 3000
+    assert unbacked_bytes(switch, short._replace(reserved_bytes=1000, headroom_bytes=None)) == 0
+    need_not = short._replace(reserved_bytes=0)
+    assert unbacked_bytes(switch, need_not) == 5024
+    assert unbacked_bytes(switch, need_not._replace(pool=pool(1_000_000, 1))) == 0
+    assert unbacked_bytes(switch, need_not._replace(pool=None)) == 0
+    assert unbacked_bytes(switch._replace(profile=load_switch("arista-7260cx3")), need_not) == 0
+    assert unbacked_bytes(switch._replace(profile=None), need_not) == 0
 
 
 # --- what the switch computes ---
