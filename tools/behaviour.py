@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-TIMEOUT_S = 300
+TIMEOUT_S = 1200
 SEEDS = ("--seeds", "3")
 
 
