@@ -15,7 +15,7 @@ from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
 from lossless.ground.basics.errors import QuantityError
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import PortSet
-from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
 from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _is_lossless(group: PriorityGroup) -> bool:
 
 def _pool(switch: Switch, loads: tuple[PortLoad, ...], told: DynamicBuffers) -> Pool | None:
     """Return the pool of lossless groups as the switch sizes it, None where that is not known."""
-    stock = next((pool for pool in switch.qos.pools if pool.name == LOSSLESS_INGRESS), None)
+    stock = next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
     chip, profile = chip_bytes(switch), switch.profile
     if stock is None or profile is None:
         return None
@@ -157,7 +157,7 @@ def _barefoot_headroom(switch: Switch) -> int:
 
 def _profile(port: Port, need: HeadroomNeed, pool: Pool, told: DynamicBuffers) -> BufferProfile:
     return BufferProfile(
-        name=f"pg_lossless_{(port.speed_bps or 0) // 10**6}_{port.cable.configured_m}m_profile",
+        name=pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0),
         pool=pool,
         reserved_bytes=need.reserved_bytes or 0,
         headroom_bytes=need.headroom_bytes,

@@ -12,6 +12,7 @@ from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profi
 from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, includes_headroom
+from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool, Wred
     from lossless.model.fabric.view import PortSet, View
-
-LOSSLESS_EGRESS = "egress_lossless_pool"
-"""The pool that on SONiC spans the whole buffer (sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d)."""
 
 DYNAMIC_TH = range(-8, 8)
 """Exponents of alpha that the switch takes (sonic-buffer-profile.yang @086b03b)."""
@@ -80,7 +78,7 @@ def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
 
 def chip_bytes(switch: Switch) -> int | None:
     """Return the buffer of a switch's chip: its lossless egress pool, else its profile's, else None."""
-    pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == LOSSLESS_EGRESS)
+    pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == EGRESS_LOSSLESS_POOL)
     size = next(pools, None)
     return size or (switch.profile.asic.buffer_bytes if switch.profile else None)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import Pool, includes_headroom
-from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL, INGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.hardware.model import Asic, BufferDefaults, HeadroomRow
 
-LOSSLESS_EGRESS = "egress_lossless_pool"
 _KIB = 1024
 PRIVATE_HEADROOM_BYTES = 10 * _KIB
 """What each port with lossless groups holds of its own beside a shared headroom pool, on NVIDIA chips: sonic-swss
@@ -77,7 +76,7 @@ def plan_pools(
 
 def chip_bytes(defaults: BufferDefaults) -> int:
     """Return what the chip can give to pools, in bytes."""
-    egress = defaults.pool(LOSSLESS_EGRESS)
+    egress = defaults.pool(EGRESS_LOSSLESS_POOL)
     return max(pool.size_bytes for pool in defaults.pools) if egress is None else egress.size_bytes
 
 
@@ -120,7 +119,9 @@ def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) ->
         if defaults.uses_shared_headroom
         else sum(load.row.reserved_bytes * load.lossless_groups for load in loads)
     )
-    others = sum(p.size_bytes for p in defaults.pools if p.type == "ingress" and p.name != LOSSLESS_INGRESS)
+    others = sum(
+        p.size_bytes for p in defaults.pools if p.type == "ingress" and p.name != INGRESS_LOSSLESS_POOL
+    )
     return _usable(defaults) - others - private - shared
 
 
@@ -129,7 +130,7 @@ def _usable(defaults: BufferDefaults) -> int:
 
     A vendor's pool size includes its headroom where the two together would exceed the chip.
     """
-    chip, pool = chip_bytes(defaults), defaults.pool(LOSSLESS_INGRESS)
+    chip, pool = chip_bytes(defaults), defaults.pool(INGRESS_LOSSLESS_POOL)
     if pool is None or not pool.shared_headroom_bytes:
         return chip
     return min(chip, pool.size_bytes + pool.shared_headroom_bytes)
@@ -168,13 +169,13 @@ def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:
     """Ingress pools share what is left evenly, lossy egress fills as much; lossless egress is no limit."""
     ingress = sum(pool.type == "ingress" for pool in defaults.pools)
     share = max(0, room // ingress)
-    return {p.name: p.size_bytes if p.name == LOSSLESS_EGRESS else share for p in defaults.pools}
+    return {p.name: p.size_bytes if p.name == EGRESS_LOSSLESS_POOL else share for p in defaults.pools}
 
 
 def _other_sizes(defaults: BufferDefaults, room: int, shared: int) -> dict[str, int]:
     """Only the lossless pool depends on headroom; the others stay as the vendor ships them."""
     sizes = {pool.name: pool.size_bytes for pool in defaults.pools}
-    pool = defaults.pool(LOSSLESS_INGRESS)
+    pool = defaults.pool(INGRESS_LOSSLESS_POOL)
     if pool is not None:
         vendor_headroom = pool.shared_headroom_bytes or 0
         counted_in = includes_headroom(pool.size_bytes, vendor_headroom, chip_bytes(defaults))

@@ -8,6 +8,7 @@ from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import DraftBuffers
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.buffer_names import INGRESS_LOSSY_POOL
 from lossless.model.hardware.capacity import backs_headroom, widest_split
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.tier import Tier
     from lossless.model.hardware.model import Cage
 
-LOSSY_INGRESS = "ingress_lossy_pool"
-"""The pool that only the split form has (sonic-swss cfgmgr/buffermgrdyn.h @e6b0c5b)."""
 _NEVER = -8
 """The exponent of the smallest alpha: a profile with it and nothing reserved takes no buffer."""
 
@@ -83,7 +82,7 @@ def _form(device: ImportDevice) -> str:
 
 
 def _form_of(pools: set[str]) -> str:
-    return "split" if LOSSY_INGRESS in pools else "single"
+    return "split" if INGRESS_LOSSY_POOL in pools else "single"
 
 
 def _unused(device: ImportDevice) -> str:

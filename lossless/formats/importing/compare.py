@@ -17,6 +17,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.from_model.tables import OWNED, tables
+from lossless.formats.sonic.read.numbers import MASK_FIELDS
 from lossless.formats.sonic.read.tables import PORT_MAPS, plain_name, whole_number
 from lossless.formats.sonic.to_model.ports import index_range
 from lossless.ground.basics.natural_order import natural_key
@@ -44,7 +45,6 @@ REFERENCES = {
 LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 OBJECTS = tuple(dict.fromkeys(REFERENCES.values()))
 _NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
-_MASKS = ("pfc_enable", "pfcwd_sw_enable")
 
 
 class Cell(NamedTuple):
@@ -223,7 +223,7 @@ def _canonical_value(table: str, field: str, value: str) -> str:
     text = value.strip()
     if table in LISTS:
         return ",".join(sorted(_plain(name.strip()) for name in text.split(",") if name.strip()))
-    if field in _MASKS:
+    if field in MASK_FIELDS:
         return ",".join(sorted({part.strip() for part in text.split(",") if part.strip()}))
     number = whole_number(text)
     return _plain(text) if number is None else str(number)

@@ -9,6 +9,7 @@ from lossless.formats.importing.compare import LISTS, OBJECTS, REFERENCES
 from lossless.formats.importing.devices import second_priorities
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +132,7 @@ class Explainer:
         return self._map(cell)
 
     def _profile(self, cell: Cell) -> str:
-        if cell.key.startswith("pg_lossless_"):
+        if cell.key.startswith(PG_PROFILE_PREFIX):
             return "headroom row"
         return "unused port" if self._only_unused(cell.key) else "vendor profile"
 
@@ -187,8 +188,8 @@ class Explainer:
         if cell.state == "gone" and number not in self._groups:
             return "queue without class"
         if cell.state == "new":
-            return "headroom row" if (cell.rendered or "").startswith("pg_lossless_") else "row of a class"
-        if (cell.rendered or "").startswith("pg_lossless_"):
+            return "headroom row" if (cell.rendered or "").startswith(PG_PROFILE_PREFIX) else "row of a class"
+        if (cell.rendered or "").startswith(PG_PROFILE_PREFIX):
             return "headroom row"
         return "unlike most"
 

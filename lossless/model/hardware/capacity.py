@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
+
 if TYPE_CHECKING:
     from lossless.model.hardware.model import BreakoutMode, BufferDefaults, Cage, Hwsku, SwitchProfile
-
-LOSSLESS_INGRESS = "ingress_lossless_pool"
-"""The pool of lossless groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b)."""
 
 
 def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
@@ -61,7 +60,7 @@ def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
 
     Some HWSKUs are made for lossy fabrics: they carry rows that reserve only xon, and no pool that lends the rest.
     """
-    if defaults.pool(LOSSLESS_INGRESS) is None:
+    if defaults.pool(INGRESS_LOSSLESS_POOL) is None:
         return False
     reserves = all(row.reserved_bytes >= row.headroom_bytes for row in hwsku.headroom)
     return defaults.uses_shared_headroom or reserves

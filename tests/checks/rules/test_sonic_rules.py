@@ -9,8 +9,9 @@ import pytest
 
 from lossless.api import lint
 from lossless.checks.rules.registry import RULES
-from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, listed, read_number
+from lossless.checks.rules.sonic.reading import is_canonical, listed
 from lossless.checks.rules.sonic.timers import read_timer
+from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from tests.checks.rules.linted import device, drawn, gaps, only
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
-from lossless.formats.sonic.to_model.devices import pg_profile_name, read_fabric
+from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.tier import Tier
 from lossless.model.fabric.view import bare
+from lossless.model.hardware.buffer_names import pg_profile_name
 from tests.formats.sonic.devices import Config, base, patched, port_of, read
 
 

@@ -62,8 +62,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.shared import is_generated
 from lossless.ground.basics.units import format_rate
+from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
 
 
 def _by_hand(ports: PortSet, cable_m: int) -> str:
-    speed_mbps = (ports.speed_bps or 0) // 10**6
-    write = f"write the BUFFER_PROFILE pg_lossless_{speed_mbps}_{cable_m}m_profile"
+    write = f"write the BUFFER_PROFILE {pg_profile_name(ports.speed_bps or 0, cable_m)}"
     return f"{write}, or fit a shorter cable" if _lengths_of(ports) else f"{write}, or use a speed with rows"
 
 
@@ -130,14 +129,14 @@ def _by_hand_already(
     ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
 ) -> Iterator[Hit]:
     """Yield a hit where a group is configured and its length has no row: no change will be followed."""
-    own = f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
+    own = pg_profile_name(speed_bps, cable_m)
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
         what = "length" if _lengths_of(ports) else "speed"
         hit = _hit(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
         # What the switch once made for another length is not what somebody wrote for this one.
-        left_over = any(map(is_generated, names))
+        left_over = any(map(is_pg_profile_name, names))
         yield hit._replace(severity="warning" if left_over else "info", note=f"{hit.note}; {stays}")
 
 

@@ -46,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.shared import is_generated
+from lossless.model.hardware.buffer_names import is_pg_profile_name
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
@@ -105,7 +105,7 @@ def _left_over(ports: PortSet) -> str:
     """Return the profile that the switch once made for a length and the group still names, empty without one."""
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
     names = (group.buffer.name for group in groups if group is not None and group.buffer is not None)
-    return next(filter(is_generated, names), "")
+    return next(filter(is_pg_profile_name, names), "")
 
 
 def _length(ports: PortSet) -> str:

@@ -46,10 +46,10 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.buffers.shared import is_generated
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.qos import BufferProfile
+from lossless.model.hardware.buffer_names import is_pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +119,7 @@ def _given(ports: PortSet, configured_m: int) -> int | None:
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
         if isinstance(profile, BufferProfile):
-            moved = row is not None and is_generated(profile.name)
+            moved = row is not None and is_pg_profile_name(profile.name)
             found.append(row.headroom_bytes if row and moved else given_headroom(ports.switch, profile))
     return min(found, default=None)
 

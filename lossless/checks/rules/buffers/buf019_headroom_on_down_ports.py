@@ -46,9 +46,9 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.checks.rules.base import Hit, Results
-from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
+from lossless.model.hardware.buffer_names import pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Gap
 from lossless.checks.rules.places import beside, row_of
-from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
+from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,11 +82,6 @@ def _named_profiles(ports: PortSet) -> Iterable[BufferProfile]:
     }.values()
 
 
-def is_generated(name: str) -> bool:
-    """Return whether a profile is named as the switch names those it makes of speed and length."""
-    return re.fullmatch(r"pg_lossless_[0-9]+_[0-9]+m_profile", name) is not None
-
-
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
     """Return where a headroom is decided: in the profile, else by the cable it was looked up by.
 
@@ -136,7 +130,7 @@ def stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
-    if profile.name == own or not is_generated(profile.name):
+    if profile.name == own or not is_pg_profile_name(profile.name):
         return None
     rows = (group.origin for group in ports.qos.groups if group and group.buffer is profile)
     return next((row for row in rows if row.path[:1] == ("BUFFER_PG",)), None)

@@ -55,8 +55,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.sonic.maps import Entry, odd_entries
-from lossless.checks.rules.sonic.reading import INT_MAX, UINT64_MAX, is_canonical, known, read_number
+from lossless.checks.rules.sonic.reading import is_canonical, known
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
+from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.findings import Edit
 

@@ -59,9 +59,9 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.sonic.reading import known
 from lossless.formats.sonic.read.tables import plain_name
-from lossless.formats.sonic.to_model.devices import pg_profile_name
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ def _names(device: Device, table: str) -> frozenset[str]:
 
 def _will_be_made(device: Device, name: str) -> bool:
     """Return whether buffermgrd makes a headroom profile of that name for some port of the device."""
-    if device.switch.qos.buffer_model == "dynamic" or not name.startswith("pg_lossless_"):
+    if device.switch.qos.buffer_model == "dynamic" or not name.startswith(PG_PROFILE_PREFIX):
         return False
     return any(
         port.speed_bps

@@ -68,6 +68,7 @@ from lossless.checks.rules.places import beside
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.priorities import priorities_of_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +137,7 @@ def _halves(dcqcn: Dcqcn, lossless: tuple[int, ...]) -> Iterator[_Half]:
 
 
 def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
-    return not isinstance(dcqcn.priority_mask, int) or bool(dcqcn.priority_mask >> priority & 1)
+    return not isinstance(dcqcn.priority_mask, int) or priority in priorities_of_bits(dcqcn.priority_mask)
 
 
 def _hit(host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]) -> Hit:

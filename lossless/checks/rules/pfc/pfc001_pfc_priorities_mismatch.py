@@ -62,6 +62,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.pfc.masks import by_switch, in_service, remapped, spell, uncovered
 from lossless.checks.rules.places import beside
+from lossless.formats.sonic.read.numbers import priority_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,7 +132,7 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
             f"and this port has {_claim(serving)} for"
         ),
         note="traffic of a lossless class leaves and enters here without any pause to protect it",
-        help=f'"pfc_enable": "{",".join(map(str, wanted))}"',
+        help=f'"pfc_enable": "{priority_list(wanted)}"',
         elements=serving.elements,
         places=serving.places,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},

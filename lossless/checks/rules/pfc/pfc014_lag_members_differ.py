@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.pfc.masks import remapped, spell
 from lossless.checks.rules.places import beside
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
 
@@ -97,7 +98,7 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         message=f"{short[0].name} is a member of {lag} and has PFC on for {spell(_mask(short[0]))}, "
         f"other members for {spell(full)}",
         note=f"flows that hash to it lose the pauses of {spell(missing)}",
-        help=f'"pfc_enable": "{",".join(map(str, full))}" on all members of {lag}',
+        help=f'"pfc_enable": "{priority_list(full)}" on all members of {lag}',
         elements=tuple(f"{device.switch.name}:{port.name}" for port in short),
         data={"lag": lag, "members": [port.name for port in members], "missing": [*missing]},
         related=beside(

@@ -1,12 +1,7 @@
-"""How orchagent reads text.
-
-Numbers are read by std::stoi and std::stoul: blanks and a sign may lead, whatever follows the digits is ignored,
-and text without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
-"""
+"""How rules word what orchagent reads."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import single_keys
@@ -17,19 +12,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.formats.sonic.read.tables import Row
 
-INT_MAX = 2**31 - 1
-"""What std::stoi can return at most; it throws on more."""
-UINT64_MAX = 2**64 - 1
 _SHOWN = 4
-_MOST_DIGITS = 20
-
-
-def read_number(text: str, most: int = INT_MAX) -> int | None:
-    """Return the number that orchagent makes of a text, None where reading it throws."""
-    match = re.match(r"[ \t\n\v\f\r]*([+-]?)0*([0-9]+)", text, re.ASCII)
-    if match is None or len(match[2]) > _MOST_DIGITS or int(match[2]) > most:
-        return None
-    return -int(match[2]) if match[1] == "-" else int(match[2])
 
 
 def is_canonical(text: str) -> bool:

@@ -55,7 +55,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.reading import read_number
+from lossless.formats.sonic.read.numbers import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

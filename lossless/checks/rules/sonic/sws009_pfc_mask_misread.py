@@ -44,7 +44,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.reading import known, read_number
+from lossless.checks.rules.sonic.reading import known
+from lossless.formats.sonic.read.numbers import MASK_FIELDS, priority_list, read_number
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
 
@@ -56,14 +57,13 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
 
 
-_MASKS = ("pfc_enable", "pfcwd_sw_enable")
 _DIGITS = frozenset("01234567")
 
 
 def check(device: Device) -> Results:
     """Yield a hit per odd part of a list, added up over ports."""
     rows = device.tables.table("PORT_QOS_MAP")
-    for field in _MASKS:
+    for field in MASK_FIELDS:
         texts = {row.fields.get(field, "") for row in rows.values()}
         odd = {text: found for text in texts if (found := list(_odd_parts(field, text)))}
         if odd:
@@ -92,7 +92,7 @@ def _fix(device: Device, row: Row, field: str) -> tuple[Edit, ...]:
     if len(priorities) < len(numbers):
         return ()
     origin = device.tables.origin("PORT_QOS_MAP", row, field)
-    return (Edit(origin, "set", ",".join(map(str, priorities))),)
+    return (Edit(origin, "set", priority_list(priorities)),)
 
 
 def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity]]:

@@ -43,14 +43,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
 
 if TYPE_CHECKING:
     from lossless.checks.rules.device import Device
     from lossless.model.fabric.view import PortSet
 
 
-_USUAL = frozenset({LOSSLESS_INGRESS, "ingress_lossy_pool"})
+_USUAL = frozenset({INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL})
 
 
 def check(device: Device) -> Results:
@@ -58,7 +58,7 @@ def check(device: Device) -> Results:
     pools = device.tables.table("BUFFER_POOL")
     if not pools:
         return
-    if LOSSLESS_INGRESS not in pools:
+    if INGRESS_LOSSLESS_POOL not in pools:
         sets = [ports for ports in device.view.lossless_sets if _needs_pool(ports)]
         if sets:
             yield _missing(device, sets)
@@ -86,9 +86,9 @@ def _needs_pool(ports: PortSet) -> bool:
 def _missing(device: Device, sets: list[PortSet]) -> Hit:
     return Hit(
         origin=device.tables.origin("BUFFER_POOL").key(),
-        message=f"there is no pool {LOSSLESS_INGRESS}, the only one buffermgrd makes lossless groups in: "
+        message=f"there is no pool {INGRESS_LOSSLESS_POOL}, the only one buffermgrd makes lossless groups in: "
         "PFC is on, and no group has headroom",
-        help=f"name the ingress pool of lossless traffic {LOSSLESS_INGRESS}",
+        help=f"name the ingress pool of lossless traffic {INGRESS_LOSSLESS_POOL}",
         elements=tuple(name for ports in sets for name in ports.elements),
         places=sum(ports.places for ports in sets),
     )
@@ -100,8 +100,8 @@ def _idle(device: Device, name: str) -> Hit:
     return Hit(
         origin=device.tables.origin("BUFFER_POOL", row),
         message=f"no profile draws from the ingress pool {name}{f' of {size} B' if size else ''}: buffermgrd "
-        f"makes lossless groups in {LOSSLESS_INGRESS} only",
-        help=f"remove the pool, or let it be {LOSSLESS_INGRESS}",
+        f"makes lossless groups in {INGRESS_LOSSLESS_POOL} only",
+        help=f"remove the pool, or let it be {INGRESS_LOSSLESS_POOL}",
         data={"size": size},
         severity="warning",
     )

@@ -61,6 +61,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.mend import port_rows
 from lossless.checks.rules.places import counted_lossy, elements, places
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _hit(sets: list[PortSet]) -> Hit:
         message=f"PFC is on for {on}, and {found}",
         note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"
         + ("" if version else "; a config reload would fill it in where the file really has no VERSIONS"),
-        help=f'set "pfcwd_sw_enable": "{",".join(map(str, _to_watch(qos)))}" and restart the watchdog',
+        help=f'set "pfcwd_sw_enable": "{priority_list(_to_watch(qos))}" and restart the watchdog',
         elements=elements(sets),
         places=places(sets),
         data={"pfc": list(qos.pfc.priorities), "watched": list(_mask(qos)), "unwatched": list(left_out)},
@@ -144,7 +145,7 @@ def _hit(sets: list[PortSet]) -> Hit:
             sets,
             Origin(qos.pfc.origin.file, qos.pfc.origin.path[:-1]),
             "pfcwd_sw_enable",
-            ",".join(map(str, _to_watch(qos))),
+            priority_list(_to_watch(qos)),
         ),
     )
 

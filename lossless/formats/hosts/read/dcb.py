@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.hosts.read.model import Flaw, Said
 from lossless.ground.documents.document import Place
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
+from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") ->
 def _pauses(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
     flags = data.get("prio_pfc")
     if isinstance(flags, list) and len(flags) == 8:
-        on = tuple(priority for priority, flag in enumerate(flags) if flag in (True, "on"))
+        on = priorities_of_flags(flag in (True, "on") for flag in flags)
         yield Said(scope, "pfc", on, (title, "prio_pfc"))
     if _is_number(data.get("delay")):
         yield Said(scope, "pfc_delay", data["delay"], (title, "delay"))

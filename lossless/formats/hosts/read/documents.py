@@ -17,6 +17,7 @@ from lossless.formats.hosts.read.text import Facts, folder_host, interface_named
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.formats.hosts.write.nvidia import MASK, PARAMETERS
 from lossless.ground.basics.errors import Problem
+from lossless.model.fabric.priorities import priorities_of_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[Said]:
     if trust[0] in ("dscp", "pcp"):
         yield Said("", "trust", trust[0], trust[1])
     flags = str(mask[0]).split(",")
-    yield Said("", "pfc", tuple(p for p, flag in enumerate(flags) if flag.strip() == "1"), mask[1])
+    yield Said("", "pfc", priorities_of_flags(flag.strip() == "1" for flag in flags), mask[1])
     if isinstance(tos[0], int):
         yield Said("", "traffic_class", tos[0], tos[1])
     if isinstance(roce.get("roceMode"), int):

@@ -9,6 +9,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Attachment, HostInterfaces, Jobs, Library, Transport, Variable, unread
+from lossless.model.fabric.priorities import priorities_of_bits
 from lossless.model.fabric.view import bare
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def _dcqcn(unknown: Dcqcn, known: Mapping[str, Known]) -> Dcqcn:
     mask = fields.get("priority_mask")
     if isinstance(mask, int) and "enabled" not in fields:
         # The kernel's own driver has no switch of its own: the firmware's mask is what DCQCN runs on.
-        on = tuple(priority for priority in range(8) if mask >> priority & 1)
+        on = priorities_of_bits(mask)
         fields |= {"enabled": bool(on), "priorities": on, "notifying": on}
         found |= {"priorities": found["priority_mask"], "notifying": found["priority_mask"]}
     origins = {name.removeprefix("value."): one.origin for name, one in found.items()}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.read.model import Flaw, Said
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
+from lossless.model.fabric.priorities import priorities_of_flags
+from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +55,7 @@ def _settings(section: Section) -> Iterator[Said]:
             yield _said(section, "pfc_delay", int(match[1]), line)
         elif match := _FLAGS.match(line.text):
             flags = match[1].split()
-            yield _said(section, "pfc", tuple(p for p, flag in enumerate(flags) if flag == "1"), line)
+            yield _said(section, "pfc", priorities_of_flags(flag == "1" for flag in flags), line)
 
 
 def _map(section: Section) -> Iterator[Said]:
@@ -102,10 +104,10 @@ def _shares(section: Section) -> Iterator[Said]:
 
 def _ets(priorities: Mapping[int, int], tsa: Mapping[int, Tsa], percent: Mapping[int, int]) -> Ets:
     return Ets(
-        tuple(priorities[priority] for priority in range(8)),
+        tuple(priorities[priority] for priority in PRIORITIES),
         # TCs without a priority are not printed; nothing is ever sent by them.
-        tuple(tsa.get(tc, "strict") for tc in range(8)),
-        tuple(percent.get(tc, 0) for tc in range(8)),
+        tuple(tsa.get(tc, "strict") for tc in PRIORITIES),
+        tuple(percent.get(tc, 0) for tc in PRIORITIES),
     )
 
 

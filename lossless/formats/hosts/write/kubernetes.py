@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.write.files import HostFile
 from lossless.ground.basics.errors import RenderError
+from lossless.model.fabric.priorities import priority_bits, priority_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,7 +88,7 @@ def _context(
         "nic_type": nic_type,
         "policy": policy,
         "trust": first.trust,
-        "pfc": ",".join("1" if p in _pauses(first) else "0" for p in range(8)),
+        "pfc": ",".join(priority_flags(_pauses(first))),
         "tos": _tos(first),
         "cable_m": max(_cable_m(kind) for kind in kinds),
         "ecn": _ecn(first, priorities),
@@ -136,7 +137,7 @@ def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | No
 def _raw(qos: HostQos, priorities: tuple[int, ...], policy: KubernetesPolicy) -> Iterator[tuple[str, str]]:
     """Yield the firmware settings, port by port: the whole of DCQCN, since its defaults differ by firmware."""
     settings = {
-        "ROCE_CC_PRIO_MASK": sum(1 << priority for priority in set(priorities)),
+        "ROCE_CC_PRIO_MASK": priority_bits(priorities),
         "CNP_DSCP": _known(qos, qos.dcqcn.cnp_dscp),
         "CNP_802P_PRIO": _known(qos, qos.dcqcn.cnp_priority),
     }

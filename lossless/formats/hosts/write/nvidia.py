@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import cnps, dcqcn_priorities, flags
+from lossless.formats.hosts.write.settings import cnps, dcqcn_priorities
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.priorities import priority_bits, priority_flags
 from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def values(qos: HostQos) -> Mapping[str, object]:
         "module": "mlx5_core",
         "rdma_module": "mlx5_ib",
         "openibd": True,
-        "dcqcn_priorities": "".join(flags(running)),
-        "dcqcn_prio_mask": _mask(qos),
+        "dcqcn_priorities": "".join(priority_flags(running)),
+        "dcqcn_prio_mask": priority_bits(running),
         "dcqcn_parameters": _parameters(qos),
         "firmware": firmware(qos),
     }
@@ -98,16 +99,14 @@ def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
         RenderError: as :func:`values`.
     """
     kept = sorted((name.upper(), value) for name, value, _ in _dcqcn(qos))
-    return tuple(FirmwareSetting(*setting) for setting in ((MASK, _mask(qos)), *kept))
+    return tuple(
+        FirmwareSetting(*setting) for setting in ((MASK, priority_bits(dcqcn_priorities(qos))), *kept)
+    )
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
     """Return the DCQCN parameters of the driver, by their ConnectX names."""
     return {name: value for name, value, _ in _dcqcn(qos)}
-
-
-def _mask(qos: HostQos) -> int:
-    return sum(1 << priority for priority in set(dcqcn_priorities(qos)))
 
 
 def _refuse_cable(qos: HostQos) -> None:

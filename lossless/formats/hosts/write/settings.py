@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.hardware.model import NicProfile
 
-PRIORITIES = range(8)
 INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 RDMA_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi)."""
@@ -64,12 +63,6 @@ def dscp_digits(qos: HostQos) -> str:
     """
     declared = dict(certain(qos.dscp_to_priority))
     return "".join(str(declared.get(dscp, dscp >> 3)) for dscp in range(64))
-
-
-def flags(priorities: Iterable[int]) -> tuple[str, ...]:
-    """Return ``1`` for each of the eight priorities that is among ``priorities``, else ``0``."""
-    chosen = frozenset(priorities)
-    return tuple("1" if priority in chosen else "0" for priority in PRIORITIES)
 
 
 def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:

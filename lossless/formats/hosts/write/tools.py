@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import PRIORITIES, dscp_digits, flags, profile, roce
+from lossless.formats.hosts.write.settings import dscp_digits, profile, roce
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
+from lossless.model.fabric.priorities import priority_flags
+from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -60,7 +62,7 @@ def _mlnx_qos(qos: HostQos) -> Values:
         "dcbx": "os" if certain(qos.dcbx) == "os" else "fw",
         "dscp_priorities": dscp_digits(qos),
         "default_priorities": "".join(str(dscp >> 3) for dscp in range(64)),
-        "pfc_mask": ",".join(flags(certain(qos.pfc_priorities))),
+        "pfc_mask": ",".join(priority_flags(certain(qos.pfc_priorities))),
         "cable_m": certain(qos.cable_m),
         "ets": None,
     }
@@ -68,7 +70,7 @@ def _mlnx_qos(qos: HostQos) -> Values:
 
 def _dcb(qos: HostQos) -> Values:
     driver, ets = profile(qos).driver, certain(qos.ets)
-    by_priority = flags(certain(qos.pfc_priorities))
+    by_priority = priority_flags(certain(qos.pfc_priorities))
     return {
         "connection_manager": "configfs",
         "need": ("dcb",),

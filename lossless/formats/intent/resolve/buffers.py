@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.pools import LOSSLESS_EGRESS
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.qos import DynamicBuffers, Pool
+from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
 from lossless.model.hardware.capacity import backs_headroom
 from lossless.model.hardware.load import load_switch, switch_names
 
@@ -102,7 +102,7 @@ def dynamic_pools(defaults: BufferDefaults, origin: Origin) -> tuple[Pool, ...]:
             name=pool.name,
             kind=pool.type,
             mode=pool.mode,
-            size_bytes=pool.size_bytes if pool.name == LOSSLESS_EGRESS else None,
+            size_bytes=pool.size_bytes if pool.name == EGRESS_LOSSLESS_POOL else None,
             shared_headroom_bytes=None,
             origin=origin,
         )

@@ -26,7 +26,16 @@ from lossless.model.fabric.qos import (
     Queue,
     Watchdog,
 )
-from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.buffer_names import (
+    EGRESS_LOSSLESS_PROFILE,
+    EGRESS_LOSSY_PROFILE,
+    INGRESS_LOSSLESS_POOL,
+    INGRESS_LOSSLESS_PROFILE,
+    INGRESS_LOSSY_POOL,
+    INGRESS_LOSSY_PROFILE,
+    QUEUE_LOSSY_PROFILE,
+    pg_profile_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +142,7 @@ class LayoutBuilder:
     ) -> tuple[Pool, ...]:
         if model == "dynamic":
             return dynamic_pools(defaults, self._loaded.origin("buffers", "model"))
-        egress = defaults.profile("egress_lossy_profile")
+        egress = defaults.profile(EGRESS_LOSSY_PROFILE)
         counts = [self._group_counts(policy) for policy in inputs.policies]
         loads = tuple(
             PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
@@ -240,7 +249,7 @@ class LayoutBuilder:
         )
         for name, cls in by_rank:
             number, pauses = self._group_of[name], cls.lossless and policy.pauses
-            profile = lossless if pauses else shaper.defaults_profile("ingress_lossy_profile")
+            profile = lossless if pauses else shaper.defaults_profile(INGRESS_LOSSY_PROFILE)
             computed = pauses and shaper.model == "dynamic"
             if groups[number] is None and (profile is not None or computed):
                 origin = self._loaded.origin("classes", name)
@@ -306,19 +315,19 @@ class _PortShaper:
         )
 
     def egress(self, lossless: bool) -> BufferProfile | None:
-        names = ("egress_lossless_profile",) if lossless else ("q_lossy_profile", "egress_lossy_profile")
+        names = (EGRESS_LOSSLESS_PROFILE,) if lossless else (QUEUE_LOSSY_PROFILE, EGRESS_LOSSY_PROFILE)
         return next((p for p in map(self.defaults_profile, names) if p), None)
 
     def _lists(self) -> tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]:
         """Port-wide profile lists exist where the HWSKU ships an ingress_lossless_profile for them."""
-        if self._defaults.profile("ingress_lossless_profile") is None:
+        if self._defaults.profile(INGRESS_LOSSLESS_PROFILE) is None:
             return (), ()
         pools = [pool.name for pool in self._defaults.pools]
         ingress = [
-            "ingress_lossless_profile",
-            *(["ingress_lossy_profile"] if "ingress_lossy_pool" in pools else []),
+            INGRESS_LOSSLESS_PROFILE,
+            *([INGRESS_LOSSY_PROFILE] if INGRESS_LOSSY_POOL in pools else []),
         ]
-        listed = (ingress, ["egress_lossless_profile", "egress_lossy_profile"])
+        listed = (ingress, [EGRESS_LOSSLESS_PROFILE, EGRESS_LOSSY_PROFILE])
         first, second = (tuple(p for p in map(self.defaults_profile, names) if p) for names in listed)
         return first, second
 
@@ -344,10 +353,10 @@ class _PortShaper:
     def _lossless(self, row: HeadroomRow | None) -> BufferProfile | None:
         if row is None:
             return None
-        pool = self._pools[LOSSLESS_INGRESS]
+        pool = self._pools[INGRESS_LOSSLESS_POOL]
         static = pool.mode == "static"
         return BufferProfile(
-            name=f"pg_lossless_{row.speed_bps // 10**6}_{row.cable_m}m_profile",
+            name=pg_profile_name(row.speed_bps, row.cable_m),
             pool=pool,
             reserved_bytes=row.reserved_bytes,
             headroom_bytes=row.headroom_bytes,

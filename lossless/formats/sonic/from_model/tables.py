@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
+from lossless.formats.sonic.read.numbers import priority_list
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.tunnel import OUTER_TABLE, tunnel_rows
 from lossless.ground.basics.natural_order import natural_key
@@ -141,9 +142,7 @@ def _port_qos_map(qos: PortQos) -> Fields:
     fields = {field: index_map.name for field, index_map in _port_maps(qos).items()}
     masks = {"pfc_enable": qos.pfc, "pfcwd_sw_enable": qos.watchdog_mask}
     return fields | {
-        field: ",".join(map(str, mask.priorities))
-        for field, mask in masks.items()
-        if mask and mask.priorities
+        field: priority_list(mask.priorities) for field, mask in masks.items() if mask and mask.priorities
     }
 
 

@@ -27,7 +27,7 @@ from lossless.model.fabric.model import (
     WatchdogPoll,
 )
 from lossless.model.fabric.qos import BufferProfile, IndexMap
-from lossless.model.hardware.capacity import LOSSLESS_INGRESS
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -192,7 +192,7 @@ class _Reader:
         row = self.hwsku.row(speed_bps, cable.configured_m or 0) if self.hwsku else None
         if row is None:
             return None
-        pool = self.objects.pools.get(LOSSLESS_INGRESS)
+        pool = self.objects.pools.get(INGRESS_LOSSLESS_POOL)
         static = pool is not None and pool.mode == "static"
         return BufferProfile(
             name=name,
@@ -237,11 +237,6 @@ class _Reader:
             poll_ms=self.tables.number("PFC_WD", row, "POLL_INTERVAL") if row else None,
             origin=self.tables.origin("PFC_WD", row) if row else self.tables.origin("PFC_WD"),
         )
-
-
-def pg_profile_name(speed_bps: int, cable_m: int) -> str:
-    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``."""
-    return f"pg_lossless_{speed_bps // 10**6}_{cable_m}m_profile"
 
 
 @lru_cache(maxsize=1024)

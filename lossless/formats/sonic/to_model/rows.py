@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from lossless.formats.sonic.read.numbers import read_priorities
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.model.fabric.qos import (
     UNREADABLE,
@@ -136,22 +137,11 @@ class Objects:
         )
 
     def mask(self, row: Row, field: str) -> PriorityMask | None:
-        """Return a comma list of priorities as orchagent reads it (stoi of each part); None where absent.
-
-        Parts that are no priority are left out; rule SWS009 reports them.
-        """
+        """Return a list of priorities, None where absent."""
         text = row.fields.get(field)
         if text is None:
             return None
-        found = set()
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            # As stoi reads: a sign and zeros may lead, and whatever follows the digits is ignored.
-            digits = part.removeprefix("+").lstrip("0") or "0"
-            if digits[0] in "01234567" and not digits[1:2].isdecimal():
-                found.add(int(digits[0]))
-            elif part[0] == "0" and not digits[0].isdecimal():
-                found.add(0)
-        return PriorityMask(tuple(sorted(found)), self.tables.origin("PORT_QOS_MAP", row, field))
+        return PriorityMask(read_priorities(text), self.tables.origin("PORT_QOS_MAP", row, field))
 
     def watchdog(self, port: str) -> Watchdog | None:
         """Return the watchdog row of a port. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""

@@ -1,0 +1,36 @@
+"""Names of buffer pools and profiles that SONiC itself knows, in templates and in its daemons.
+
+Sources: sonic-swss cfgmgr/buffermgr.cpp and cfgmgr/buffermgrdyn.h @e6b0c5b; the buffers_defaults_*.j2 of
+sonic-buildimage device/ @086b03b.
+"""
+
+from __future__ import annotations
+
+import re
+
+INGRESS_LOSSLESS_POOL = "ingress_lossless_pool"
+"""The pool of lossless groups; buffermgrd makes their profiles in no other."""
+INGRESS_LOSSY_POOL = "ingress_lossy_pool"
+"""The ingress pool that only the split form has."""
+EGRESS_LOSSLESS_POOL = "egress_lossless_pool"
+"""The pool that spans the whole buffer (cfgmgr/buffer_pool_mellanox.lua @1469e8d)."""
+
+INGRESS_LOSSLESS_PROFILE = "ingress_lossless_profile"
+INGRESS_LOSSY_PROFILE = "ingress_lossy_profile"
+EGRESS_LOSSLESS_PROFILE = "egress_lossless_profile"
+EGRESS_LOSSY_PROFILE = "egress_lossy_profile"
+QUEUE_LOSSY_PROFILE = "q_lossy_profile"
+"""What some templates have for the queues of lossy traffic."""
+
+PG_PROFILE_PREFIX = "pg_lossless_"
+"""What the profiles of lossless groups begin with, whatever else the dynamic model adds to their names."""
+
+
+def pg_profile_name(speed_bps: int, cable_m: int) -> str:
+    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``."""
+    return f"{PG_PROFILE_PREFIX}{speed_bps // 10**6}_{cable_m}m_profile"
+
+
+def is_pg_profile_name(name: str) -> bool:
+    """Return whether a profile is named as the switch names those it makes of speed and length."""
+    return re.fullmatch(rf"{PG_PROFILE_PREFIX}[0-9]+_[0-9]+m_profile", name) is not None
