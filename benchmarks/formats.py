@@ -19,7 +19,7 @@ from benchmarks.measure import BARE, report, seconds
 from lossless.api import Report
 from lossless.ground.basics.findings import Finding, Origin, Related
 from lossless.ground.documents import load_text
-from lossless.interfaces.cli.output import rendered
+from lossless.interfaces.cli.reports import rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -83,7 +83,7 @@ def render(count: int) -> None:
     """Make the switches, then time rendering and writing alone; print seconds and the most memory a process held."""
     import resource
 
-    from lossless.output.render.produce import Order, produce
+    from lossless.output.render.fabric import Order, produce
 
     fabric = many(count)
     taken = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.drift import RowDifference
-    from lossless.output.render.plan import Change
+    from lossless.output.render.planned_files import Change
 
 
 class Drift(NamedTuple):

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
-    from lossless.output.render.infiniband import SubnetFiles
-    from lossless.output.render.plan import Change
-    from lossless.output.render.produce import Place, Produced
+    from lossless.output.render.fabric import Place, Produced
+    from lossless.output.render.infiniband.files import SubnetFiles
+    from lossless.output.render.planned_files import Change
 
 
 class RenderResult(NamedTuple):
@@ -66,10 +66,10 @@ def render(
 
     from lossless.checks.lint.workers import processors, usable
     from lossless.ground.basics.errors import RenderError
-    from lossless.output.render.fabric import host_notes
+    from lossless.output.render.fabric import Order, Place, produce, produce_files
+    from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes
-    from lossless.output.render.plan import EXTRAS
-    from lossless.output.render.produce import Order, Place, produce, produce_files
+    from lossless.output.render.planned_files import EXTRAS
 
     if extras and base_dir is None:
         raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
@@ -105,7 +105,7 @@ def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
     import os
 
     from lossless.formats.inputs.collect import located
-    from lossless.output.render.infiniband import subnet_files
+    from lossless.output.render.infiniband.files import subnet_files
 
     made = subnet_files(subnet, os.environ)
     if made.troubles:
@@ -139,7 +139,7 @@ def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric |
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
-    from lossless.output.render.fabric import require_bases
+    from lossless.output.render.hosts import require_bases
 
     # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
     found = {

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, OK
-from lossless.interfaces.cli.choice import configuration_options
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
     from lossless.interfaces.api.baselining import Baselined
-    from lossless.interfaces.cli.choice import Choice
+    from lossless.interfaces.cli.options.rules import Choice
 
 
 @click.command("baseline", short_help=COMMANDS["baseline"])
@@ -45,7 +45,7 @@ def command(
     """
     from lossless import api
     from lossless.ground.documents.atomic import require_writable
-    from lossless.output.report.locations import ordered, shown_file
+    from lossless.output.report.lint.locations import ordered, shown_file
 
     options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
     if output is not None:

@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.quantities import (
+from lossless.interfaces.cli.options.quantities import (
     CABLE,
     DELAY,
     LOSSLESS_MTU,

@@ -10,12 +10,17 @@ import click
 from lossless.ground.basics.errors import Problem, UnreadableError
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.choice import choice_options
-from lossless.interfaces.cli.fixing import fix_options, fixed, require_files, require_plain, show_diff
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
-from lossless.interfaces.cli.output import write_report
-from lossless.interfaces.cli.reporting import report_options
-from lossless.interfaces.cli.since import extent_options, require_extent
+from lossless.interfaces.cli.options.lint import (
+    extent_options,
+    fix_options,
+    report_options,
+    require_extent,
+    require_files,
+    require_plain,
+)
+from lossless.interfaces.cli.options.rules import choice_options
+from lossless.interfaces.cli.reports import write_report
 from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
@@ -23,9 +28,8 @@ if TYPE_CHECKING:
 
     from lossless.api import Options, Report
     from lossless.ground.basics.findings import Severity
-    from lossless.interfaces.cli.choice import Choice
-    from lossless.interfaces.cli.reporting import Wanted
-    from lossless.interfaces.cli.since import Extent
+    from lossless.interfaces.cli.options.lint import Extent, Wanted
+    from lossless.interfaces.cli.options.rules import Choice
 
 _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
 
@@ -77,6 +81,8 @@ def command(
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_extent(extent, paths, simulate=simulate, mending=fix or diff)
     if diff:
+        from lossless.interfaces.cli.fixing import show_diff
+
         require_plain(wanted)
         return show_diff(paths, options, unsafe=unsafe_fixes)
     if simulate:
@@ -92,6 +98,8 @@ def command(
 
         return watched(paths, options, tell)
     if fix:
+        from lossless.interfaces.cli.fixing import fixed
+
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
     return tell(*_judge(paths, stdin_filename, options, extent.since))
 
@@ -99,7 +107,7 @@ def command(
 def _announce() -> None:
     """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
     from lossless.interfaces.api.simulating import is_compiled, why_not_simulated
-    from lossless.interfaces.cli.scenario import compiling
+    from lossless.interfaces.cli.progress import compiling
 
     reason = why_not_simulated()
     if reason is not None:

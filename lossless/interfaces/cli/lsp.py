@@ -10,13 +10,13 @@ import click
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
-from lossless.interfaces.cli.choice import choice_options
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options.rules import choice_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.interfaces.cli.choice import Choice
+    from lossless.interfaces.cli.options.rules import Choice
 
 _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 

@@ -1,9 +1,12 @@
-"""A progress bar for runs that turn out long: on a terminal, after a second, gone before anything is printed."""
+"""Progress bars on a terminal, gone before anything is printed, and what is said before a long wait."""
 
 from __future__ import annotations
 
+import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+
+from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -13,7 +16,10 @@ _PAUSE_S = 0.1
 
 
 class LongRun:
-    """Shows how many files are judged. It is drawn when it is told of one: no thread is there while processes start."""
+    """Shows, after a second, how many files are judged.
+
+    It is drawn when it is told of one: no thread is there while processes start.
+    """
 
     def __init__(self, now: float | None = None) -> None:
         self._next_s = (monotonic() if now is None else now) + PATIENCE_S
@@ -41,6 +47,45 @@ class LongRun:
         self._task = bar.add_task("", completed=done, total=of)
         bar.start()
         return bar
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def compiling() -> None:
+    """Say that the model is compiled."""
+    problem("compiling the packet-level model: about ten seconds, once for each version")
+
+
+class ProgressBar:
+    """A progress bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._bar: Progress | None = None
+        self._task: Any = None
+
+    def __call__(self, done: int, of: int) -> None:
+        """Show how many are done."""
+        if self._bar is None:
+            if not sys.stderr.isatty():
+                return
+            self._start(of)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=of)
+
+    def _start(self, of: int) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        bar = Progress(console=Console(stderr=True), transient=True)
+        self._task = bar.add_task(self._what, total=of)
+        bar.start()
+        # An interrupt while it starts must not find it half made.
+        self._bar = bar
 
     def stop(self) -> None:
         """Take the bar away."""

@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles
-from lossless.interfaces.cli.output import report_text
+from lossless.interfaces.cli.reports import report_text
 from lossless.interfaces.cli.terminal import out, problem
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.scenario import Bar, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
+from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(
 
     if plots is not None:
         _require_pictures(closed_form)
-    bar = Bar("seeds")
+    bar = ProgressBar("seeds")
     try:
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
         if ask is not None:
@@ -59,7 +60,7 @@ def command(
     if output_format == "json":
         out_json({"version": _VERSION, "verdicts": data})
     else:
-        from lossless.output.report.verdict_text import verdict_text
+        from lossless.output.report.simulation.verdict_text import verdict_text
 
         out("\n\n".join(map(verdict_text, data)))
     if plots is not None:
@@ -68,7 +69,7 @@ def command(
 
 
 def _require_pictures(closed_form: bool) -> None:
-    from lossless.output.report.pictures import require_matplotlib
+    from lossless.output.report.simulation.pictures import require_matplotlib
 
     if closed_form:
         raise click.UsageError("--plots draws what runs showed; --closed-form runs nothing")
@@ -76,7 +77,7 @@ def _require_pictures(closed_form: bool) -> None:
 
 
 def _draw(found: Sequence[Simulated], folder: str) -> None:
-    from lossless.output.report.pictures import write_pictures
+    from lossless.output.report.simulation.pictures import write_pictures
 
     recordings = [recording for one in found for recording in one.recordings]
     for number, recording in enumerate(recordings):

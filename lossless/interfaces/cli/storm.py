@@ -8,8 +8,8 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.output import draw
-from lossless.interfaces.cli.quantities import RATE
+from lossless.interfaces.cli.options.quantities import RATE
+from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.terminal import out, out_json
 
 _VERSION = 1

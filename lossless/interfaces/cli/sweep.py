@@ -9,8 +9,9 @@ import click
 from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.quantities import Quantity
-from lossless.interfaces.cli.scenario import Bar, ask_of, question_of, scenario_options
+from lossless.interfaces.cli.options.quantities import Quantity
+from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
+from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def command(
     return OK if all(any(row.verdict != "unsafe" for row in one.rows) for one in found) else FINDINGS
 
 
-class _Counted(Bar):
+class _Counted(ProgressBar):
     """A bar that remembers how far it came."""
 
     done = of = 0
@@ -114,10 +115,10 @@ def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> 
     if output_format == "json":
         out_json({"version": _VERSION, "sweeps": sweeps})
     elif output_format == "csv":
-        from lossless.output.report.sweep_text import sweep_csv
+        from lossless.output.report.simulation.sweep_text import sweep_csv
 
         out(sweep_csv(sweeps))
     else:
-        from lossless.output.report.sweep_text import sweep_text
+        from lossless.output.report.simulation.sweep_text import sweep_text
 
         out("\n\n".join(sweep_text(one, limit) for one in sweeps))

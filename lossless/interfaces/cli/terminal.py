@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from lossless.output.report.style import Style
+    from lossless.output.report.text_style import Style
 
 _COLUMNS_WITHOUT_TERMINAL = 120
 
@@ -67,7 +67,7 @@ def finish() -> None:
 
 def style_for(stream: TextIO) -> Style:
     """Return colours and width for a stream: NO_COLOR and FORCE_COLOR are obeyed, in this order."""
-    from lossless.output.report.style import Style
+    from lossless.output.report.text_style import Style
 
     is_terminal = stream.isatty()
     columns = _columns(stream) if is_terminal else _COLUMNS_WITHOUT_TERMINAL

@@ -10,7 +10,7 @@ from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.output import draw
+from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.terminal import out, out_json, problem
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[s
     if output_format == "json":
         out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
     else:
-        from lossless.output.report.moves_text import moves_text
+        from lossless.output.report.topology.recabling_text import moves_text
 
         out(moves_text(found.to_data(), path, against))
     return OK if found.stays else FINDINGS
@@ -175,7 +175,7 @@ def _kept(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
     if output_format == "json":
         out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
     elif any(found):
-        from lossless.output.report.moves_text import kept_yaml
+        from lossless.output.report.topology.recabling_text import kept_yaml
 
         out(kept_yaml(found.names, found.ports))
         problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
@@ -194,7 +194,7 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
     if output_format == "json":
         out_json(found.data)
     else:
-        from lossless.output.report.capacity_text import capacity_text
+        from lossless.output.report.topology.capacity_text import capacity_text
         from lossless.output.report.topology.text import topology_text
 
         out("\n\n".join(filter(None, (topology_text(found.data), capacity_text(found.capacity)))))
@@ -211,8 +211,8 @@ def _checked(
     profile_dirs: tuple[str, ...],
 ) -> int:
     from lossless import api
-    from lossless.interfaces.cli.output import write_report
-    from lossless.interfaces.cli.reporting import AS_USUAL
+    from lossless.interfaces.cli.options.lint import AS_USUAL
+    from lossless.interfaces.cli.reports import write_report
 
     report = api.cabled_as_declared(path, files, exclude=exclude, options=api_options((), profile_dirs))
     write_report(report, {}, AS_USUAL._replace(form=output_format, verbose=True), ("error", "warning"))

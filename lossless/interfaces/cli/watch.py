@@ -27,7 +27,7 @@ def watched(
 ) -> int:
     """Judge and tell again and again until Ctrl-C; return the exit code of the last time."""
     from lossless import api
-    from lossless.output.report.summary import counted
+    from lossless.output.report.lint.summary import counted
 
     watch = api.Watch(paths, options)
     code = OK

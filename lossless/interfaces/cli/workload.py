@@ -11,8 +11,9 @@ from lossless.interfaces.api.simulating import SEEDS, Limits, Question
 from lossless.interfaces.api.workloads import ALGORITHMS, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.quantities import Quantity
-from lossless.interfaces.cli.scenario import Bar, ask_of
+from lossless.interfaces.cli.options.quantities import Quantity
+from lossless.interfaces.cli.options.scenario import ask_of
+from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json
 
@@ -94,7 +95,7 @@ def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str
 
     if not given["simulate"]:
         return dict(api.workload(path, _asked(given), options).to_data()), None
-    bar = Bar("seeds")
+    bar = ProgressBar("seeds")
     try:
         ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
         estimate, judged = api.judge_workload(path, _asked(given), ask, options)

@@ -19,16 +19,16 @@ from pygls.uris import from_fs_path
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
-from lossless.output.report.locations import Locations
-from lossless.output.report.remarks import paragraphs
+from lossless.output.report.lint.finding_text import paragraphs
+from lossless.output.report.lint.locations import Locations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin
-    from lossless.interfaces.lsp.files import Together
     from lossless.interfaces.lsp.positions import Units
+    from lossless.interfaces.lsp.workspace import Together
 
 SOURCE = "lossless"
 _SEVERITIES = {

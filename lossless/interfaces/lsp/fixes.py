@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from lossless.api import Options
     from lossless.ground.basics.findings import Finding
-    from lossless.interfaces.lsp.files import Together
     from lossless.interfaces.lsp.positions import Units
+    from lossless.interfaces.lsp.workspace import Together
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 

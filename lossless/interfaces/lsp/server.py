@@ -18,10 +18,10 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
 from lossless.interfaces.lsp.diagnostics import Marked, Marker
-from lossless.interfaces.lsp.files import Files, Together
 from lossless.interfaces.lsp.fixes import Texts, mending, mending_all, text_edits
+from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
 from lossless.interfaces.lsp.positions import Units, meets
-from lossless.interfaces.lsp.words import completions, of_key, of_rule
+from lossless.interfaces.lsp.workspace import Files, Together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

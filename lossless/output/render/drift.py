@@ -17,7 +17,7 @@ from lossless.output.render.switches import contents
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.plan import Change
+    from lossless.output.render.planned_files import Change
 
 
 class SwitchDrift(NamedTuple):

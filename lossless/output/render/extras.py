@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.capabilities.updater import release_of, update
 from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
-from lossless.output.render.deploy import (
+from lossless.output.render.deployment import (
     LISTED_DELETES,
     patch_deployment,
     rollback_deployment,
     some,
 )
-from lossless.output.render.plan import Change, DeviceFiles, PlannedFile
+from lossless.output.render.planned_files import Change, DeviceFiles, PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.capabilities.updater import Refusal, Update
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.plan import Extra
+    from lossless.output.render.planned_files import Extra
 
 Tables = dict[str, Any]
 

@@ -1,67 +1,230 @@
-"""A whole fabric to files, device by device: one folder a switch, one a host."""
+"""A fabric onto disk: every device's files made, staged and forgotten, in one process or several.
+
+A process takes a switch at a time and hands back what the manifest needs, never the text: memory does not grow with
+the number of switches.
+"""
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import RenderError
-from lossless.output.render.deploy import HOST_FILES
-from lossless.output.render.plan import PlannedFile
+from lossless.ground.basics.errors import InputError, LosslessError, Problem, RenderError
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.render.hosts import host_files
+from lossless.output.render.jobs import job_files
+from lossless.output.render.switches import switch_files
+from lossless.output.render.tree import (
+    abandon,
+    begin,
+    changed_paths,
+    finish,
+    is_secret,
+    look,
+    old_text,
+    stage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from lossless.model.fabric.model import Fabric, Host
+    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.output.render.manifest import Entry
+    from lossless.output.render.planned_files import Change, Extra, PlannedFile
+
+_CHUNK = 8
+"""Switches handed to a process at a time: few, so that all end together."""
+_FEWEST = 16
+"""Switches below which starting processes costs more than it saves."""
 
 
-def require_bases(fabric: Fabric, present: Collection[str]) -> None:
-    """Refuse a fabric some of whose switches have no file of their own among ``present``.
+class Order(NamedTuple):
+    """What to render, and where to: ``bases`` holds the path of each switch's own file, None for none at all.
+
+    ``diff``: say in full what would change.
+    """
+
+    fabric: Fabric
+    folder: Path
+    bases: dict[str, str] | None
+    extras: tuple[Extra, ...]
+    write: bool
+    diff: bool
+
+    @property
+    def place(self) -> Place:
+        """Where the tree goes."""
+        return Place(self.folder, self.write, self.diff)
+
+
+class Place(NamedTuple):
+    """Where a tree goes, whether it is written at all, and whether to say in full what would change."""
+
+    folder: Path
+    write: bool
+    diff: bool
+
+
+class Produced(NamedTuple):
+    """What was made: an entry a file, what each switch takes to change, and what differs from before."""
+
+    entries: tuple[Entry, ...]
+    plans: tuple[Change, ...]
+    changed: tuple[str, ...]
+    differences: tuple[str, ...]
+
+
+class _Made(NamedTuple):
+    entries: tuple[Entry, ...]
+    plan: Change | None = None
+    differences: tuple[str, ...] = ()
+    refused: str | None = None
+    unread: tuple[Problem, ...] = ()
+
+
+def produce(order: Order, processes: int) -> Produced:
+    """Make every file of a fabric; a tree that cannot be made whole leaves the old one as it was.
 
     Raises:
-        RenderError: a device without a base.
+        InputError: a base cannot be read.
+        RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
     """
-    missing = [switch.name for switch in fabric.switches if switch.name not in present]
-    if missing:
-        raise RenderError(f"no base for {', '.join(missing)}; a base is DIR/<device>/config_db.json")
+    place = order.place
+    with _staging(place):
+        made = list(_switches(order, processes))
+        unread = [problem for one in made for problem in one.unread]
+        if unread:
+            raise InputError(unread)
+        refused = [one.refused for one in made if one.refused is not None]
+        if refused:
+            raise RenderError("\n".join(refused))
+        made += (_placed(place, (file,)) for file in host_files(order.fabric))
+        made += (_placed(place, (file,)) for file in job_files(order.fabric))
+        return _finished(place, made)
 
 
-def host_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return what of the hosts' settings no file sets, and why."""
-    from lossless.formats.hosts.write.scripts import unset
-
-    left: dict[str, int] = {}
-    for host in fabric.hosts:
-        what = unset(host.qos)
-        if what is not None:
-            note = f"hosts with {host.qos.nic_name}: their files leave out {what}"
-            left[note] = left.get(note, 0) + 1
-    return tuple(f"{count} {note}" for note, count in sorted(left.items()))
-
-
-def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files of each host; hosts that are alike are rendered once.
+def produce_files(files: Iterable[PlannedFile], place: Place) -> Produced:
+    """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
 
     Raises:
-        RenderError: a host that cannot be set as declared.
+        RenderError: the output cannot be written.
     """
-    rendered: dict[int, tuple[PlannedFile, ...]] = {}
-    for host in fabric.hosts:
-        if id(host.qos) not in rendered:
-            rendered[id(host.qos)] = _one_host(host)
-        for file in rendered[id(host.qos)]:
-            yield file._replace(path=f"{host.name}/{file.path}")
+    with _staging(place):
+        return _finished(place, [_placed(place, (file,)) for file in files])
 
 
-def _one_host(host: Host) -> tuple[PlannedFile, ...]:
-    from lossless.formats.hosts.write.scripts import host_files as files_of
-    from lossless.output.render.environment import render_template
+def _finished(place: Place, made: Sequence[_Made]) -> Produced:
+    entries = tuple(entry for one in made for entry in one.entries)
+    plans = tuple(one.plan for one in made if one.plan is not None)
+    changed = changed_paths(place.folder, entries)
+    texts = (*(text for one in made for text in one.differences), *_gone(place, entries, changed))
+    if place.write:
+        finish(place.folder, entries, plans)
+    return Produced(entries, plans, changed, texts)
 
-    return tuple(
-        PlannedFile(
-            file.path,
-            render_template(file.template, file.context),
-            file.executable,
-            HOST_FILES.get(file.path),
-        )
-        for file in files_of(host.qos)
+
+@contextmanager
+def _staging(at: Place) -> Iterator[None]:
+    if not at.write:
+        yield
+        return
+    try:
+        begin(at.folder)
+        yield
+    finally:
+        abandon(at.folder)
+
+
+def _switches(order: Order, processes: int) -> Iterable[_Made]:
+    switches = order.fabric.switches
+    if processes < 2 or len(switches) < _FEWEST:
+        return map(partial(_switch, order), switches)
+    return _in_processes(order, processes)
+
+
+def _switch(order: Order, switch: Switch) -> _Made:
+    from lossless.ground.documents import load
+
+    try:
+        base = load(order.bases[switch.name]) if order.bases is not None else None
+        files, plan = switch_files(switch, base, order.extras)
+        return _placed(order.place, files)._replace(plan=plan)
+    except InputError as error:
+        return _Made((), unread=error.problems)
+    except RenderError as error:
+        return _Made((), refused=str(error))
+
+
+def _placed(at: Place, files: Sequence[PlannedFile]) -> _Made:
+    """Stage files, or only look at what stands there."""
+    place: Callable[[Path, PlannedFile], Entry] = stage if at.write else look
+    entries = tuple(place(at.folder, file) for file in files)
+    texts = (
+        _difference(at, file.path, file.text, secret=file.secret)
+        for file, entry in zip(files, entries, strict=True)
+        if at.diff and entry.changed
     )
+    return _Made(entries, differences=tuple(texts))
+
+
+def _gone(at: Place, entries: Sequence[Entry], changed: Iterable[str]) -> Iterator[str]:
+    """Yield what files held that are no longer part of the tree."""
+    kept = {entry.path for entry in entries}
+    for path in changed:
+        if at.diff and path not in kept:
+            yield _difference(at, path, "", secret=False)
+
+
+def _difference(at: Place, path: str, after: str, *, secret: bool) -> str:
+    """Return how a file differs from what stands there; keys are not shown, old ones as little as new ones."""
+    before = old_text(at.folder, path) or ""
+    if not (secret or is_secret(at.folder, path)):
+        return _unified(path, before, after)
+    from lossless.formats.infiniband.masked import masked
+
+    return _unified(path, masked(before), masked(after)) or f"# {path}: its keys or its mode differ"
+
+
+def _unified(path: str, before: str, after: str) -> str:
+    from difflib import unified_diff
+
+    names = (f"a/{path}" if before else "/dev/null", f"b/{path}" if after else "/dev/null")
+    lines = unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="")
+    return "\n".join(lines)
+
+
+_state: list[Order] = []
+"""What a process works on; set once, when it starts as a copy."""
+
+
+def _in_processes(order: Order, processes: int) -> Iterator[_Made]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    from lossless.output.render.environment import environment
+
+    # Read once here, and shared by every copy.
+    environment()
+    context = multiprocessing.get_context("fork")
+    try:
+        with ProcessPoolExecutor(processes, context, _begin, (order,)) as pool:
+            yield from pool.map(_numbered, range(len(order.fabric.switches)), chunksize=_CHUNK)
+    except BrokenProcessPool as error:
+        raise LosslessError(
+            "a process that rendered was ended from outside; is there enough memory?"
+        ) from error
+
+
+def _begin(order: Order) -> None:
+    # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
+    gc.freeze()
+    _state[:] = [order]
+
+
+def _numbered(number: int) -> _Made:
+    (order,) = _state
+    return _switch(order, order.fabric.switches[number])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.output.render.deploy import CLUSTER, HOST_FILES
-from lossless.output.render.plan import PlannedFile
+from lossless.output.render.deployment import CLUSTER, HOST_FILES
+from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from lossless.output.render.plan import Change, Deployment
+    from lossless.output.render.planned_files import Change, Deployment
 
 NAME = "manifest.json"
 VERSION = 2

@@ -10,17 +10,17 @@ from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.voq import chassis_rows
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.natural_order import natural_key
-from lossless.output.render.base import onto_base
-from lossless.output.render.deploy import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
+from lossless.output.render.base_merge import onto_base
+from lossless.output.render.deployment import COMPLETE, QOS_ALONE, QOS_WITH_DELETES, asic_deployment
 from lossless.output.render.environment import render_template
-from lossless.output.render.plan import DeviceFiles, PlannedFile
+from lossless.output.render.planned_files import DeviceFiles, PlannedFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.plan import Extra
+    from lossless.output.render.planned_files import Extra
 
 TEMPLATE = "sonic/config_db.json.j2"
 

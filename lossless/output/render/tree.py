@@ -19,7 +19,7 @@ from lossless.output.render.manifest import NAME, Entry, listed_paths, manifest_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.output.render.plan import Change, PlannedFile
+    from lossless.output.render.planned_files import Change, PlannedFile
 
 MANIFEST = NAME
 _STAGING = ".lossless-staging"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from lossless.output.report.columns import columns
-from lossless.output.report.style import visible
+from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import format_bytes, format_capacity
 from lossless.output.report.columns import columns
-from lossless.output.report.run_text import measured
-from lossless.output.report.style import visible
+from lossless.output.report.simulation.run_text import measured
+from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

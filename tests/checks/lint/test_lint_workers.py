@@ -15,8 +15,8 @@ from lossless.checks.lint import files, workers
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents import load
 from lossless.ground.documents.excerpts import Excerpts, places
-from lossless.output.report.json_format import json_text
-from lossless.output.report.text import PLAIN, findings_text, summary_text
+from lossless.output.report.lint.json_format import json_text
+from lossless.output.report.lint.text import PLAIN, findings_text, summary_text
 from tests.checks.rules.judging import patched
 from tests.checks.rules.snippets import BASES
 from tests.formats.sonic import shapes

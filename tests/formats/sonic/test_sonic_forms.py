@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lossless.api import Report, lint, lint_documents, load_fabrics, simulate, trace
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.documents import load_text
-from lossless.output.report.json_format import json_text
+from lossless.output.report.lint.json_format import json_text
 from tests.conftest import REFERENCE
 from tests.formats.sonic import shapes
 from tests.formats.sonic.devices import Config, base, patched

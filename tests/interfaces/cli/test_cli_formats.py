@@ -17,7 +17,7 @@ import pytest
 from inline_snapshot import external_file, snapshot
 
 from lossless import __version__
-from lossless.interfaces.cli.reporting import FORMATS
+from lossless.interfaces.cli.options.lint import FORMATS
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import DUPLICATED, LEAF, intent_with, leaf_with
 from tests.output.report import sarif

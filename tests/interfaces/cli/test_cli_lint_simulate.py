@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lossless.analysis.simulation.question.request import MISSING_NUMBA
-from lossless.interfaces.cli import scenario
+from lossless.interfaces.cli import progress
 from tests.analysis.simulation.fabrics import HOST_PROFILE, headroom
 from tests.checks.rules.judging import patched
 from tests.interfaces.cli.conftest import Cli
@@ -32,7 +32,7 @@ EDGE: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said of compiling is another file's; here it may or may not have been done before."""
-    monkeypatch.setattr(scenario, "compiling", lambda: None)
+    monkeypatch.setattr(progress, "compiling", lambda: None)
 
 
 def leaf(patch: dict[str, Any]) -> str:

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from lossless.interfaces.lsp.files import MOST_TOGETHER
 from lossless.interfaces.lsp.server import FIX_ALL
+from lossless.interfaces.lsp.workspace import MOST_TOGETHER
 from tests.conftest import ROOT
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.conftest import cli as cli

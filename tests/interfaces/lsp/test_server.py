@@ -271,7 +271,7 @@ async def test_no_text_ends_the_server(folder: Path) -> None:
 
 
 FAILING = f"""
-import lossless.interfaces.lsp.files as files
+import lossless.interfaces.lsp.workspace as files
 whole = files.lint_documents
 def failing(documents, *rest):
     if any("boom" in document.text for document in documents):

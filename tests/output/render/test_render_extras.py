@@ -15,8 +15,8 @@ from lossless.api import load_fabrics, render
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.model import Fabric
-from lossless.output.render.plan import EXTRAS, DeviceFiles
-from lossless.output.render.produce import Order, produce
+from lossless.output.render.fabric import Order, produce
+from lossless.output.render.planned_files import EXTRAS, DeviceFiles
 from lossless.output.render.switches import switch_file, switch_files
 from lossless.output.render.tree import MANIFEST
 from tests.paths import ROOT

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from lossless import api
 from lossless.ground.basics.errors import InputError
-from lossless.output.render.infiniband import common_text
+from lossless.output.render.infiniband.files import common_text
 from tests.paths import EXAMPLES
 
 if TYPE_CHECKING:

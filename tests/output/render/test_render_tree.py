@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.plan import PlannedFile
+from lossless.output.render.planned_files import PlannedFile
 from lossless.output.render.tree import MANIFEST, changes, write_tree
 
 ONE = (PlannedFile("leaf1/qos.json", "{}\n"), PlannedFile("host1/set.sh", "#!/bin/sh\n", executable=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossless.ground.basics.findings import SEVERITIES, Severity
-from lossless.output.report.setting import RuleText, Setting
+from lossless.output.report.lint.run_context import RuleText, Setting
 
 
 def describe(code: str) -> RuleText | None:

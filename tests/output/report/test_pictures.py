@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.ground.basics.errors import LosslessError
-from lossless.output.report import figures, panels
-from lossless.output.report.pictures import MISSING, draw, write_pictures
+from lossless.output.report.simulation import figures, panels
+from lossless.output.report.simulation.pictures import MISSING, draw, write_pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +145,7 @@ def test_what_a_person_has_set_for_other_pictures_changes_nothing() -> None:
 def test_pictures_need_no_screen_and_leave_no_figure_behind() -> None:
     code = (
         "import sys; from tests.output.report.test_pictures import EVERYTHING\n"
-        "from lossless.output.report.pictures import draw\n"
+        "from lossless.output.report.simulation.pictures import draw\n"
         "draw(EVERYTHING); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
-from lossless.output.report.fingerprints import of_findings, of_problems
-from lossless.output.report.locations import located
-from lossless.output.report.names import Names
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.fingerprints import of_findings, of_problems
+from lossless.output.report.lint.locations import located
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 HERE = Names("/repo", "/repo")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
-from lossless.output.report.github import github_text
+from lossless.output.report.lint.github import github_text
 from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.output.report.settings import setting
 

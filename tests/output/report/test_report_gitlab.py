@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
-from lossless.output.report.gitlab import gitlab_text
+from lossless.output.report.lint.gitlab import gitlab_text
 from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.output.report.settings import setting
 

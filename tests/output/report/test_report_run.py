@@ -8,8 +8,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless.analysis.simulation.study.verdict import RunVerdict
-from lossless.output.report.run_text import run_text
-from lossless.output.report.verdict_text import verdict_text
+from lossless.output.report.simulation.run_text import run_text
+from lossless.output.report.simulation.verdict_text import verdict_text
 
 
 def spread(least: float, median: float, most: float) -> dict[str, float]:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, Related
-from lossless.output.report.sarif import MOST_RESULTS, sarif_text
+from lossless.output.report.lint.sarif import MOST_RESULTS, sarif_text
 from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.output.report.sarif import parsed
 from tests.output.report.settings import setting

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import NotJudged, Origin, Related
 from lossless.ground.documents import load_text
-from lossless.output.report.style import Style
-from lossless.output.report.text import findings_text, not_judged_text, problems_text, summary_text
+from lossless.output.report.lint.text import findings_text, not_judged_text, problems_text, summary_text
+from lossless.output.report.text_style import Style
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 

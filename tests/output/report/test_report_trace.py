@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from lossless.output.report.style import Style
+from lossless.output.report.text_style import Style
 from lossless.output.report.trace.data import json_text, trace_data
 from lossless.output.report.trace.text import trace_text
 from tests.checks.trace.tracing import device, intent, traced

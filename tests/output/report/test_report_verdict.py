@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.output.report.verdict_text import verdict_text
+from lossless.output.report.simulation.verdict_text import verdict_text
 
 
 def fan_in(senders: int, egress: int, kmin_margin: int, kmax_margin: int) -> dict[str, int]:

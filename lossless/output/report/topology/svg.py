@@ -11,14 +11,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.units import format_rate
-from lossless.output.report.style import visible
-from lossless.output.report.topology.numbers import Numbers
-from lossless.output.report.topology.places import FRAME_TITLE, MARGIN, arc_height, places
+from lossless.output.report.text_style import visible
+from lossless.output.report.topology.labels import Numbers
+from lossless.output.report.topology.layout import FRAME_TITLE, MARGIN, arc_height, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.output.report.topology.places import Data, Frame, Places
+    from lossless.output.report.topology.layout import Data, Frame, Places
 
 _FILLS = {
     "super-spine": "#e6e0f5",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.columns import columns
-from lossless.output.report.style import visible
+from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

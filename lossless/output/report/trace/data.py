@@ -9,8 +9,8 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lossless.ground.basics.findings import Finding, Origin
-from lossless.output.report.json_format import finding_data
-from lossless.output.report.locations import Locations, shown_file
+from lossless.output.report.lint.json_format import finding_data
+from lossless.output.report.lint.locations import Locations, shown_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from lossless.output.report.columns import columns
-from lossless.output.report.style import Style, visible
+from lossless.output.report.text_style import Style, visible
 from lossless.output.report.trace.stages import end_text, stage_lines
 
 if TYPE_CHECKING:

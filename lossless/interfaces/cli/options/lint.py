@@ -1,0 +1,219 @@
+"""The options of ``lossless lint``: which files it looks at, what it fixes, and the form of its report."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.interfaces.cli.options import written_as
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+# --- which files ---
+
+
+class Extent(NamedTuple):
+    """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on."""
+
+    per_file: bool
+    since: str | None
+    watch: bool
+
+
+_SCOPE_OPTIONS = (
+    click.option(
+        "--per-file",
+        is_flag=True,
+        help="Each file by itself, in any order, other files passed over: for hooks that name files.",
+    ),
+    click.option(
+        "--since",
+        metavar="REV",
+        help="Only what was not found at a revision of git; REV... is where the work since forked off.",
+    ),
+    click.option("--watch", is_flag=True, help="Judge anew whenever a file changes, until Ctrl-C."),
+)
+
+
+def extent_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options to a command, which is given ``extent`` in their place."""
+
+    @functools.wraps(command)
+    def gathered(*, per_file: bool, since: str | None, watch: bool, **rest: Any) -> int:
+        return command(extent=Extent(per_file, since, watch), **rest)
+
+    with_options: Callable[..., int] = gathered
+    for option in reversed(_SCOPE_OPTIONS):
+        with_options = option(with_options)
+    return with_options
+
+
+def require_extent(extent: Extent, paths: tuple[str, ...], *, simulate: bool, mending: bool) -> None:
+    """Refuse what cannot be asked for together.
+
+    Raises:
+        UsageError: two options that contradict each other, or standard input where files are needed.
+    """
+    again = extent.watch or extent.since is not None
+    if extent.per_file and simulate:
+        raise click.UsageError(
+            "--simulate runs traffic between devices; --per-file judges every file by itself"
+        )
+    if mending and again:
+        raise click.UsageError("--fix and --diff go neither with --watch nor with --since")
+    if extent.watch and extent.since is not None:
+        raise click.UsageError("--watch and --since contradict each other")
+    if "-" in paths and again:
+        raise click.UsageError("standard input is no file that could have changed")
+
+
+# --- fixes ---
+
+_FIX_OPTIONS = (
+    click.option("--fix", is_flag=True, help="Mend what editing the files can mend safely, then judge them."),
+    click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what changes what a device does."),
+    click.option("--diff", is_flag=True, help="Show what --fix would change, write nothing; exit 1 if anything would."),
+)  # fmt: skip
+
+
+def fix_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that mend."""
+    for option in reversed(_FIX_OPTIONS):
+        command = option(command)
+    return command
+
+
+def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool) -> None:
+    """Refuse what cannot be asked for.
+
+    Raises:
+        UsageError: standard input is not a file to mend, or an option stands alone that needs another.
+    """
+    if unsafe and not (fix or diff):
+        raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+    if fix and diff:
+        raise click.UsageError("--diff shows what --fix would change; give one of them")
+    if (fix or diff) and "-" in paths:
+        raise click.UsageError("standard input is no file to mend")
+
+
+def require_plain(wanted: Wanted) -> None:
+    """Refuse options of reports beside ``--diff``, which prints a change and no findings.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if wanted != AS_USUAL:
+        raise click.UsageError(
+            "--diff prints a change and reports no findings; leave out what shapes a report"
+        )
+
+
+# --- reports ---
+
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+"""The first is for people; each of the others is written by the module of ``output/report`` that has its name."""
+
+
+class Wanted(NamedTuple):
+    """The forms of a report that were asked for: one on stdout, and ``files`` as pairs of form and path."""
+
+    form: str
+    files: tuple[tuple[str, str], ...]
+    statistics: bool
+    quiet: bool
+    source: bool
+    verbose: bool
+
+
+AS_USUAL = Wanted("text", (), statistics=False, quiet=False, source=True, verbose=False)
+"""What is wanted where nothing is said."""
+
+
+def _outputs(
+    _context: click.Context, _option: click.Parameter, values: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return forms and paths; each path is one that can be written.
+
+    Raises:
+        BadParameter: no form of ours, no path, or the same path twice.
+        RenderError: a path that cannot be written.
+    """
+    pairs = tuple(_pair(value) for value in values)
+    if not pairs:
+        return ()
+    from os.path import realpath
+
+    from lossless.ground.documents.atomic import require_writable
+
+    seen: set[str] = set()
+    for _, path in pairs:
+        if realpath(path) in seen:
+            raise click.BadParameter(f"{path} is named twice")
+        seen.add(realpath(path))
+        require_writable(path)
+    return pairs
+
+
+def _pair(value: str) -> tuple[str, str]:
+    form, equals, path = value.partition("=")
+    if not equals or not path:
+        raise click.BadParameter(f"{value!r} is not FORMAT=FILE, as in sarif=lint.sarif")
+    if form not in FORMATS:
+        from lossless.ground.basics.nearest import nearest
+
+        near = nearest(form, FORMATS)
+        meant = f"did you mean {near}?" if near else f"expected one of {', '.join(FORMATS)}"
+        raise click.BadParameter(f"no format {form!r}; {meant}")
+    return form, path
+
+
+_REPORT_OPTIONS = (
+    written_as("findings are", FORMATS),
+    click.option(
+        "--output",
+        "outputs",
+        metavar="FORMAT=FILE",
+        multiple=True,
+        callback=_outputs,
+        help="Also write the report to a file, as in sarif=lint.sarif; may be repeated.",
+    ),
+    click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them."),
+    click.option("--no-source", is_flag=True, help="Leave out the line that a finding is about."),
+    click.option("-q", "--quiet", is_flag=True, help="One line for each finding, and no counts."),
+    click.option("-v", "--verbose", is_flag=True, help="Also say what could not be judged, and why."),
+)
+
+
+def report_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options to a command, which is given ``wanted`` in their place."""
+
+    @functools.wraps(command)
+    def gathered(
+        *,
+        output_format: str,
+        outputs: tuple[tuple[str, str], ...],
+        statistics: bool,
+        no_source: bool,
+        quiet: bool,
+        verbose: bool,
+        **rest: Any,
+    ) -> int:
+        if statistics and output_format != "text":
+            raise click.UsageError(
+                f"--statistics counts for people; it does not go with --format {output_format}"
+            )
+        if quiet and verbose:
+            raise click.UsageError("--quiet and --verbose contradict each other")
+        wanted = Wanted(output_format, outputs, statistics, quiet, not no_source, verbose)
+        return command(wanted=wanted, **rest)
+
+    with_options: Callable[..., int] = gathered
+    for option in reversed(_REPORT_OPTIONS):
+        with_options = option(with_options)
+    return with_options

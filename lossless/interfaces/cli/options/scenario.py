@@ -1,0 +1,100 @@
+"""Options that say what traffic is simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lossless.ground.basics.errors import ProfileError
+from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
+from lossless.interfaces.api.simulating import (
+    MOST_EVENTS,
+    PATTERNS,
+    SEEDS,
+    Limits,
+    Question,
+    SimulationRequest,
+)
+from lossless.interfaces.cli.options.quantities import Quantity
+from lossless.interfaces.cli.progress import ProgressBar, compiling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lossless.interfaces.api.profiles import NicProfile
+
+
+_OPTIONS = (
+    click.option(
+        "--workload", type=click.Choice(PATTERNS), default="incast", show_default=True, help="Who sends to whom."
+    ),
+    click.option(
+        "--size", type=Quantity("SIZE", parse_size), default="8 MiB", show_default=True,
+        help="What each NIC sends in one step.",
+    ),
+    click.option("--nics", type=click.IntRange(2), metavar="N", help="How many NIC ports take part at most."),
+    click.option(
+        "--target", metavar="NAME", help="NIC port that an incast goes to, or that is dead or slow: host1:port1."
+    ),
+    click.option("--class", "traffic_class", metavar="NAME", help="Lossless class, by name or priority."),
+    click.option(
+        "--storage", type=Quantity("PERCENT", parse_percent), default="0%",
+        help="Part of each NIC's traffic that is storage, in its own class.",
+    ),
+    click.option(
+        "--link-down", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
+    ),
+    click.option("--dead-nic", is_flag=True, help="The target pauses its switch without end."),
+    click.option(
+        "--slow-nic", type=Quantity("RATE", parse_rate), help="The target takes in no more than this."
+    ),
+    click.option("--nic", metavar="PROFILE", help="NIC to assume where the fabric names none (see profiles)."),
+    click.option(
+        "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="How often chance is tried."
+    ),
+    click.option(
+        "--max-events", type=click.IntRange(1), default=MOST_EVENTS, show_default=True,
+        help="Refuse what would take more events than this.",
+    ),
+)  # fmt: skip
+
+
+def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that make a question."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Question, Limits]:
+    """Return the question and its limits that the options ask for."""
+    question = Question(
+        pattern=given["workload"],
+        size_bytes=given["size"],
+        nics=given["nics"],
+        target=given["target"],
+        traffic_class=given["traffic_class"],
+        storage=given["storage"] / 100,
+        failed=given["failed"],
+        dead_nic=given["dead_nic"],
+        slow_nic_bps=given["slow_nic"],
+        nic=_nic(given["nic"], profile_dirs),
+    )
+    return question, Limits(seeds=given["seeds"], events=given["max_events"])
+
+
+def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
+    if name is None:
+        return None
+    from lossless.interfaces.api.profiles import load_nic
+
+    try:
+        return load_nic(name, profile_dirs)
+    except ProfileError as error:
+        raise ProfileError(f"--nic: {error}") from None
+
+
+def ask_of(question: Question, limits: Limits, bar: ProgressBar) -> SimulationRequest:
+    """Return what is asked, with what a person sees meanwhile."""
+    return SimulationRequest(question, limits, compiling, bar)

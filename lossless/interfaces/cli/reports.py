@@ -1,0 +1,236 @@
+"""Reports to the terminal and to files: findings to stdout, problems and counts to stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lossless.interfaces.cli.terminal import out, problem, style_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from lossless.api import Report
+    from lossless.ground.basics.findings import Severity
+    from lossless.interfaces.cli.options.lint import Wanted
+    from lossless.output.report.lint.run_context import Rendered, RuleText, Setting
+    from lossless.output.report.lint.text import LineText
+    from lossless.output.report.text_style import Style
+
+
+def draw(file: str, picture: Mapping[str, Any]) -> None:
+    """Write a picture of a fabric to a file, and say so.
+
+    Raises:
+        LosslessError: the file system refuses.
+    """
+    from lossless.ground.documents.atomic import write_all
+    from lossless.output.report.topology.svg import topology_svg
+
+    write_all({file: topology_svg(picture)})
+    problem(f"drawn in {file}")
+
+
+def report_text(
+    report: Report,
+    texts: Mapping[str, str],
+    *,
+    verbose: bool = False,
+    source: bool = True,
+    brief: bool = False,
+) -> None:
+    """Write a report for people; ``texts`` are those of files that are not on disk.
+
+    Without ``source`` no line of a file is shown; ``brief`` leaves a line for each finding, and no counts.
+    """
+    from lossless.output.report.lint.text import findings_text, problems_text
+
+    gap = "" if brief else "\n"
+    for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
+        out(block + gap)
+    for block in () if brief else _changed(report, style_for(sys.stdout)):
+        out(f"{block}\n")
+    style = style_for(sys.stderr).showing(source=source, brief=brief)
+    for block in problems_text(report.errors, _line_text(report, texts), style):
+        problem(block + gap)
+    if not brief:
+        _tell_counts(report, verbose=verbose)
+
+
+def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool, brief: bool) -> None:
+    """Write how often each rule found something; what could not be read is told as ever."""
+    from lossless.output.report.lint.statistics import statistics_text
+    from lossless.output.report.lint.text import problems_text
+
+    table = statistics_text(report)
+    if table:
+        out(table)
+    style = style_for(sys.stderr).showing(source=not brief, brief=brief)
+    for block in problems_text(report.errors, _line_text(report, texts), style):
+        problem(block)
+    if not brief:
+        _tell_counts(report, verbose=verbose)
+
+
+def write_report(
+    report: Report, texts: Mapping[str, str], wanted: Wanted, failing: tuple[Severity, ...]
+) -> bool:
+    """Write a report in every form that is wanted, files first; return whether all of it could be written.
+
+    ``failing`` are the severities that make the run fail.
+    """
+    written = _write_files(report, texts, wanted, failing) if wanted.files else True
+    if wanted.statistics:
+        report_statistics(report, texts, verbose=wanted.verbose, brief=wanted.quiet)
+    elif wanted.form == "text":
+        report_text(report, texts, verbose=wanted.verbose, source=wanted.source, brief=wanted.quiet)
+    else:
+        text = _told(wanted.form, rendered(wanted.form, report, failing))
+        if text:
+            out(text)
+        # The log of a step is read by people too.
+        if wanted.form == "github" and not wanted.quiet:
+            _tell_counts(report, verbose=wanted.verbose)
+    return written
+
+
+def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> Rendered:
+    """Return a report in one of the forms that programs read."""
+    from importlib import import_module
+
+    from lossless.output.report.lint.run_context import Rendered
+
+    if form == "json":
+        from lossless.output.report.lint.json_format import json_text
+
+        return Rendered(json_text(report))
+    made = getattr(import_module(f"lossless.output.report.lint.{form}"), f"{form}_text")(
+        report, _setting(failing)._replace(change=report.change)
+    )
+    assert isinstance(made, Rendered)
+    return made
+
+
+def _write_files(
+    report: Report, texts: Mapping[str, str], wanted: Wanted, failing: tuple[Severity, ...]
+) -> bool:
+    """Write the files that are wanted, all or none; say why where they cannot be."""
+    from lossless.ground.basics.errors import RenderError
+    from lossless.ground.documents.atomic import write_all
+
+    made: dict[str, str] = {}
+    for form, path in wanted.files:
+        is_text = form == "text"
+        whole = _plain_text(report, texts, wanted) if is_text else rendered(form, report, failing)
+        text = _told(form, whole)
+        made[path] = f"{text}\n" if text else ""
+    try:
+        _require_apart(report, made)
+        write_all(made)
+    except RenderError as error:
+        problem(f"lossless: {error}")
+        return False
+    return True
+
+
+def _require_apart(report: Report, paths: Iterable[str]) -> None:
+    """Refuse to write a report over what it is about.
+
+    Raises:
+        RenderError: a path is a file that was judged, or would have been.
+    """
+    from os.path import realpath
+
+    from lossless.ground.basics.errors import RenderError
+
+    judged = {realpath(file) for file in (*report.documents, *(error.file for error in report.errors))}
+    for path in paths:
+        if realpath(path) in judged:
+            raise RenderError(f"{path}: cannot be written: it is one of the files that were judged")
+
+
+def _told(form: str, made: Rendered) -> str:
+    """Return the text of a report, and say what it leaves out."""
+    for notice in made.notices:
+        problem(f"{form}: {notice}")
+    return made.text
+
+
+def _plain_text(report: Report, texts: Mapping[str, str], wanted: Wanted) -> Rendered:
+    """Return all that a person would see on a terminal, in one text without colours."""
+    from lossless.output.report.lint.run_context import Rendered
+    from lossless.output.report.lint.text import findings_text, problems_text
+    from lossless.output.report.text_style import Style
+
+    style = Style(source=wanted.source, brief=wanted.quiet)
+    blocks = [*findings_text(report, style), *(() if wanted.quiet else _changed(report, style))]
+    blocks += problems_text(report.errors, _line_text(report, texts), style)
+    if wanted.quiet:
+        return Rendered("\n".join(blocks))
+    return Rendered("\n\n".join([*blocks, "\n".join(_counts(report, style, verbose=wanted.verbose))]))
+
+
+def _changed(report: Report, style: Style) -> Iterator[str]:
+    """Yield what a change takes away and leaves, where one was judged."""
+    if report.change is not None:
+        from lossless.output.report.lint.change_text import change_text
+
+        yield from change_text(report.change, style)
+
+
+def _tell_counts(report: Report, *, verbose: bool) -> None:
+    for line in _counts(report, style_for(sys.stderr), verbose=verbose):
+        problem(line)
+
+
+def _counts(report: Report, style: Style, *, verbose: bool) -> Iterator[str]:
+    from lossless.output.report.lint.text import not_judged_text, summary_text
+
+    if verbose:
+        yield from not_judged_text(report.not_judged)
+    yield summary_text(report, style)
+    if report.change is not None:
+        from lossless.output.report.lint.change_text import counts_text
+
+        yield counts_text(report.change, len(report.findings))
+
+
+def _setting(failing: tuple[Severity, ...]) -> Setting:
+    """Return what reports for other programs need to know of this run."""
+    from pathlib import Path
+
+    from lossless.output.report.lint.run_context import Setting
+
+    folder = Path.cwd()
+    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return Setting(str(folder), str(root), _describe, failing)
+
+
+def _describe(code: str) -> RuleText | None:
+    """Return what a rule says of itself, None where a finding is not a rule's."""
+    from lossless.interfaces.api.rules import find_rule
+    from lossless.output.report.lint.run_context import RuleText
+
+    rule = find_rule(code)
+    return rule and RuleText(rule.summary, rule.text, rule.severity, rule.confidence)
+
+
+def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
+    """Return a reader of lines, also of files that no document could be made of."""
+    from lossless.ground.basics.errors import UnreadableError
+    from lossless.ground.documents.text import Lines, read_text
+
+    lines: dict[str, Lines | None] = {}
+
+    def line_text(file: str, number: int) -> str | None:
+        if file in report.documents:
+            return report.documents[file].line_text(number)
+        if file not in lines:
+            try:
+                lines[file] = Lines(texts[file] if file in texts else read_text(file))
+            except UnreadableError:
+                lines[file] = None
+        found = lines[file]
+        return None if found is None else found.line_text(number)
+
+    return line_text

@@ -1,0 +1,109 @@
+"""A device's own file as base: owned tables replaced, stale rows gone, everything else kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.from_model.tables import OWNED, SHARED
+from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.errors import RenderError
+from lossless.output.render.base_conflicts import disagreements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.formats.sonic.from_model.tables import TableRows
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Port, Switch
+
+_READ = SHARED
+"""What must have the form of a table to be compared or added to; all else is kept whatever it is."""
+
+
+def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, Any]:
+    """Return the complete configuration of a device.
+
+    Raises:
+        RenderError: the base is of another device, lacks a port that the intent uses, or computes its buffers
+            itself where the intent does not say so; the message lists every reason.
+    """
+    problems = list(_problems(switch, base.data)) or list(disagreements(switch, rendered, base.data))
+    if problems:
+        raise RenderError("\n".join(f"{base.file}: {problem}" for problem in problems))
+    kept = {table: rows for table, rows in base.data.items() if table not in OWNED}
+    owned = {table: rows for table, rows in rendered.items() if table not in SHARED}
+    shared = {table: _laid_over(kept.get(table, {}), rendered.get(table, {})) for table in SHARED}
+    return kept | owned | {table: rows for table, rows in shared.items() if rows}
+
+
+def _laid_over(rows: Mapping[str, Any], own: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    return dict(rows) | {key: {**rows.get(key, {}), **fields} for key, fields in own.items()}
+
+
+def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
+    shapeless = list(_shapeless(data))
+    if shapeless:
+        yield from shapeless
+        return
+    meta = data.get("DEVICE_METADATA", {}).get("localhost", {})
+    if meta.get("hwsku") not in (None, switch.hwsku_name):
+        yield f"is for HWSKU {meta['hwsku']}; the intent makes {switch.name} a {switch.hwsku_name}"
+    if meta.get("hostname") not in (None, switch.device):
+        yield f"is the file of {meta['hostname']}, not of {switch.device}"
+    if switch.asic and meta.get("asic_name", switch.asic).lower() != switch.asic:
+        yield f"is the file of {meta['asic_name']}, not of {switch.asic}"
+    if meta.get("buffer_model") == "dynamic" and switch.qos.buffer_model != "dynamic":
+        mend = "state buffers.model: dynamic, or make the device traditional first"
+        yield f"sets buffer_model dynamic, and the intent has the traditional model; {mend}"
+    yield from _port_problems(switch, data.get("PORT", {}))
+
+
+def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables and rows that must be read or added to, and are none."""
+    for table in _READ:
+        rows = data.get(table, {})
+        if not isinstance(rows, dict):
+            yield f"{table} is not a table of rows"
+            continue
+        yield from (f"{table}|{key} is not a row" for key, row in rows.items() if not isinstance(row, dict))
+
+
+def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    used = [port for port in switch.ports if port.admin_up is not False]
+    missing = [port.name for port in used if port.placed and port.name not in rows]
+    if missing:
+        yield f"PORT has no {_some(missing)}; the intent uses them (break the cages out first)"
+    yield from _unused_problems(switch, rows)
+    yield from _mtu_problems(used, rows)
+    for port in used:
+        speed = rows.get(port.name, {}).get("speed")
+        if speed is not None and port.speed_bps is not None and str(speed) != str(port.speed_bps // 10**6):
+            yield f"PORT|{port.name}|speed is {speed}; the intent makes it {port.speed_bps // 10**6}"
+
+
+def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the ports whose buffer is given back as unused, and that the device lacks or has up."""
+    down = [port.name for port in switch.ports if port.admin_up is False]
+    missing = [name for name in down if name not in rows]
+    up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]
+    if missing:
+        mend = "state under hardware how its cages are broken out, or buffers.unused_ports: keep"
+        yield f"PORT has no {_some(missing)}, which the intent takes for unused; {mend}"
+    if up:
+        mend = "shut them down, give them links, or state buffers.unused_ports: keep"
+        yield f"PORT: admin_status is up on {_some(up)}, whose buffer the intent gives back; {mend}"
+
+
+def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the MTUs that are below the intent's: PORT is kept as it is, and such a port drops frames."""
+    below: dict[tuple[int, int], list[str]] = {}
+    for port in used:
+        mtu = whole_number(str(rows.get(port.name, {}).get("mtu", "")))
+        if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes:
+            below.setdefault((mtu, port.mtu_bytes), []).append(port.name)
+    for (mtu, wanted), ports in below.items():
+        yield f"PORT: mtu is {mtu} on {_some(ports)}; the intent makes it {wanted}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

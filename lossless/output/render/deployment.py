@@ -1,0 +1,125 @@
+"""How each file is brought onto its device, and what that does to traffic.
+
+Commands are those of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload``
+empties it and restarts the services, ``apply-patch`` and ``replace`` go through the config updater, and only
+``save`` makes a change outlive the next boot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.output.render.planned_files import Deployment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.formats.sonic.capabilities.updater import Update
+
+STARTUP = "/etc/sonic/config_db.json"
+PATCH = "/etc/sonic/lossless-patch.json"
+QOS = "/etc/sonic/lossless-qos.json"
+DELETES = "/etc/sonic/lossless-qos-deletes.json"
+ROLLBACK = "/etc/sonic/lossless-rollback.json"
+_RELOAD = "config reload -y"
+_SAVE = "config save -y"
+_RESTARTS = "config reload stops SONiC's services and starts them anew: every port goes down"
+_SHOWN = 4
+
+COMPLETE = Deployment(STARTUP, (_RELOAD,), hitless=False, why=_RESTARTS)
+QOS_ALONE = Deployment(
+    QOS,
+    (f"config load -y {QOS}", _SAVE),
+    hitless=False,
+    why="config load merges: stale rows stay until they are deleted (name the switch's file with --base to have "
+    "them listed), and rows change in no stated order under traffic",
+)
+QOS_WITH_DELETES = Deployment(
+    QOS,
+    (f"config load -y {QOS}", _SAVE),
+    hitless=False,
+    why="config load merges: run the deletes of qos-deletes.json around it; between a delete and the load a port "
+    "is without that row",
+)
+LISTED_DELETES = Deployment(
+    DELETES,
+    (),
+    hitless=False,
+    why="commands to run: those under before, then config load, then those under after",
+)
+HOST_FILES = {
+    "lossless-roce.sh": Deployment(
+        "/usr/local/sbin/lossless-roce.sh",
+        (),
+        hitless=None,
+        why="run by lossless-roce.service; it sets only what differs, on interfaces that may carry traffic",
+    ),
+    "lossless-roce.service": Deployment(
+        "/etc/systemd/system/lossless-roce.service",
+        ("systemctl daemon-reload", "systemctl enable --now lossless-roce.service"),
+        hitless=None,
+        why="starts lossless-roce.sh",
+    ),
+    "lossless-roce.json": Deployment(
+        "/etc/lossless/roce.json",
+        (),
+        hitless=True,
+        why="the same settings as data, for what manages configurations; nothing on the host reads it",
+    ),
+    "nccl.conf": Deployment(
+        "/etc/nccl.conf",
+        (),
+        hitless=True,
+        why="jobs that start from then on read it; those that run keep what they have",
+    ),
+    "jobs.env": Deployment(
+        "/etc/lossless/jobs.env", (), hitless=True, why="read where a job's container or unit names it"
+    ),
+    "jobs.sh": Deployment("/etc/lossless/jobs.sh", (), hitless=True, why="read where a job sources it"),
+}
+"""Where the files of a host go, by name."""
+CLUSTER = Deployment(
+    "",
+    (),
+    hitless=False,
+    why="the operator drains a node and resets its NICs, or reboots it, where settings of the firmware change",
+)
+"""What applying a resource to a cluster does; the target is the file itself."""
+
+
+def asic_deployment(asic: str, *, complete: bool) -> Deployment:
+    """Return how the file of one ASIC of several is brought onto its device.
+
+    ``config load`` takes the files of the host and of all ASICs together; a fragment goes to one namespace with
+    the command that it runs for each (sonic-utilities config/main.py @691b1bb).
+    """
+    number = asic.removeprefix("asic")
+    if complete:
+        return COMPLETE._replace(target=f"/etc/sonic/config_db{number}.json")
+    target = f"/etc/sonic/lossless-qos{number}.json"
+    return QOS_ALONE._replace(
+        target=target, apply=(f"sonic-cfggen -n {asic} -j {target} --write-to-db", _SAVE)
+    )
+
+
+def patch_deployment(update: Update) -> Deployment:
+    """Return how a patch that the updater admits is applied."""
+    return Deployment(PATCH, (f"config apply-patch {PATCH}", _SAVE), update.hitless, _updater_says(update))
+
+
+def rollback_deployment(back: Update | None) -> Deployment:
+    """Return how a switch gets its old file again; ``back`` is the way there, None where it was not asked."""
+    if back is None or back.refusals:
+        return Deployment(ROLLBACK, (f"cp {ROLLBACK} {STARTUP}", _RELOAD), hitless=False, why=_RESTARTS)
+    return Deployment(ROLLBACK, (f"config replace {ROLLBACK}", _SAVE), back.hitless, _updater_says(back))
+
+
+def _updater_says(update: Update) -> str:
+    if not update.ports_down:
+        return "the config updater takes no port and no service down"
+    return f"the config updater takes ports down while it changes their rows: {some(update.ports_down)}"
+
+
+def some(names: Sequence[str]) -> str:
+    """Return ``a, b, c, d and 3 more``."""
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

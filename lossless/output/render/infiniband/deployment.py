@@ -1,0 +1,72 @@
+"""How each file of a subnet is brought onto its host, and what that does to traffic.
+
+opensm(8): HUP starts a heavy sweep, in which opensm reads its configuration, partitions and policy again; options
+whose table entry has no can_update stay as they were (``restart`` in profiles/opensm/options.toml). Folders of UFM:
+docs.nvidia.com, UFM Enterprise, and kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.write.files import UFM_FOLDER, folder_of
+from lossless.model.fabric.infiniband.options import option
+from lossless.output.render.planned_files import Deployment
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+_HUP = ("pkill -HUP -x opensm",)
+_RESTART = ("systemctl restart opensm",)
+_SHOWN = 4
+
+
+def deployment_of(subnet: Subnet, name: str) -> Deployment | None:
+    """Return how a file is brought onto its host, by its name."""
+    ufm = subnet.manager == "ufm"
+    folder = folder_of(subnet)
+    if name == "opensm.conf":
+        return _options(subnet, f"{folder}/{name}")
+    if name in ("nccl.conf", "job.env"):
+        return _JOBS[name]
+    if name == "sharp_am.cfg":
+        target = f"{UFM_FOLDER}/sharp/{name}" if ufm else f"/etc/sharp/{name}"
+        return Deployment(target, (), hitless=None, why=_SHARP)
+    if name == "gv.cfg":
+        return Deployment(
+            f"{UFM_FOLDER}/{name}", (), hitless=None, why="a part of the file: set its keys, then restart UFM"
+        )
+    if name == "partitions.conf":
+        return Deployment(f"{folder}/{name}", _HUP, hitless=False, why=_PARTITIONS)
+    if name == "qos-policy.conf":
+        return Deployment(
+            f"{folder}/{name}", _HUP, hitless=True, why="read at every heavy sweep; new paths get new SLs"
+        )
+    return Deployment(f"{folder}/{name}", _RESTART, hitless=False, why=_ROUTES)
+
+
+_PARTITIONS = (
+    "read at every heavy sweep: a port that is no member any more loses its P_Key and its connections"
+)
+_ROUTES = "read when the routing engine starts: routes are made anew, and packets on their way may be lost"
+_SHARP = "restart sharp_am, or UFM's: running jobs lose their trees; SIGHUP takes in what its template calls runtime"
+_JOBS = {
+    "nccl.conf": Deployment(
+        "/etc/nccl.conf", (), hitless=True, why="NCCL reads it when a job starts; others run on"
+    ),
+    "job.env": Deployment(
+        "job.env", (), hitless=True, why="for the environment of jobs: nothing reads it by itself"
+    ),
+}
+
+
+def _options(subnet: Subnet, target: str) -> Deployment:
+    keys = [setting.key for setting in subnet.options]
+    after_restart = [
+        key for key in dict.fromkeys(keys) if (known := option(key)) is not None and known.restart
+    ]
+    why = "links stay up, and no path is found for new connections until the subnet is swept again: a standby first"
+    if not after_restart:
+        return Deployment(target, _HUP, hitless=True, why="SIGHUP takes every key of it in, at a heavy sweep")
+    shown = ", ".join(after_restart[:_SHOWN]) + (" and more" if len(after_restart) > _SHOWN else "")
+    return Deployment(target, _RESTART, hitless=False, why=f"read at the start alone: {shown}; {why}")

@@ -1,0 +1,138 @@
+"""A subnet to files: one folder a host of its managers, one a host that runs jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.write.files import (
+    job_files,
+    manager_files,
+    secret_values,
+    sharp_files,
+    ufm_files,
+)
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.render.infiniband.deployment import deployment_of
+from lossless.output.render.planned_files import PlannedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from lossless.formats.infiniband.write.files import Trouble, Written
+    from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
+
+
+class SubnetFiles(NamedTuple):
+    """The files of a subnet, what could not be written, and what is not rendered and why."""
+
+    files: tuple[PlannedFile, ...]
+    troubles: tuple[Trouble, ...]
+    notes: tuple[str, ...]
+
+
+def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the files that opensm reads, by name, as the host of the master gets them.
+
+    Keys come from ``environment``; without it the file has none.
+    """
+    master = max(subnet.managers, key=lambda one: (not one.standby, one.priority or 0), default=None)
+    keys, _ = secret_values(subnet.secrets, environment or {})
+    return {one.name: _text(one) for one in manager_files(subnet, master, keys)[0]}
+
+
+def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
+    """Return every file of a subnet; ``environment`` has the keys that protect it, by the names of its variables."""
+    keys, missing = secret_values(subnet.secrets, environment)
+    made: dict[str, list[Written]] = {}
+    troubles = list(missing)
+    for host, (files, wrong) in _by_host(subnet, keys):
+        made.setdefault(host, []).extend(files)
+        troubles += wrong
+    text = _once()
+    planned = (
+        PlannedFile(
+            f"{host}/{one.name}", text(one), deployment=deployment_of(subnet, one.name), secret=one.secret
+        )
+        for host, files in made.items()
+        for one in files
+    )
+    unique = dict.fromkeys(troubles)
+    return SubnetFiles(() if unique else tuple(planned), tuple(unique), tuple(_notes(subnet)))
+
+
+def _by_host(
+    subnet: Subnet, keys: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[Sequence[Written], Sequence[Trouble]]]]:
+    """Yield hosts with files that they get, and what is wrong with those; a host may come more than once."""
+    for host, manager in _manager_hosts(subnet):
+        yield host, manager_files(subnet, manager, keys)
+        yield host, ufm_files(subnet)
+    node = subnet.sharp.am_node if subnet.sharp else None
+    if isinstance(node, str):
+        yield node, sharp_files(subnet)
+    for host in _job_hosts(subnet):
+        yield host, job_files(subnet, host)
+
+
+def _manager_hosts(subnet: Subnet) -> Iterator[tuple[str, ManagerHost]]:
+    switches = _switch_names(subnet)
+    for manager in subnet.managers:
+        if isinstance(manager.node, str) and manager.node not in switches:
+            yield manager.node, manager
+
+
+def _job_hosts(subnet: Subnet) -> Iterator[str]:
+    if not isinstance(subnet.hosts, Unknown):
+        yield from (host.name for host in subnet.hosts if host.role == "compute")
+
+
+def _switch_names(subnet: Subnet) -> frozenset[str]:
+    return frozenset(
+        () if isinstance(subnet.switches, Unknown) else (switch.name for switch in subnet.switches)
+    )
+
+
+def _notes(subnet: Subnet) -> Iterator[str]:
+    switches = _switch_names(subnet)
+    on_switches = [manager.node for manager in subnet.managers if manager.node in switches]
+    if on_switches:
+        yield f"no files for the subnet manager on {', '.join(map(str, on_switches))}: a switch has it in its own CLI"
+    if subnet.flavour == "nvidia":
+        yield "keys of NVIDIA's OpenSM alone stand apart in opensm.conf: no opensm that can be had freely checks them"
+
+
+def _once() -> Callable[[Written], str]:
+    """Return what renders a file, each distinct one once: most hosts are alike."""
+    texts: dict[tuple[str, str], str] = {}
+
+    def text(one: Written) -> str:
+        known = (one.template, repr(one.context)) if one.name in ("nccl.conf", "job.env") else None
+        if known is None:
+            return _text(one)
+        if known not in texts:
+            texts[known] = _text(one)
+        return texts[known]
+
+    return text
+
+
+def _text(one: Written) -> str:
+    from lossless.output.render.environment import render_template
+
+    return render_template(one.template, one.context)
+
+
+def common_text(text: str) -> str:
+    """Return an opensm.conf without the keys of NVIDIA's OpenSM alone: what every opensm can check."""
+    from lossless.model.fabric.infiniband.options import option
+
+    def is_common(line: str) -> bool:
+        known = option(line.partition(" ")[0])
+        return known is None or known.only != "nvidia"
+
+    return "\n".join(_kept(text.split("\n"), is_common))
+
+
+def _kept(lines: Iterable[str], is_kept: Callable[[str], bool]) -> Iterator[str]:
+    return (line for line in lines if is_kept(line))

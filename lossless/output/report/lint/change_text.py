@@ -1,0 +1,176 @@
+"""What a change removes and leaves, and what runs show before and after: the part below the findings that it adds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+from lossless.ground.basics.units import format_bytes
+from lossless.output.report.columns import columns
+from lossless.output.report.lint.locations import shown_file
+from lossless.output.report.lint.text import findings_text
+from lossless.output.report.text_style import Style, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.findings import Finding
+    from lossless.output.report.lint.report import Judged
+
+
+class Happened(Protocol):
+    """In how many seeds something happened."""
+
+    @property
+    def seeds(self) -> int:
+        """How many it happened in."""
+
+    @property
+    def of(self) -> int:
+        """How many there were."""
+
+
+class Shown(Protocol):
+    """What is shown of a verdict from runs."""
+
+    @property
+    def verdict(self) -> str:
+        """Safe, on the edge, unsafe or not judged."""
+
+    @property
+    def scenario(self) -> str:
+        """What was run."""
+
+    @property
+    def drops(self) -> Happened:
+        """Seeds in which lossless frames were dropped."""
+
+    @property
+    def headroom_margin_bytes(self) -> int | None:
+        """The least that was left of any headroom, None where none was used."""
+
+    @property
+    def longest_pause_us(self) -> float:
+        """The longest pause that traffic caused."""
+
+
+class Margin(Protocol):
+    """What runs show of one part of a fabric before and after a change."""
+
+    @property
+    def part(self) -> str:
+        """The intent, or the switches."""
+
+    @property
+    def before(self) -> Shown | None:
+        """What runs showed, None where nothing was run."""
+
+    @property
+    def after(self) -> Shown | None:
+        """What runs show, None where nothing is run."""
+
+
+class Kept(Protocol):
+    """A finding that was there before."""
+
+    @property
+    def finding(self) -> Finding:
+        """As it is now."""
+
+    @property
+    def places(self) -> int:
+        """On how many elements it showed before."""
+
+
+class Changed(Protocol):
+    """What a change does, besides what it adds."""
+
+    @property
+    def revision(self) -> str:
+        """What was compared with."""
+
+    @property
+    def removed(self) -> Judged:
+        """What is gone, as it stood."""
+
+    @property
+    def left(self) -> Sequence[Kept]:
+        """What is there as before."""
+
+    @property
+    def unread(self) -> Sequence[str]:
+        """Files that could not be read then."""
+
+    @property
+    def margins(self) -> Sequence[Margin]:
+        """What runs show before and after."""
+
+
+MARGINS = ("fabric", "verdict", "seeds with drops", "least headroom left", "longest pause", "traffic")
+"""What is said of runs, in this order."""
+
+
+def change_text(change: Changed, style: Style) -> Iterator[str]:
+    """Yield what is gone, what is left by rule, and what runs show, as blocks of lines."""
+    gone = [*findings_text(change.removed, style.showing(source=False, brief=True))]
+    if gone:
+        yield "\n".join([f"gone since {visible(change.revision)}:", *(f"  {line}" for line in gone)])
+    if change.left:
+        yield "\n".join(["left:", *(f"  {line}" for line in left_by_rule(change.left))])
+    if change.margins:
+        yield columns([MARGINS, *map(margin_row, change.margins)])
+    for file in change.unread:
+        yield unread_note(change, file)
+
+
+def counts_text(change: Changed, added: int) -> str:
+    """Return the counts on one line."""
+    since = f"since {visible(change.revision)}"
+    return f"{added} added, {len(change.removed.findings)} gone, {len(change.left)} left {since}"
+
+
+def unread_note(change: Changed, file: str) -> str:
+    """Return what to say of a file that could not be read then."""
+    name = visible(shown_file(file))
+    return f"{name} could not be read at {visible(change.revision)}: all that is found in it counts as added"
+
+
+def left_by_rule(left: Sequence[Kept]) -> Iterator[str]:
+    """Yield how often each rule found what it had found before, and what has spread to more places."""
+    rules = Counter((kept.finding.code, kept.finding.name, kept.finding.severity) for kept in left)
+    for (code, name, severity), times in sorted(rules.items()):
+        yield f"{times} x {code} {name} [{severity}]" + spread(
+            [kept for kept in left if kept.finding.code == code and kept.finding.severity == severity]
+        )
+
+
+def spread(left: Sequence[Kept]) -> str:
+    """Return what to say of findings that show on more places than before, empty where none does."""
+    before = sum(kept.places for kept in left)
+    now = sum(kept.finding.places for kept in left)
+    return f": on {now} places, before on {before}" if now > before else ""
+
+
+def margin_row(margin: Margin) -> tuple[str, ...]:
+    """Return what runs show, each before and after where that differs."""
+    both = [margin.before, margin.after]
+    return (
+        visible(shown_file(margin.part)),
+        _differing([one.verdict if one else None for one in both]),
+        _differing([f"{one.drops.seeds} of {one.drops.of}" if one else None for one in both]),
+        _differing([_headroom(one) for one in both]),
+        _differing([f"{one.longest_pause_us / 1000:.2f} ms" if one else None for one in both]),
+        _differing([visible(one.scenario) if one else None for one in both]),
+    )
+
+
+def _headroom(shown: Shown | None) -> str | None:
+    if shown is None:
+        return None
+    left_bytes = shown.headroom_margin_bytes
+    return "none was used" if left_bytes is None else format_bytes(left_bytes)
+
+
+def _differing(both: list[str | None]) -> str:
+    before, after = (value or "not run" for value in both)
+    return after if before == after else f"{before} -> {after}"

@@ -1,0 +1,86 @@
+"""The words of a finding, whatever the format: what it is about, and what explains and mends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.output.report.lint.element_ranges import on, ranges
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from lossless.ground.basics.findings import Finding, Origin, Path
+    from lossless.output.report.lint.locations import Locations
+
+    Remark = tuple[str, str]
+    """A label and what it says."""
+
+_LONGEST_OBJECT = 60
+
+
+def what(finding: Finding) -> str:
+    """Return the message on one line; in a CONFIG_DB the object comes first, since line numbers say little there."""
+    message = visible(finding.message.replace("\n", " "))
+    if finding.object_form == "config_db" and finding.origin.path:
+        return f"{object_of(finding.origin.path)}: {message}"
+    return message
+
+
+def object_of(path: Path, *, whole: bool = False) -> str:
+    """Return a path as people write it, on one line; unless ``whole``, dozens of ports in a key as their ranges.
+
+    Tables of CONFIG_DB have upper-case names, keys of an intent have not.
+    """
+    separator = "|" if path and str(path[0]).isupper() else "."
+    text = visible(separator.join(map(str, path)))
+    if len(text) > _LONGEST_OBJECT and not whole:
+        # A row of CONFIG_DB can name its ports in its key: Ethernet0,Ethernet4,...|3.
+        parts = [",".join(ranges(part.split(","))) for part in text.split(separator)]
+        text = _shortened(separator.join(parts))
+    return text
+
+
+def remarks(finding: Finding, others: Iterable[Remark] = ()) -> Iterator[Remark]:
+    """Yield what stands below a message, each with its label; ``others`` come before the way out, which ends it."""
+    if finding.elements:
+        yield "on", on(finding.elements, finding.places)
+    if finding.note:
+        yield "note", finding.note
+    yield from others
+    if finding.help:
+        yield "help", finding.help
+
+
+def other_places(finding: Finding, locations: Locations, name: Callable[[str], str]) -> Iterator[Remark]:
+    """Yield the other places of a finding in words; ``name`` says how files are named."""
+    for related in finding.related:
+        path = related.origin.path
+        # In an intent the line says it all; in a CONFIG_DB of thousands of lines the object does.
+        named = f"{object_of(path)}: " if path and str(path[0]).isupper() else ""
+        yield "also", f"{_place(related.origin, locations, name)}: {named}{related.message}"
+    if finding.via is not None:
+        yield "from", f"{_place(finding.via, locations, name)}: {object_of(finding.via.path)}"
+
+
+def paragraphs(finding: Finding, others: Iterable[Remark] = ()) -> str:
+    """Return a finding in words alone, a line for each remark."""
+    said = remarks(finding, others)
+    return "\n".join([what(finding), *(f"{label}: {clean(text)}" for label, text in said)])
+
+
+def _place(origin: Origin, locations: Locations, name: Callable[[str], str]) -> str:
+    span = locations.span(origin)
+    file = visible(name(origin.file))
+    return f"{file}:{span.line}:{span.column}" if span else file
+
+
+def clean(text: str) -> str:
+    """Return lines without a character that could move a cursor or hide another."""
+    return text if text.isprintable() else "\n".join(map(visible, text.splitlines()))
+
+
+def _shortened(text: str) -> str:
+    """Return an object without its middle where it is too long for a line."""
+    half = (_LONGEST_OBJECT - 3) // 2
+    return text if len(text) <= _LONGEST_OBJECT else f"{text[:half]}...{text[-half:]}"

@@ -1,0 +1,39 @@
+"""What tells a finding from every other one, in this run and the next: rule, file and object, never a line.
+
+A finding keeps its fingerprint when lines move and when a number in its message changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding
+    from lossless.output.report.lint.file_names import Names
+
+
+def of_findings(findings: Sequence[Finding], names: Names) -> list[str]:
+    """Return the fingerprint of every finding, by its place in the order of reports; all differ."""
+    relative = {file: names.name(file) for file in {finding.origin.file for finding in findings}}
+    return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
+
+
+def of_problems(problems: Sequence[Problem], names: Names) -> list[str]:
+    """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
+    return _told_apart(("", names.name(problem.file)) for problem in problems)
+
+
+def _told_apart(subjects: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return a digest for each subject; equal ones are counted in their order."""
+    seen: dict[str, int] = {}
+    digests = []
+    for subject in subjects:
+        key = "\0".join(subject)
+        seen[key] = seen.get(key, 0) + 1
+        raw = f"{key}\0{seen[key]}".encode(errors="surrogatepass")
+        digests.append(hashlib.sha256(raw).hexdigest())
+    return digests

@@ -1,0 +1,109 @@
+"""Findings as annotations of GitHub Actions: one command a line, read from the log of a step.
+
+Of each kind ten are shown beside the change (actions/toolkit docs/problem-matchers.md). The most severe come first;
+the rest stands in the log as plain lines, and a last notice says how many there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.finding_text import clean, other_places, paragraphs
+from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.summary import counted
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Severity
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.run_context import Setting
+
+MOST_OF_A_KIND = 10
+_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+class _Note(NamedTuple):
+    """What one annotation says, and where."""
+
+    severity: Severity
+    title: str
+    text: str
+    file: str
+    line: int | None
+    end_line: int | None
+    column: int | None
+
+
+def github_text(judged: Judged, setting: Setting) -> Rendered:
+    """Return the commands for all that was found, and what could not be read, errors first."""
+    names = Names(setting.folder, setting.root)
+    locations, findings = located(judged)
+    notes = [_problem(problem, names) for problem in ordered(judged.errors)]
+    notes += [_finding(finding, locations, names) for finding in findings]
+    return Rendered("\n".join(_lines(notes)))
+
+
+def _lines(notes: list[_Note]) -> Iterator[str]:
+    shown, rest = _cut(notes)
+    yield from map(_command, shown)
+    for note in rest:
+        yield _plain(note)
+    if rest:
+        what = f"{counted(len(rest), 'more finding')}, in the log of this step"
+        yield f"::notice title=lossless::{what}: {MOST_OF_A_KIND} of a kind are shown"
+
+
+def _cut(notes: Iterable[_Note]) -> tuple[list[_Note], list[_Note]]:
+    """Return what is annotated and what is not; where something is left, one notice is kept for saying so."""
+    by_kind = {severity: [note for note in notes if note.severity == severity] for severity in SEVERITIES}
+    is_cut = any(len(kind) > MOST_OF_A_KIND for kind in by_kind.values())
+    shown, rest = [], []
+    for severity, kind in by_kind.items():
+        room = MOST_OF_A_KIND - 1 if is_cut and severity == "info" else MOST_OF_A_KIND
+        shown += kind[:room]
+        rest += kind[room:]
+    return shown, rest
+
+
+def _finding(finding: Finding, locations: Locations, names: Names) -> _Note:
+    span = locations.span(finding.origin)
+    place = (span.line, span.end_line, span.column) if span else (None, None, None)
+    title = f"{finding.code} {finding.name}"
+    text = paragraphs(finding, other_places(finding, locations, names.name))
+    return _Note(finding.severity, title, text, names.name(finding.origin.file), *place)
+
+
+def _problem(problem: Problem, names: Names) -> _Note:
+    file, line = names.name(problem.file), problem.line
+    return _Note("error", "cannot be read", clean(problem.message), file, line, line, problem.column)
+
+
+def _command(note: _Note) -> str:
+    places = {"file": note.file, "line": note.line, "endLine": note.end_line, "col": note.column}
+    given = {**places, "title": note.title}
+    properties = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value is not None)
+    return f"::{_COMMANDS[note.severity]} {properties}::{_data(note.text)}"
+
+
+def _plain(note: _Note) -> str:
+    """Return a line of the log; what begins with a dash and has no ``##[`` is never taken for a command."""
+    place = ":".join(str(part) for part in (note.file, note.line, note.column) if part is not None)
+    first = note.text.partition("\n")[0]
+    return visible(f"- {place}: {note.severity}: {note.title}: {first}").replace("##[", "## [")
+
+
+def _data(text: str) -> str:
+    """Escape what follows a command, as the runner undoes it (actions/runner ActionCommand.cs @079cdb1)."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: object) -> str:
+    return _data(visible(str(value))).replace(":", "%3A").replace(",", "%2C")

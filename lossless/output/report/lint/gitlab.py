@@ -1,0 +1,72 @@
+"""Findings as a code quality report of GitLab: a JSON list, with what Code Climate asks for besides.
+
+GitLab reads ``description``, ``check_name``, ``fingerprint``, ``severity`` and ``location``; ``type`` and
+``categories`` are required by codeclimate/platform spec/analyzers/SPEC.md.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.finding_text import clean, what
+from lossless.output.report.lint.fingerprints import of_findings, of_problems
+from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.run_context import Rendered
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Json, Severity
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.run_context import Setting
+
+UNREADABLE = "unreadable"
+"""The check of what could not be read, which no rule found."""
+_SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
+_FIRST_LINE = 1
+"""Where a finding stands that has no line: GitLab shows none without."""
+
+
+def gitlab_text(judged: Judged, setting: Setting) -> Rendered:
+    """Return the whole report as a JSON list; every fingerprint in it differs."""
+    names = Names(setting.folder, setting.root)
+    locations, findings = located(judged)
+    problems = ordered(judged.errors)
+    unread = zip(problems, of_problems(problems, names), strict=True)
+    found = zip(findings, of_findings(findings, names), strict=True)
+    issues = [_problem(problem, mark, names) for problem, mark in unread]
+    issues += [_finding(finding, mark, locations, names) for finding, mark in found]
+    return Rendered(json.dumps(issues, indent=2))
+
+
+def _finding(finding: Finding, mark: str, locations: Locations, names: Names) -> dict[str, Json]:
+    span = locations.span(finding.origin)
+    lines = (span.line, span.end_line) if span else (_FIRST_LINE, _FIRST_LINE)
+    text = f"{finding.code} {finding.name}: {what(finding)}"
+    place = _place(finding.origin.file, *lines, names)
+    return _issue(finding.code, text, _SEVERITIES[finding.severity], mark, place)
+
+
+def _problem(problem: Problem, mark: str, names: Names) -> dict[str, Json]:
+    line = problem.line or _FIRST_LINE
+    return _issue(
+        UNREADABLE, clean(problem.message), "blocker", mark, _place(problem.file, line, line, names)
+    )
+
+
+def _issue(check: str, text: str, severity: str, mark: str, place: dict[str, Json]) -> dict[str, Json]:
+    return {
+        "type": "issue",
+        "check_name": check,
+        "description": text,
+        "categories": ["Bug Risk"],
+        "severity": severity,
+        "fingerprint": mark,
+        "location": place,
+    }
+
+
+def _place(file: str, begin: int, end: int, names: Names) -> dict[str, Json]:
+    return {"path": names.name(file), "lines": {"begin": begin, "end": end}}

@@ -1,0 +1,89 @@
+"""Findings and problems as machines read them: one JSON object, whatever was found.
+
+Names once shipped stay; ``version`` says when they change.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from lossless.output.report.lint.locations import located, ordered, shown_file
+from lossless.output.report.lint.summary import summarise
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Json, Origin, Span
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+
+VERSION = 1
+"""Of the names in the object."""
+MOST_ELEMENTS = 5
+
+
+def json_text(judged: Judged) -> str:
+    """Return the whole report as one JSON object, in ASCII and in a stable order."""
+    locations, findings = located(judged)
+    report = {
+        "version": VERSION,
+        "findings": [finding_data(finding, locations) for finding in findings],
+        "errors": [_problem(problem) for problem in ordered(judged.errors)],
+        "summary": summarise(judged)._asdict(),
+    }
+    return json.dumps(report, indent=2)
+
+
+def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
+    """Return one finding as the report has it."""
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "message": finding.message,
+        "note": finding.note or None,
+        "help": finding.help or None,
+        "url": finding.url or None,
+        "file": shown_file(finding.origin.file),
+        "path": list(finding.origin.path),
+        "object": finding.object,
+        **_positions(locations.span(finding.origin)),
+        "origin": None if finding.via is None else _intent_key(finding.via, locations),
+        "related": [
+            {**_start(related.origin, locations), "message": related.message} for related in finding.related
+        ],
+        "count": finding.places,
+        "elements": list(finding.elements[:MOST_ELEMENTS]),
+        "data": dict(finding.data),
+        "fixable": finding.fixable,
+    }
+
+
+def _positions(span: Span | None) -> dict[str, Json]:
+    if span is None:
+        return dict.fromkeys(("line", "column", "end_line", "end_column"))
+    return dict(span._asdict())
+
+
+def _start(origin: Origin, locations: Locations) -> dict[str, Json]:
+    span = locations.span(origin)
+    return {
+        "file": shown_file(origin.file),
+        "path": list(origin.path),
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+    }
+
+
+def _intent_key(origin: Origin, locations: Locations) -> dict[str, Json]:
+    return {**_start(origin, locations), "object": ".".join(map(str, origin.path))}
+
+
+def _problem(problem: Problem) -> dict[str, Json]:
+    return {
+        "file": shown_file(problem.file),
+        "line": problem.line,
+        "column": problem.column,
+        "message": problem.message,
+    }

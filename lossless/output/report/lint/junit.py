@@ -1,0 +1,123 @@
+"""Findings as JUnit XML: a suite a file, a case a finding, one passing case where nothing was found.
+
+Only what makes the run fail is a failure; lesser findings are passing cases with their text beside them, so that a
+pipeline is red exactly when the exit code is not 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.finding_text import clean, object_of, other_places, paragraphs, what
+from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Literal
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.run_context import Setting
+
+_HEAD = '<?xml version="1.0" encoding="utf-8"?>'
+
+
+class _Case(NamedTuple):
+    """One case of a suite; ``outcome`` is None where it passes."""
+
+    name: str
+    group: str
+    file: str
+    line: int | None = None
+    outcome: Literal["failure", "error"] | None = None
+    kind: str = ""
+    message: str = ""
+    text: str = ""
+
+
+def junit_text(judged: Judged, setting: Setting) -> Rendered:
+    """Return the whole report as one XML document, in the order of files."""
+    names = Names(setting.folder, setting.root)
+    locations, findings = located(judged)
+    cases = [_problem(problem, names) for problem in ordered(judged.errors)]
+    cases += [_finding(finding, locations, names, setting) for finding in findings]
+    suites: dict[str, list[_Case]] = {names.name(file): [] for file in judged.documents}
+    for case in cases:
+        suites.setdefault(case.file, []).append(case)
+    for file, held in suites.items():
+        held[:] = held or [_Case("nothing to say", "lossless", file)]
+    every = [case for held in suites.values() for case in held]
+    lines = [_HEAD, f"<testsuites {_attributes(name='lossless', **_counts(every))}>"]
+    lines += (line for file in sorted(suites) for line in _suite(file, suites[file]))
+    return Rendered("\n".join([*lines, "</testsuites>"]))
+
+
+def _finding(finding: Finding, locations: Locations, names: Names, setting: Setting) -> _Case:
+    span = locations.span(finding.origin)
+    told = f" ({object_of(finding.origin.path)})" if finding.origin.path else ""
+    return _Case(
+        name=f"{finding.code} {finding.name}{told}",
+        group=f"lossless.{finding.code}",
+        file=names.name(finding.origin.file),
+        line=span.line if span else None,
+        outcome="failure" if finding.severity in setting.failing else None,
+        kind=finding.severity,
+        message=what(finding),
+        text=paragraphs(finding, other_places(finding, locations, names.name)),
+    )
+
+
+def _problem(problem: Problem, names: Names) -> _Case:
+    text = clean(problem.message)
+    return _Case(
+        name="can be read",
+        group="lossless",
+        file=names.name(problem.file),
+        line=problem.line,
+        outcome="error",
+        kind="unreadable",
+        message=text.partition("\n")[0],
+        text=text,
+    )
+
+
+def _suite(file: str, cases: list[_Case]) -> Iterator[str]:
+    yield f"  <testsuite {_attributes(name=file, **_counts(cases))}>"
+    named: dict[str, int] = {}
+    for case in cases:
+        named[case.name] = named.get(case.name, 0) + 1
+        # A report shows one case of a name.
+        times = named[case.name]
+        yield from _case(case if times == 1 else case._replace(name=f"{case.name} #{times}"))
+    yield "  </testsuite>"
+
+
+def _case(case: _Case) -> Iterator[str]:
+    head = f"    <testcase {_attributes(name=case.name, classname=case.group, file=case.file, line=case.line, time=0)}"
+    if case.outcome is None and not case.text:
+        yield f"{head}/>"
+        return
+    said = _attributes(message=case.message, type=case.kind)
+    open_tag = f"{case.outcome} {said}" if case.outcome else "system-out"
+    text = case.text if case.outcome else f"{case.kind}: {case.text}"
+    yield f"{head}>"
+    yield f"      <{open_tag}>{escape(text)}</{case.outcome or 'system-out'}>"
+    yield "    </testcase>"
+
+
+def _counts(cases: Iterable[_Case]) -> dict[str, object]:
+    outcomes = [case.outcome for case in cases]
+    failures, errors = outcomes.count("failure"), outcomes.count("error")
+    return {"tests": len(outcomes), "failures": failures, "errors": errors, "skipped": 0, "time": 0}
+
+
+def _attributes(**values: object) -> str:
+    given = {key: value for key, value in values.items() if value is not None}
+    return " ".join(f"{key}={quoteattr(visible(str(value)))}" for key, value in given.items())

@@ -1,0 +1,87 @@
+"""Origins to places in the files, each document walked once for all findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Origin, Path, Span
+    from lossless.ground.documents.excerpts import Shown
+    from lossless.output.report.lint.report import Judged
+
+
+class Locations:
+    """Where the origins of findings stand.
+
+    A value that is empty, or does not stand on one line with its key, is shown by its key: a brace alone says
+    nothing.
+    """
+
+    __slots__ = ("_documents", "_keys", "_values")
+
+    def __init__(self, documents: Mapping[str, Shown], findings: Iterable[Finding]) -> None:
+        self._documents = documents
+        self._keys: dict[str, dict[Path, Span]] = {}
+        self._values: dict[str, dict[Path, Span]] = {}
+        paths: dict[str, dict[Path, None]] = {}
+        for finding in findings:
+            for origin in _origins(finding):
+                paths.setdefault(origin.file, {})[origin.path] = None
+        for file in paths.keys() & documents.keys():
+            self._keys[file] = documents[file].locate_many(paths[file], "key")
+            self._values[file] = documents[file].locate_many(paths[file])
+
+    def span(self, origin: Origin) -> Span | None:
+        """Return where an origin stands, None in a file that was not read."""
+        file, path, mark = origin
+        if file not in self._keys or path not in self._keys[file]:
+            return None
+        key, value = self._keys[file][path], self._values[file][path]
+        if mark == "key":
+            return key
+        beside_key = value.line == value.end_line == key.line and value.column < value.end_column
+        return value if beside_key else key
+
+    def line_text(self, file: str, number: int) -> str:
+        """Return a line of a document that a span was found in."""
+        return self._documents[file].line_text(number)
+
+
+def _origins(finding: Finding) -> Iterator[Origin]:
+    yield finding.origin
+    if finding.via is not None:
+        yield finding.via
+    for related in finding.related:
+        yield related.origin
+
+
+def located(judged: Judged) -> tuple[Locations, list[Finding]]:
+    """Return the places of all findings, and the findings in the order of reports.
+
+    By file; in a file errors first; then by place. The order that rules ran in does not matter.
+    """
+    locations = Locations(judged.documents, judged.findings)
+
+    def order(finding: Finding) -> tuple[object, ...]:
+        span = locations.span(finding.origin)
+        place = (span.line, span.column) if span else (0, 0)
+        severity = SEVERITIES.index(finding.severity)
+        tie = (finding.code, finding.message, finding.object, finding.elements)
+        return (finding.origin.file, severity, *place, *tie)
+
+    return locations, sorted(judged.findings, key=order)
+
+
+def ordered(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems by file and place; those that concern a whole file come first in it."""
+    return sorted(problems, key=lambda p: (p.file, p.line or 0, p.column or 0, p.message))
+
+
+def shown_file(file: str) -> str:
+    """Return a file name as reports write it: relative names without a leading ``./``."""
+    return file.removeprefix("./")

@@ -1,0 +1,123 @@
+"""Findings as Markdown, for a comment below a merge request or the summary of a job.
+
+Names and messages come from files that anyone can propose: nothing in them is Markdown, HTML or calls a person.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.finding_text import what
+from lossless.output.report.lint.locations import Locations, located, ordered
+from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.summary import counted, summarise
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.ground.basics.findings import Finding
+    from lossless.output.report.lint.change_text import Changed
+    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.run_context import Setting
+
+MOST_ROWS = 100
+"""Findings that one table shows; GitHub takes comments of 65,536 characters."""
+
+_LONGEST = 400
+_ESCAPED = str.maketrans({char: f"&#{ord(char)};" for char in "\\`*[<>#|@&$"})
+_OUTER = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~~")
+"""What could make something italic or strike it out; an underscore within a word does not."""
+_HEAD = ("severity", "rule", "where", "what")
+
+
+def markdown_text(judged: Judged, setting: Setting) -> Rendered:
+    """Return the findings as tables: what a change adds and removes where one is judged, else all."""
+    change = setting.change
+    shown = _Shown(Names(setting.folder, setting.root))
+    parts = [f"### lossless: {_counts(judged, change)}", *_problems(judged, shown)]
+    parts += _table("Added" if change else "", judged, shown)
+    if change is not None:
+        parts += [*_table("Gone", change.removed, shown), *_left(change), *_margins(change)]
+        parts += [escaped(unread_note(change, file)) for file in change.unread]
+    rows = max(len(judged.findings), len(change.removed.findings) if change else 0)
+    notices = (f"{MOST_ROWS} findings of a table are shown, of {rows}",) if rows > MOST_ROWS else ()
+    return Rendered("\n\n".join(parts), notices)
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return _OUTER.sub(_entities, visible(short.replace("\n", " ")).translate(_ESCAPED))
+
+
+def _entities(found: re.Match[str]) -> str:
+    return "".join(f"&#{ord(char)};" for char in found[0])
+
+
+class _Shown:
+    """How files are shown: from the root of the repository."""
+
+    def __init__(self, names: Names) -> None:
+        self.name = names.name
+
+    def row(self, finding: Finding, locations: Locations) -> tuple[str, ...]:
+        span = locations.span(finding.origin)
+        line = f":{span.line}" if span else ""
+        place = f"{self.name(finding.origin.file)}{line}"
+        told = escaped(what(finding))
+        if finding.help:
+            told += f"<br>**help** {escaped(finding.help)}"
+        return (finding.severity, f"{finding.code} {finding.name}", escaped(place), told)
+
+
+def _counts(judged: Judged, change: Changed | None) -> str:
+    if change is not None:
+        gone, left = len(change.removed.findings), len(change.left)
+        since = f"since {escaped(change.revision)}"
+        return f"{len(judged.findings)} added, {gone} gone, {left} left {since}"
+    counts = summarise(judged)
+    found = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
+    return f"{', '.join(counted(*one) for one in found)} in {counted(counts.files, 'file')}"
+
+
+def _problems(judged: Judged, shown: _Shown) -> Iterator[str]:
+    if judged.errors:
+        lines = [
+            f"- {escaped(str(problem._replace(file=shown.name(problem.file))))}"
+            for problem in ordered(judged.errors)[:MOST_ROWS]
+        ]
+        yield "\n".join(["**Not read**", "", *lines])
+
+
+def _table(title: str, judged: Judged, shown: _Shown) -> Iterator[str]:
+    if not judged.findings:
+        return
+    locations, findings = located(judged)
+    rows = [shown.row(finding, locations) for finding in findings[:MOST_ROWS]]
+    more = [f"… and {len(findings) - MOST_ROWS} more"] if len(findings) > MOST_ROWS else []
+    yield "\n\n".join([*([f"**{title}**"] if title else []), _rows(_HEAD, rows), *more])
+
+
+def _left(change: Changed) -> Iterator[str]:
+    if change.left:
+        lines = "\n".join(f"- {escaped(line)}" for line in left_by_rule(change.left))
+        yield f"**Left**\n\n{lines}"
+
+
+def _margins(change: Changed) -> Iterator[str]:
+    if change.margins:
+        rows = [tuple(map(_arrow, margin_row(margin))) for margin in change.margins]
+        yield f"**Under traffic**\n\n{_rows(MARGINS, rows)}"
+
+
+def _arrow(text: str) -> str:
+    return " → ".join(map(escaped, text.split(" -> ")))
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,192 @@
+"""Findings as SARIF 2.1.0, for code scanning and every viewer of it.
+
+The names are those of the OASIS standard (oasis-tcs/sarif-spec Schemata/sarif-schema-2.1.0.json @0a8091f). URIs are
+relative to the root of the repository, fingerprints carry no line, and what GitHub's code scanning would drop is
+left out by us, the least severe first, and said.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lossless import __version__
+from lossless.ground.basics.findings import SEVERITIES
+from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.finding_text import clean, object_of, paragraphs
+from lossless.output.report.lint.fingerprints import of_findings
+from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.summary import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, Origin, Severity, Span
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.run_context import RuleText, Setting
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MOST_RESULTS = 5_000
+"""Results of a run that GitHub shows; it takes 25,000 and does not pick the most severe itself (github/docs #38085)."""
+MOST_PLACES = 100
+"""Locations of a result that GitHub shows (docs.github.com, SARIF results exceed limits)."""
+FINGERPRINT = "lossless/v1"
+"""The key of our fingerprint: GitHub's own key would be taken for a hash of the line."""
+_ROOT = "%SRCROOT%"
+_json = json.JSONEncoder(separators=(",", ":")).encode
+_LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+_GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+
+
+def sarif_text(judged: Judged, setting: Setting) -> Rendered:
+    """Return the whole report as one SARIF log with one run, the most severe results first."""
+    locations, findings = located(judged)
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    names = _Names(setting)
+    kept = findings[:MOST_RESULTS]
+    notices = _notices(len(findings))
+    codes = sorted({finding.code: finding for finding in kept}.items())
+    index = {code: number for number, (code, _) in enumerate(codes)}
+    marks = of_findings(kept, names.files)
+    head = {
+        "tool": {"driver": _driver([_rule(finding, setting) for _, finding in codes])},
+        "automationDetails": {"id": "lossless/lint/"},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
+        "invocations": [_invocation(judged, notices, names)],
+        "properties": dict(summarise(judged)._asdict()),
+    }
+    results = (
+        _json(_result(finding, index[finding.code], mark, locations, names))
+        for finding, mark in zip(kept, marks, strict=True)
+    )
+    return Rendered(_log(head, results), notices)
+
+
+def _log(head: dict[str, Any], results: Iterable[str]) -> str:
+    """Return a log with one run, a result a line: one that comes or goes is one line of a difference."""
+    lines = ",\n".join(results)
+    run = f'{_json(head)[:-1]},"results":[\n{lines}\n]}}'
+    return f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[{run}]}}'
+
+
+def _notices(found: int) -> tuple[str, ...]:
+    if found <= MOST_RESULTS:
+        return ()
+    return (
+        f"{found - MOST_RESULTS:,} of {found:,} findings are left out, the least severe: "
+        f"code scanning shows {MOST_RESULTS:,} of a run",
+    )
+
+
+class _Names:
+    """Files as SARIF names them, each made once."""
+
+    __slots__ = ("_made", "files")
+
+    def __init__(self, setting: Setting) -> None:
+        self.files = Names(setting.folder, setting.root)
+        self._made: dict[str, dict[str, str]] = {}
+
+    def artifact(self, file: str) -> dict[str, str]:
+        """Return the location of a file: relative to the root, absolute only where it lies outside."""
+        if file not in self._made:
+            from urllib.parse import quote
+
+            name = self.files.relative(file)
+            outside = {"uri": "file://" + quote(self.files.absolute(file), errors="surrogateescape")}
+            self._made[file] = (
+                outside
+                if name is None
+                else {"uri": quote(name, errors="surrogateescape"), "uriBaseId": _ROOT}
+            )
+        return self._made[file]
+
+
+def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"name": "lossless", "version": __version__, "semanticVersion": __version__, "rules": rules}
+
+
+def _rule(finding: Finding, setting: Setting) -> dict[str, Any]:
+    rule: dict[str, Any] = {"id": finding.code, "name": finding.name}
+    text = setting.describe(finding.code)
+    return rule if text is None else rule | _described(text)
+
+
+def _described(text: RuleText) -> dict[str, Any]:
+    return {
+        "shortDescription": {"text": text.summary},
+        # Documentation takes no arguments: its braces are those of the snippets in it.
+        "help": {"text": text.documentation, "markdown": text.documentation},
+        "defaultConfiguration": {"level": _LEVELS[text.severity]},
+        "properties": {"precision": text.confidence, "problem.severity": _GRADES[text.severity]},
+    }
+
+
+def _invocation(judged: Judged, notices: Sequence[str], names: _Names) -> dict[str, Any]:
+    """Return how the run went: it has not succeeded where something could not be read."""
+    told = [_problem(problem, names) for problem in ordered(judged.errors)]
+    told += [{"level": "warning", "message": _message(notice)} for notice in notices]
+    return {"executionSuccessful": not judged.errors, "toolExecutionNotifications": told}
+
+
+def _problem(problem: Problem, names: _Names) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": names.artifact(problem.file)}
+    if problem.line is not None:
+        place["region"] = {"startLine": problem.line}
+        if problem.column is not None:
+            place["region"]["startColumn"] = problem.column
+    text = clean(problem.message)
+    return {"level": "error", "message": _message(text), "locations": [{"physicalLocation": place}]}
+
+
+def _result(finding: Finding, rule: int, mark: str, locations: Locations, names: _Names) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "message": _message(paragraphs(finding)),
+        "locations": [_location(finding.origin, locations, names)],
+        "partialFingerprints": {FINGERPRINT: mark},
+        "occurrenceCount": finding.places,
+        "properties": {"confidence": finding.confidence, "data": dict(finding.data)},
+    }
+    related = _related(finding, locations, names)
+    if related:
+        result["relatedLocations"] = related
+    return result
+
+
+def _related(finding: Finding, locations: Locations, names: _Names) -> list[dict[str, Any]]:
+    """Return the other places of a finding, as many as are shown besides its own."""
+    places = [(related.origin, related.message) for related in finding.related]
+    if finding.via is not None:
+        places.append((finding.via, "the intent behind it"))
+    return [
+        {"id": number, "message": _message(clean(text)), **_location(origin, locations, names)}
+        for number, (origin, text) in enumerate(places[: MOST_PLACES - 1], 1)
+    ]
+
+
+def _location(origin: Origin, locations: Locations, names: _Names) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": names.artifact(origin.file)}
+    span = locations.span(origin)
+    if span is not None:
+        place["region"] = _region(span)
+    location: dict[str, Any] = {"physicalLocation": place}
+    if origin.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": object_of(origin.path, whole=True)}]
+    return location
+
+
+def _region(span: Span) -> dict[str, int]:
+    line, column, end_line, end_column = span
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _message(text: str) -> dict[str, str]:
+    """Return a message; a brace is doubled, since one alone begins a placeholder (the standard, 3.11.5)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}")}

@@ -1,0 +1,130 @@
+"""Findings and problems as people read them.
+
+The first line of each is ``file:line:column: CODE name: message``, which editors and terminals can follow; a
+severity other than error stands in brackets behind it. In a CONFIG_DB the object comes before the message.
+Below come the line it is about, with a caret, and what explains and mends it; a style can leave both out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.output.report.lint.finding_text import other_places, remarks, what
+from lossless.output.report.lint.locations import located, ordered, shown_file
+from lossless.output.report.lint.source_excerpt import excerpt
+from lossless.output.report.lint.summary import counted, summarise
+from lossless.output.report.text_style import Style, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding, NotJudged, Origin, Span
+    from lossless.output.report.lint.locations import Locations
+    from lossless.output.report.lint.report import Judged
+
+    LineText = Callable[[str, int], str | None]
+    """Gives a line of a file, None where there is no such text."""
+
+PLAIN = Style()
+
+
+def findings_text(judged: Judged, style: Style = PLAIN) -> Iterator[str]:
+    """Yield every finding as a block of lines, in the order of reports."""
+    locations, findings = located(judged)
+    for finding in findings:
+        yield _finding(finding, locations, style)
+
+
+def problems_text(problems: Iterable[Problem], line_text: LineText, style: Style = PLAIN) -> Iterator[str]:
+    """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
+    for problem in ordered(problems):
+        place = _place(problem.file, problem.line, problem.column)
+        lines = [f"{style.paint(place, 'place')}: {visible(problem.message)}"]
+        if style.source and problem.line is not None and problem.column is not None:
+            lines += _word(problem.line, problem.column - 1, line_text(problem.file, problem.line), style)
+        yield "\n".join(lines)
+
+
+def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
+    """Yield a line for everything that could not be judged, and why."""
+    for gap in sorted(gaps):
+        times = f" ({gap.times} times)" if gap.times > 1 else ""
+        rule = f"{gap.code}: " if gap.code else ""
+        yield f"not judged: {rule}{visible(gap.reason)}{times}"
+
+
+def summary_text(judged: Judged, style: Style = PLAIN) -> str:
+    """Return the last line of a report: every count, also those that are zero."""
+    counts = summarise(judged)
+    found = ", ".join(
+        style.paint(counted(number, noun), noun if number else "plain")
+        for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
+    )
+    kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
+    problems = f"; {counted(len(judged.errors), 'problem')} in the input" if judged.errors else ""
+    return f"{found} in {counted(counts.files, 'file')} ({kept}){problems}"
+
+
+def _finding(finding: Finding, locations: Locations, style: Style) -> str:
+    span = locations.span(finding.origin)
+    lines = [_first_line(finding, span, style)]
+    margin = 0
+    if span is not None and style.source:
+        line = locations.line_text(finding.origin.file, span.line)
+        end = span.end_column - 1 if span.end_line == span.line else len(line)
+        lines += _excerpt(line, span.line, span.column - 1, end, finding.severity, style)
+        margin = len(str(span.line))
+    others = other_places(finding, locations, shown_file)
+    for label, text in () if style.brief else remarks(finding, others):
+        lines += _remark(label, text, margin, style)
+    return "\n".join(lines)
+
+
+def _first_line(finding: Finding, span: Span | None, style: Style) -> str:
+    place = style.paint(_place_of(finding.origin, span), "place")
+    name = f"{style.paint(finding.code, finding.severity)} {finding.name}"
+    doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
+    is_plain = finding.severity == "error" and not doubt
+    return f"{place}: {name}: {what(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
+
+
+def _remark(label: str, text: str, margin: int, style: Style) -> list[str]:
+    head = f"{' ' * margin} {style.paint('=', 'gutter')} {style.paint(f'{label}:', 'label')} "
+    indent = " " * (margin + len(label) + 5)
+    return [(indent if i else head) + visible(line) for i, line in enumerate(text.splitlines())]
+
+
+def _excerpt(line: str, number: int, start: int, end: int, role: str, style: Style) -> list[str]:
+    digits = str(number)
+    margin = " " * len(digits)
+    text, carets = excerpt(line, start, end, style.columns - len(digits) - 3)
+    bar = style.paint("|", "gutter")
+    pad = len(carets) - len(carets.lstrip())
+    return [
+        f"{margin} {bar}",
+        f"{style.paint(digits, 'gutter')} {bar} {text}".rstrip(),
+        f"{margin} {bar} {carets[:pad]}{style.paint(carets[pad:], role)}",
+    ]
+
+
+def _place_of(origin: Origin, span: Span | None) -> str:
+    return _place(origin.file, span.line, span.column) if span else visible(shown_file(origin.file))
+
+
+def _place(file: str, line: int | None, column: int | None) -> str:
+    parts = [visible(shown_file(file)), *(str(number) for number in (line, column) if number is not None)]
+    return ":".join(parts)
+
+
+def _word(number: int, start: int, line: str | None, style: Style) -> list[str]:
+    """Return the lines that show the word a problem is about; none where there is no text."""
+    return [] if line is None else _excerpt(line, number, start, _word_end(line, start), "error", style)
+
+
+def _word_end(line: str, start: int) -> int:
+    """Return where the word ends that a problem points at; problems have no end of their own."""
+    end = start
+    while end < len(line) and (line[end].isalnum() or line[end] in "_-.%"):
+        end += 1
+    return end

@@ -1,0 +1,213 @@
+"""Three figures of one run: occupancy against thresholds, pauses per link, sender rates."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.simulation import panels as parts
+from lossless.output.report.simulation.panels import Words
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from lossless.output.report.simulation.panels import Data
+
+_WIDTH_IN = 10.0
+_TITLE_COLUMNS = 110
+_ROW_IN = 0.24
+_MEANS = 80
+"""Times over which what arrives is added up: frames come one by one, and shorter means would show only that."""
+_LOG_FROM = 20
+"""Rates that differ by more are drawn on a logarithmic scale."""
+
+
+class _Panel(NamedTuple):
+    """A panel of occupancy: its title, its height, and what to call the one of many series that is drawn.
+
+    A limit is drawn up to ``reach`` times what was held: one farther off would press the curves to the ground.
+    """
+
+    title: str
+    height: float
+    words: Words
+    reach: float
+
+
+_PANELS = {
+    "egress": _Panel("egress queue {name}", 1.0, Words("fullest"), 2.0),
+    "group": _Panel("ingress groups that feed it: {many}", 1.0, Words("fullest"), 1.6),
+    "headroom": _Panel("headroom in use by these groups", 0.6, Words("most"), 4.0),
+    "memory": _Panel("memory in use in {name}", 0.6, Words("most"), 2.0),
+}
+"""From top to bottom."""
+_RATES = Words("fastest", "slowest")
+
+
+def occupancy(recording: Data) -> Figure:
+    """Return what queue, groups, headroom and memory held over time, each against its limits."""
+    shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
+    figure, panels = _canvas(recording, "Occupancy", [panel.height for panel in shown.values()], 2.3)
+    for (kind, panel), axes in zip(shown.items(), panels, strict=True):
+        found = _of(recording, kind)
+        _draw_bytes(axes, recording, found, panel)
+        many = _many(len(found), recording["counts"]["groups"])
+        unused = "; no headroom is used" if kind == "group" and "headroom" not in shown else ""
+        parts.head(axes, panel.title.format(name=found[0]["name"], many=many) + unused)
+    return figure
+
+
+def pauses(recording: Data) -> Figure:
+    """Return when each link was paused, a row each: as high as the part of the time that it was."""
+    rows = [row for row in _of(recording, "paused") if row["pauses"]]
+    figure, (axes,) = _canvas(recording, "Pauses", [max(0.6, _ROW_IN * (len(rows) + 1))], 1.0)
+    for base, row in enumerate(reversed(rows)):
+        _draw_pauses(axes, recording, row, base)
+    middles = [base + parts.ROW / 2 for base in range(len(rows))]
+    axes.set_yticks(middles, [parts.short(row["name"]) for row in reversed(rows)], fontsize=7.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.3, len(rows) + 0.7)
+    axes.grid(axis="y", visible=False)
+    parts.head(axes, _how_many_paused(recording, len(rows)))
+    return figure
+
+
+def rates(recording: Data) -> Figure:
+    """Return what DCQCN let senders send, where it runs, and what arrived of each flow."""
+    shown = {kind: found for kind in ("rate", "delivered") if (found := _of(recording, kind))}
+    figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), 2.5)
+    times, unit = _times(recording)
+    for (kind, found), axes in zip(shown.items(), panels, strict=True):
+        there_are = recording["counts"]["flows"]
+        flows = f"{_many(len(found), there_are)} flow{'s' if there_are > 1 else ''}"
+        if kind == "rate":
+            _draw_rates(axes, times, found, _limits(recording, kind))
+            parts.head(axes, f"what DCQCN lets senders send, as of their last frame: {flows}")
+        else:
+            centres, means, each = _means(times, found)
+            _draw_rates(axes, centres, means, _limits(recording, kind))
+            parts.head(axes, f"what arrives of each flow, means over {each:.3g} {unit.name}: {flows}")
+    return figure
+
+
+# --- panels ---
+
+
+def _canvas(recording: Data, what: str, heights: Sequence[float], inches: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels one below the other that share their time, first moments marked."""
+    title = textwrap.wrap(f"{what}: {visible(recording['title'])}; seed {recording['seed']}", _TITLE_COLUMNS)
+    high = inches * sum(heights) + 0.28 * len(heights) + 0.6 + 0.2 * len(title)
+    figure = Figure(figsize=(_WIDTH_IN, high), layout="constrained")
+    figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
+    grid = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
+    panels: list[Axes] = list(grid[:, 0])
+    for axes in panels:
+        axes.grid(color="#e6e6e6", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    times, unit = _times(recording)
+    panels[-1].set_xlim(times[0], times[-1] or 1.0)
+    panels[-1].set_xlabel(f"time since the start ({unit.name})\n{'; '.join(_moments(recording))}")
+    figure.align_ylabels(panels)
+    parts.mark_moments(panels, recording["moments"], unit, times[-1])
+    return figure, panels
+
+
+def _moments(recording: Data) -> Iterator[str]:
+    """Yield what first happened when, with the letter that marks it, and that nothing was dropped."""
+    for moment in recording["moments"]:
+        if moment["at_us"] is not None:
+            at = parts.time_unit(moment["at_us"]).text(moment["at_us"])
+            yield f"{parts.letter(moment)}: {moment['name']} at {at}"
+        elif moment["name"] == "first drop":
+            yield "no drop"
+
+
+def _draw_bytes(axes: Axes, recording: Data, found: Sequence[Data], panel: _Panel) -> None:
+    kind = found[0]["kind"]
+    moving = _of(recording, "threshold") if kind == "group" else []
+    limits, highest = _limits(recording, kind), parts.most(found)
+    unit, reach = parts.size_unit(highest), panel.reach * highest
+    times, _ = _times(recording)
+    parts.draw_series(axes, times, found, unit, panel.words)
+    parts.draw_moving(axes, times, moving, unit)
+    parts.draw_limits(axes, limits, unit, reach, parts.size_text)
+    axes.set_ylim(0, parts.top(highest, limits, moving, reach) / unit.size)
+    axes.set_ylabel(unit.name)
+    parts.key(axes)
+
+
+def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limits: Sequence[Data]) -> None:
+    seen = [rate for one in series for rate in parts.known(one["values"]) if rate > 0]
+    parts.draw_series(axes, times, series, parts.RATE, _RATES)
+    parts.draw_limits(axes, limits, parts.RATE, float("inf"), parts.RATE.text)
+    axes.set_ylabel(parts.RATE.name)
+    if series[0]["kind"] == "rate" and seen and max(seen) > _LOG_FROM * min(seen):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)
+    parts.key(axes)
+
+
+def _draw_pauses(axes: Axes, recording: Data, row: Data, base: int) -> None:
+    times, _ = _times(recording)
+    every_us = recording["times_us"][1] - recording["times_us"][0]
+    parts.draw_row(axes, times, [min(1.0, value / every_us) for value in row["values"]], base)
+    paused_us = sum(row["values"])
+    many = f"{row['pauses']:,} pause{'s' if row['pauses'] != 1 else ''}"
+    text = f"{many}, {parts.time_unit(paused_us).text(paused_us)}"
+    where = axes.get_yaxis_transform()
+    axes.text(1.008, base + parts.ROW / 2, text, transform=where, fontsize=7.5, va="center")
+
+
+def _how_many_paused(recording: Data, shown: int) -> str:
+    paused, links = recording["counts"]["paused"], recording["counts"]["links"]
+    if not paused:
+        return f"none of {links} links that carry traffic is ever paused"
+    rest = f", these {shown} for longest" if paused > shown else ""
+    return f"{paused} of {links} links that carry traffic are paused at times{rest}; height: part of the time"
+
+
+# --- recordings ---
+
+
+def _of(recording: Data, kind: str) -> list[Data]:
+    return [series for series in recording["series"] if series["kind"] == kind]
+
+
+def _limits(recording: Data, kind: str) -> list[Data]:
+    return [limit for limit in recording["limits"] if limit["kind"] == kind]
+
+
+def _times(recording: Data) -> tuple[list[float], parts.Unit]:
+    unit = parts.time_unit(recording["times_us"][-1])
+    return unit.of(recording["times_us"]), unit
+
+
+def _many(shown: int, there_are: int) -> str:
+    return f"{shown} of {there_are}" if shown < there_are else f"{there_are}"
+
+
+def _means(times: Sequence[float], series: Sequence[Data]) -> tuple[list[float], list[dict[str, Any]], float]:
+    """Return series as means over longer times, the middles of those, and how long they are."""
+    wide = max(1, len(times) // _MEANS)
+    starts = range(0, len(times) - wide, wide)
+    centres = [(times[at] + times[at + wide]) / 2 for at in starts]
+    means = [
+        {**one, "values": [_mean(one["values"][at + 1 : at + wide + 1]) for at in starts]} for one in series
+    ]
+    return centres, means, times[wide] - times[0]
+
+
+def _mean(values: parts.Values) -> float | None:
+    found = parts.known(values)
+    return sum(found) / len(found) if found else None

@@ -1,0 +1,98 @@
+"""Pictures of one run as files: occupancy against thresholds, pauses per link, sender rates; as PNG and SVG.
+
+The same recording draws the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import LosslessError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+
+    Data = Mapping[str, Any]
+    """A recording as plain data, by the names of :mod:`lossless.analysis.simulation.study.recording`."""
+
+MISSING = "matplotlib is not installed: pip install 'lossless[plots]' adds pictures"
+_STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.size": 8.5,
+    "path.simplify_threshold": 0.4,
+    "savefig.dpi": 130,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lossless",
+    "text.parse_math": False,
+}
+"""The font comes with matplotlib; a dollar in a name is no formula."""
+_METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None}}
+"""What would differ between days and versions is left out."""
+
+
+def require_matplotlib() -> None:
+    """See to it that pictures can be drawn, before anything is run for them.
+
+    Raises:
+        LosslessError: matplotlib is not installed.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise LosslessError(MISSING)
+
+
+def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
+    """Draw a recording into a folder, and return the files: ``<stem>-occupancy.png`` and so on.
+
+    All are drawn before the first is written.
+
+    Raises:
+        LosslessError: matplotlib is not installed, ``stem`` is not a plain name, or the folder cannot be written.
+    """
+    require_matplotlib()
+    if not stem or Path(stem).name != stem or stem.startswith("."):
+        raise LosslessError(f"{stem!r} is not a name that files can begin with")
+    drawn = draw(recording)
+    return tuple(_save(content, Path(folder), f"{stem}-{name}") for name, content in drawn.items())
+
+
+def draw(recording: Data) -> dict[str, bytes]:
+    """Return the pictures of a recording, by name and format: ``occupancy.svg``. matplotlib must be there."""
+    from matplotlib import style
+
+    from lossless.output.report.simulation import figures
+
+    wanted = {"occupancy": figures.occupancy, "pauses": figures.pauses, "rates": figures.rates}
+    with style.context(["default", _STYLE]), warnings.catch_warnings():
+        # A name in letters that the font lacks is drawn as boxes; that is nothing to warn of.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        made = {name: figure(recording) for name, figure in wanted.items()}
+        return {f"{name}.{kind}": _bytes(one, kind) for name, one in made.items() for kind in _METADATA}
+
+
+def _bytes(figure: Figure, kind: str) -> bytes:
+    held = io.BytesIO()
+    figure.savefig(held, format=kind, metadata=_METADATA[kind])
+    return held.getvalue()
+
+
+def _save(content: bytes, folder: Path, name: str) -> str:
+    """Write to a temporary neighbour, then rename: a picture is there whole or not at all."""
+    path, part = folder / name, folder / f".{name}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise LosslessError(f"{path} cannot be written: {error.strerror}") from error
+    return str(path)

@@ -1,0 +1,128 @@
+"""What runs of the packet-level model showed, as people read it: the verdict, the measures, why, what to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_bytes
+from lossless.output.report.columns import columns
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Data = Mapping[str, Any]
+    """A verdict from runs as plain data, by the names of :mod:`lossless.analysis.simulation.study.verdict`."""
+
+
+def run_text(run: Data) -> str:
+    """Return what the runs of one scenario showed."""
+    return "\n".join(_lines(run))
+
+
+def _lines(run: Data) -> Iterator[str]:
+    yield f"packet-level model: {run['verdict']}"
+    yield f"  {visible(run['scenario'])}"
+    yield columns([(name, visible(text)) for name, text in measured(run)], indent="  ")
+    for title, entries in (("why", run["reasons"]), ("change", run["changes"]), ("assumed", run["assumed"])):
+        if entries:
+            yield "\n".join([f"  {title}:", *(f"    {visible(entry)}" for entry in entries)])
+
+
+def measured(run: Data) -> Iterator[tuple[str, str]]:
+    """Yield the name of each measure of a run, and what it showed."""
+    yield "drops", _drops(run)
+    yield "PFC", _happens(run["pfc"], "fires")
+    yield "ECN", _marks(run)
+    yield (
+        "fullest egress",
+        f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_us(run['drain_us'])} to drain",
+    )
+    yield "fullest group", _range(run, "group_bytes")
+    yield from _headroom(run)
+    yield from _pauses(run)
+    if run["watchdog"]["seeds"]:
+        yield "watchdog", _watchdog(run)
+    yield "goodput", f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of what line rate allows"
+    many = run["seeds"]
+    yield (
+        "ran",
+        f"{many} seed{'s' if many > 1 else ''}, {_us(run['ran_us'])}, {run['events']:,} events{_cut(run)}",
+    )
+
+
+def _drops(run: Data) -> str:
+    found = run["drops"]
+    if not found["seeds"] and run["stopped_frames"]:
+        return "none but what the watchdog dropped"
+    return _happens(found, "happen") if found["seeds"] else "none"
+
+
+def _happens(found: Data, verb: str) -> str:
+    if not found["seeds"]:
+        return "never" if verb == "fires" else "none"
+    chance = ": a matter of chance" if _by_chance(found) else ""
+    return f"{verb} in {found['seeds']} of {found['of']} seeds, first after {_us(found['first_us'])}{chance}"
+
+
+def _by_chance(found: Data) -> bool:
+    return bool(0 < found["seeds"] < found["of"])
+
+
+def _marks(run: Data) -> str:
+    marks, pfc = run["marks"], run["pfc"]
+    if not marks["seeds"]:
+        return "marks nothing"
+    order = f", before PFC in {run['marks_before_pfc']}" if pfc["seeds"] else ""
+    return f"{_happens(marks, 'marks')}{order}"
+
+
+def _headroom(run: Data) -> Iterator[tuple[str, str]]:
+    if run["headroom_bytes"] is None:
+        yield "headroom", "not used"
+        return
+    rest = "ran out" if run["headroom_ran_out"] else f"{format_bytes(run['headroom_margin_bytes'])} left"
+    yield "headroom", f"{_range(run, 'headroom_bytes')} used, {rest}{_at(run['headroom_at'])}"
+
+
+def _pauses(run: Data) -> Iterator[tuple[str, str]]:
+    if not run["longest_pause_us"]:
+        return
+    more = ">= " if run["pause_goes_on"] else ""
+    yield "longest pause", f"{more}{_us(run['longest_pause_us'])}{_at(run['longest_pause_at'])}"
+    links = run["spread_links"]
+    row = f"{links} link{'s' if links > 1 else ''} in a row"
+    yield "pauses reach", f"{row}, {run['spread_ports']} switch ports and {run['spread_nics']} NICs"
+
+
+def _watchdog(run: Data) -> str:
+    queues, frames = run["stopped_queues"], run["stopped_frames"]
+    stopped = f"{queues:,} queue{'s' if queues > 1 else ''} and dropped {frames:,} frame{'' if frames == 1 else 's'}"
+    return f"{_happens(run['watchdog'], 'acts')}; it stopped {stopped}"
+
+
+def _range(run: Data, name: str) -> str:
+    found = run[name]
+    more = ">= " if run["cut"] else ""
+    middle = format_bytes(round(found["median"]))
+    if found["least"] == found["most"]:
+        return f"{more}{middle}"
+    return f"{more}{middle} ({format_bytes(found['least'])} to {format_bytes(found['most'])})"
+
+
+def _cut(run: Data) -> str:
+    return "; stopped with traffic under way, so >= where maxima may still grow" if run["cut"] else ""
+
+
+def _at(place: str | None) -> str:
+    return f" at {place}" if place else ""
+
+
+def _us(time_us: float) -> str:
+    if time_us >= 1e6:
+        return f"{time_us / 1e6:,.2f} s"
+    return f"{time_us / 1e3:,.2f} ms" if time_us >= 1e3 else f"{time_us:,.2f} us"
+
+
+def _rate(rate_bps: float) -> str:
+    return f"{rate_bps / 1e9:,.1f} Gb/s"

@@ -1,0 +1,164 @@
+"""A sweep as people read it, and as a table for other programs: the best settings first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_bytes
+from lossless.output.report.columns import columns
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """A sweep, or a row of one, as plain data, by the names of :mod:`lossless.analysis.simulation.study.sweep`."""
+
+_THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "dynamic_th": ("dynamic_th", str),
+    "kmin_bytes": ("Kmin", format_bytes),
+    "kmax_bytes": ("Kmax", format_bytes),
+    "pmax_percent": ("Pmax", "{}%".format),
+    "headroom_bytes": ("headroom", format_bytes),
+}
+"""What people call a threshold, and how its values are written."""
+_NOW = "now"
+
+
+def sweep_text(sweep: Data, limit: int) -> str:
+    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured."""
+    return "\n\n".join(_blocks(sweep, limit))
+
+
+def sweep_csv(sweeps: Sequence[Data]) -> str:
+    """Return all settings of all sweeps as comma-separated values, with a line of names; empty where there is none."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*sweeps[0]["rows"][0], "scenario"])
+    for sweep in sweeps:
+        writer.writerows([*row.values(), sweep["scenario"]] for row in sweep["rows"])
+    return text.getvalue().removesuffix("\n")
+
+
+def _blocks(sweep: Data, limit: int) -> Iterator[str]:
+    yield "\n".join(_head(sweep))
+    yield "\n".join(_table(sweep, limit))
+    yield "\n".join(["assumed:", *(f"  {visible(entry)}" for entry in sweep["assumed"])])
+
+
+def _head(sweep: Data) -> Iterator[str]:
+    names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
+    seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
+    yield f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}"
+    yield f"  {visible(sweep['scenario'])}"
+    yield columns([*_shares(sweep), *_less(sweep)], indent="  ")
+
+
+def _many(settings: int) -> str:
+    return f"{settings:,} setting{'s' if settings != 1 else ''}"
+
+
+def _shares(sweep: Data) -> Iterator[tuple[str, str]]:
+    yield "safe", _share(sweep, lambda row: bool(row["verdict"] == "safe"))
+    yield "PFC silent", _share(sweep, lambda row: not row["pauses"])
+
+
+def _less(sweep: Data) -> Iterator[tuple[str, str]]:
+    """Say what was not followed, or not to its end."""
+    if sweep["cut"]:
+        more = "pauses and maxima may still come, and a longer --horizon shows them"
+        yield "under way", f"{sweep['cut']:,} of {sweep['settings']:,} at the end: {more}"
+    if sweep["skipped"]:
+        yield "not run", f"{_many(sweep['skipped'])}: Kmin would be above Kmax"
+
+
+def _share(sweep: Data, good: Callable[[Data], bool]) -> str:
+    """Return how many settings are good, and with which values all or none are."""
+    rows = sweep["rows"]
+    count = sum(map(good, rows))
+    text = f"{count:,} of {len(rows):,}"
+    if not 0 < count < len(rows):
+        return text
+    seen = {name: _outcomes(rows, name, good) for name in sweep["varied"]}
+    always = _values(seen, {True})
+    never = _values(seen, {False})
+    return "".join([text, f"; always with {always}" * bool(always), f"; never with {never}" * bool(never)])
+
+
+def _outcomes(rows: Sequence[Data], name: str, good: Callable[[Data], bool]) -> dict[int, set[bool]]:
+    """Return for each value of a threshold, in order, whether settings with it are good: all, none or some."""
+    found: dict[int, set[bool]] = {}
+    for row in rows:
+        found.setdefault(row[name], set()).add(good(row))
+    return dict(sorted(found.items()))
+
+
+def _values(seen: Mapping[str, Mapping[int, set[bool]]], wanted: set[bool]) -> str:
+    parts = []
+    for name, outcomes in seen.items():
+        title, write = _THRESHOLDS[name]
+        runs = ", ".join(_runs([(value, found == wanted) for value, found in outcomes.items()], write))
+        if runs:
+            parts.append(f"{title} {runs}")
+    return " or ".join(parts)
+
+
+def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> Iterator[str]:
+    """Yield the values that hold, those that stand next to each other as a range."""
+    run: list[int] = []
+    for value, holds in (*values, (0, False)):
+        if holds:
+            run.append(value)
+        elif run:
+            yield write(run[0]) if len(run) == 1 else f"{write(run[0])} to {write(run[-1])}"
+            run = []
+
+
+def _table(sweep: Data, limit: int) -> Iterator[str]:
+    names, rows = sweep["varied"], sweep["rows"]
+    seeds = sweep["seeds"]
+    heads = ("", *(_THRESHOLDS[name][0] for name in names), *_heads(seeds))
+    shown = [_cells(str(place), row, names, seeds) for place, row in enumerate(rows[:limit], 1)]
+    yield columns([heads, _cells(_NOW, sweep["configured"], names, seeds), *shown])
+    if len(rows) > limit:
+        yield f"({len(rows) - limit:,} more: --limit {len(rows)} shows all)"
+    yield f"best first: {sweep['order']}"
+    yield from _fastest(rows, names)
+
+
+def _heads(seeds: int) -> tuple[str, ...]:
+    pfc = ("PFC in",) if seeds > 1 else ()
+    return ("verdict", "drops", "pauses", *pfc, "longest pause", "goodput", "fullest egress", "headroom left")
+
+
+def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str, ...]:
+    given = (_THRESHOLDS[name][1](row[name]) if name in row else "-" for name in names)
+    pfc = (f"{row['pfc_seeds']} of {seeds} seeds",) if seeds > 1 else ()
+    left = row["headroom_left_bytes"]
+    return (
+        place,
+        *given,
+        row["verdict"],
+        f"{row['drops']:,}",
+        f"{row['pauses']:,}",
+        *pfc,
+        f"{row['longest_pause_us']:,.2f} us" if row["pauses"] else "-",
+        f"{row['goodput_bps'] / 1e9:,.1f} Gb/s",
+        format_bytes(row["egress_bytes"]),
+        "not used" if left is None else "ran out" if row["drops"] else format_bytes(left),
+    )
+
+
+def _fastest(rows: Sequence[Data], names: Sequence[str]) -> Iterator[str]:
+    """Say which of the safe settings delivers most, where that is not the best one."""
+    safe = [(place, row) for place, row in enumerate(rows, 1) if row["verdict"] == "safe"]
+    place, row = max(safe, key=lambda one: (one[1]["goodput_bps"], -one[0]), default=(1, rows[0]))
+    if place > 1:
+        given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
+        yield (
+            f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s"
+            f" with {row['pauses']:,} pauses"
+        )

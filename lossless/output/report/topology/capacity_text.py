@@ -1,0 +1,91 @@
+"""What a fabric can carry, as lines of text: by tier, across its middle, and for each GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_capacity
+from lossless.output.report.columns import columns
+from lossless.output.report.text_style import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """A capacity as plain data, by the names of :mod:`lossless.analysis.topology.capacity`."""
+
+
+def capacity_text(data: Data) -> str:
+    """Return what a fabric can carry; every figure is one way."""
+    return "\n\n".join(_blocks(data))
+
+
+def _blocks(data: Data) -> Iterator[str]:
+    if data["tiers"]:
+        heads = ("tier", "below", "above", "ratio", *_heads(data["failed"]))
+        yield columns([heads, *(_tier(tier) for tier in data["tiers"])])
+    lines = [*_across(data["bisection"]), *_per_gpu(data["per_gpu"])]
+    if lines:
+        yield "\n".join(lines)
+    if data["tiers"]:
+        yield "every figure is one way, the other way has as much besides; failures are the worst of that many"
+    elif lines:
+        yield "every figure is one way, the other way has as much besides"
+    if gone := data["failed"]["out_of_service"]:
+        yield f"failures come on top of what is out of service: {', '.join(map(visible, gone))}"
+
+
+def _heads(failed: Data) -> tuple[str, str]:
+    links, switches = failed["links"], failed["switches"]
+    return (
+        f"without {links} {'link' if links == 1 else 'links'}",
+        f"without {switches} {'switch' if switches == 1 else 'switches'} above",
+    )
+
+
+def _tier(tier: Data) -> tuple[str, ...]:
+    left = (f"{format_capacity(one['up_bps'])}, {_ratio(one['ratio'])}" for one in tier["after"].values())
+    below, above = (format_capacity(tier[key]) for key in ("down_bps", "up_bps"))
+    return (_switches(tier["role"], tier["switches"]), below, above, _ratio(tier["ratio"]), *left)
+
+
+def _switches(role: str, names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return visible(names[0])
+    many = "leaves" if role == "leaf" else f"{role}s"
+    return f"{len(names):,} {many} ({visible(names[0])} to {visible(names[-1])})"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "nothing left" if ratio is None else f"{ratio:.4g}:1"
+
+
+def _across(across: Data | None) -> Iterator[str]:
+    if across is None:
+        return
+    bps, hosts = across["one_way_bps"], across["host_bps"]
+    part = f"{100 * bps / hosts:.3g} % of what the hosts of one half send" if hosts else "no host sends"
+    yield f"bisection: {format_capacity(bps)} one way, {part}"
+    least = "no other halves have less" if across["least"] else "other halves were not tried"
+    yield f"  from {_some(across['a'])} to {_some(across['b'])}; {least}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return (
+        visible(names[0])
+        if len(names) == 1
+        else f"{visible(names[0])} .. {visible(names[-1])} ({len(names):,})"
+    )
+
+
+def _per_gpu(found: Data | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield f"each of {found['gpus']:,} GPUs, all at once:"
+    rows = (
+        (f"  inside its domain of {found['domain_gpus']}", found["inside_bps"]),
+        ("  onto the fabric", found["host_bps"]),
+        ("  beyond its leaf", found["leaf_bps"]),
+        ("  to the other half", found["half_bps"]),
+    )
+    yield columns([(what, format_capacity(bps)) for what, bps in rows if bps is not None])

@@ -1,0 +1,156 @@
+"""What becomes of a fabric that stands, as lines of text: devices renamed, added and gone, and cables that move."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.units import format_rate
+from lossless.ground.documents.yaml.scalars import text_scalar
+from lossless.output.report.columns import columns
+from lossless.output.report.text_style import visible
+from lossless.output.report.topology.text import first_to_last, many
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """Moves as plain data, by the names of :mod:`lossless.analysis.topology.recabling`."""
+
+    Row = tuple[str, ...]
+
+_SHOWN = 20
+"""How many rows of cables are shown; a program reads them all."""
+
+_FEW = 4
+
+
+def moves_text(data: Data, path: str, against: str) -> str:
+    """Return what an intent changes of the one that stands."""
+    return "\n\n".join(_blocks(data, path, against))
+
+
+def kept_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
+    """Return names and ports as they are stated beside a shape."""
+    lines = ["  names:"] if names else []
+    lines += [f"    {text_scalar(old)}: {text_scalar(new)}" for old, new in names.items()]
+    lines += ["  ports:"] if ports else []
+    lines += [f'    "{ends}": [{", ".join(map(text_scalar, stated))}]' for ends, stated in ports.items()]
+    return "\n".join(lines)
+
+
+def _blocks(data: Data, path: str, against: str) -> Iterator[str]:
+    yield f"{visible(path)} against {visible(against)}: {_in_short(data)}"
+    devices = list(_devices(data["devices"]))
+    if devices:
+        yield columns([("devices", "how many", "which"), *devices])
+    links = list(_links(data["links"]))
+    if links:
+        yield columns([("links", "how many", "which"), *links])
+    if data["links"]["moved"]:
+        yield _moved(data["links"]["moved"])
+
+
+def _in_short(data: Data) -> str:
+    devices, links = data["devices"], data["links"]
+    said = [
+        *_counted("device", len(devices["renamed"]), "renamed"),
+        *_counted("device", len(devices["removed"]), "removed"),
+        *_counted("cable", len(links["moved"]), "moved"),
+        *_counted("cable", len(links["changed"]), "changed"),
+        *_counted("cable", len(links["removed"]), "removed"),
+    ]
+    if said:
+        return ", ".join(said)
+    added = bool(devices["added"] or links["added"])
+    return "all that stands stays" if added else "nothing changes"
+
+
+def _counted(what: str, number: int, done: str) -> Iterator[str]:
+    if number:
+        yield f"{many(number, what)} {done}"
+
+
+def _devices(found: Data) -> Iterator[Row]:
+    for done in ("renamed", "added", "removed"):
+        for role, group in _grouped(found[done], "role").items():
+            yield done, many(len(group), role), _some([_called(device) for device in group])
+
+
+def _called(device: Data) -> str:
+    return f"{device['was']} -> {device['name']}" if "was" in device else str(device["name"])
+
+
+def _links(found: Data) -> Iterator[Row]:
+    yield from (("moved", f"{n:,} {tier}", "below") for tier, n in _tiers(found["moved"]))
+    for (tier, what), group in _changed(found["changed"]).items():
+        yield "changed", f"{len(group):,} {tier}", what
+    for done in ("added", "removed"):
+        for tier, group in _grouped(found[done], "tier").items():
+            yield done, f"{len(group):,} {tier}", _range([_wire(wire) for wire in group])
+
+
+def _tiers(pairs: Sequence[Data]) -> Iterator[tuple[str, int]]:
+    for tier, group in _grouped([pair["was"] for pair in pairs], "tier").items():
+        yield tier, len(group)
+
+
+def _changed(pairs: Iterable[Data]) -> dict[tuple[str, str], list[Data]]:
+    found: dict[tuple[str, str], list[Data]] = {}
+    for pair in pairs:
+        key = (pair["was"]["tier"], f"{_kind(pair['was'])} -> {_kind(pair['is'])}")
+        found.setdefault(key, []).append(pair)
+    return found
+
+
+def _kind(wire: Data) -> str:
+    return f"{format_rate(wire['speed_bps'])} {wire['cable_m']:,} m"
+
+
+def _wire(wire: Data) -> str:
+    return f"{_end(wire, 'a')} - {_end(wire, 'b')}"
+
+
+def _end(wire: Data, end: str) -> str:
+    port = wire[f"{end}_port"]
+    return str(wire[end]) if port is None else f"{wire[end]}:{port}"
+
+
+def _moved(pairs: Sequence[Data]) -> str:
+    rows = list(islice(_ends(pairs), _SHOWN))
+    shown = sum(int(row[1]) for row in rows)
+    table = columns([("cables that move", "how many", "at", "from", "to"), *rows])
+    ends = sum(pair["was"][port] != pair["is"][port] for pair in pairs for port in ("a_port", "b_port"))
+    left = ends - shown
+    return table + (f"\nand {many(left, 'end')} more; --format json has all" if left else "")
+
+
+def _ends(pairs: Iterable[Data]) -> Iterator[Row]:
+    """Yield, for two devices and each end of the cables between them that moves, the ports from first to last."""
+    between: dict[tuple[str, str], list[Data]] = {}
+    for pair in pairs:
+        between.setdefault((pair["was"]["a"], pair["was"]["b"]), []).append(pair)
+    for (a, b), group in between.items():
+        for device, port in ((a, "a_port"), (b, "b_port")):
+            there = [pair for pair in group if pair["was"][port] != pair["is"][port]]
+            if there:
+                old, new = (_range([pair[side][port] for pair in there]) for side in ("was", "is"))
+                yield f"{visible(a)} - {visible(b)}", str(len(there)), visible(device), old, new
+
+
+def _grouped(found: Iterable[Data], key: str) -> dict[str, list[Data]]:
+    groups: dict[str, list[Data]] = {}
+    for one in found:
+        groups.setdefault(one[key], []).append(one)
+    return groups
+
+
+def _range(names: Sequence[str]) -> str:
+    return first_to_last(names[0], names[-1])
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return all names where they are few; devices that are added need not follow each other."""
+    if len(names) <= _FEW:
+        return ", ".join(map(visible, names))
+    return f"{visible(names[0])}, {first_to_last(names[1], names[-1])}"
