@@ -9,8 +9,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.rules.kept import Stale
 from lossless.checks.rules.registry import RULES
+from lossless.checks.rules.subjects import StaleBaselineEntry
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -159,9 +159,9 @@ class Account:
             return True
         return file not in extent.files and not os.path.exists(file)
 
-    def entries(self, extent: Extent) -> Iterator[Stale]:
+    def entries(self, extent: Extent) -> Iterator[StaleBaselineEntry]:
         """Yield the entries that are stale, in the order of the file."""
         stale = self.stale(extent)
         for known in sorted(stale, key=self.baseline.places.__getitem__):
             place = ("findings", self.baseline.places[known])
-            yield Stale(Origin(self.baseline.file, place), *known, stale[known])
+            yield StaleBaselineEntry(Origin(self.baseline.file, place), *known, stale[known])

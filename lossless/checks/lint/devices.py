@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.checks.lint.settings import Settings
-    from lossless.checks.rules.device import Device
     from lossless.checks.rules.registry import Codes, LoadedRule
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
@@ -48,8 +48,8 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
     """Check one device by itself."""
-    from lossless.checks.rules.device import Device
     from lossless.checks.rules.registry import rules_for
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import View
 
     tables, problems, fabric = reader.read(document)
@@ -102,7 +102,7 @@ def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
 
 
 def _summary(device: Device) -> Summary:
-    from lossless.checks.rules.summary import summary_of
+    from lossless.checks.rules.device_summary import summary_of
 
     return summary_of(device)
 

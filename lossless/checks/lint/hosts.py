@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
-from lossless.checks.rules.host import IntendedHost
 from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
 from lossless.formats.inputs.hosts import hosts_of
 from lossless.ground.basics.findings import NotJudged

@@ -13,8 +13,8 @@ from lossless.checks.lint.extent import Extent
 from lossless.checks.lint.governing import shown_path
 from lossless.checks.lint.run import in_order, run
 from lossless.checks.lint.suppressions import Ledger, of_configuration
-from lossless.checks.rules.kept import Kept
 from lossless.checks.rules.selectors import most_precise
+from lossless.checks.rules.subjects import SuppressionReview
 from lossless.formats.inputs.collect import is_json
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
@@ -159,7 +159,7 @@ class _Keeping:
         extent = self._extent()
         stale = [one for _, account in sorted(self._accounts.items()) for one in account.entries(extent)]
         idle = self._ledger.idle(extent, self._result.errors)
-        kept = Kept(idle, self._ledger.expired(), tuple(stale))
+        kept = SuppressionReview(idle, self._ledger.expired(), tuple(stale))
         return run(kept, rules_for("suppressions"), "intent").findings if any(kept) else ()
 
     def _extent(self) -> Extent:

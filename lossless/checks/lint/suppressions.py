@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.globs import fits_file, fits_object
-from lossless.checks.rules.kept import Expired, Idle
 from lossless.checks.rules.selectors import codes_of
+from lossless.checks.rules.subjects import ExpiredSuppression, UnusedSuppression
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -100,15 +100,15 @@ class Ledger:
                 self._hits[number].add(code)
                 yield number
 
-    def expired(self) -> tuple[Expired, ...]:
+    def expired(self) -> tuple[ExpiredSuppression, ...]:
         """Return the suppressions whose last day is over."""
         return tuple(
-            Expired(one.origin, one.rules, one.reason, one.until, self._missed[number])
+            ExpiredSuppression(one.origin, one.rules, one.reason, one.until, self._missed[number])
             for number, one in enumerate(self._suppressions)
             if self._over[number]
         )
 
-    def idle(self, extent: Extent, errors: Sequence[Problem]) -> tuple[Idle, ...]:
+    def idle(self, extent: Extent, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
         """Return the suppressions that keep nothing back for a rule, where the run can tell."""
         broken = {error.file for error in errors}
         found = []
@@ -117,7 +117,7 @@ class Ledger:
                 continue
             idle = tuple(rule for rule in one.rules if self._is_idle(number, codes_of(rule), extent))
             if idle:
-                found.append(Idle(one.origin, idle, one.reason, len(idle) == len(one.rules)))
+                found.append(UnusedSuppression(one.origin, idle, one.reason, len(idle) == len(one.rules)))
         return tuple(found)
 
     def _is_idle(self, number: int, codes: Codes, extent: Extent) -> bool:

@@ -8,7 +8,7 @@ from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.survey import survey
 from lossless.checks.lint.run import Verdicts, run, together
 from lossless.checks.rules.registry import rules_for
-from lossless.checks.rules.runs import Ran
+from lossless.checks.rules.subjects import SimulationRun
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def with_runs(judged: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
     for one in survey(map(View, fabrics), SimulationRequest()):
         fabric = one.view.fabric if one.view is not None else None
         form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
-        verdicts.append(run(Ran(one, _of_files(said, fabric)), rules_for("runs"), form))
+        verdicts.append(run(SimulationRun(one, _of_files(said, fabric)), rules_for("runs"), form))
         said += verdicts[-1].findings
     return together(verdicts)
 

@@ -79,8 +79,8 @@ def compare_cabling(
     """Return where cables are other than an intent declares; as :func:`cabled_as_declared`, of what is already read."""
     from lossless.analysis.topology.cabling_comparison import cabling_comparison
     from lossless.checks.lint.run import run, together
-    from lossless.checks.rules.links.cabling import Cabled
     from lossless.checks.rules.registry import rules_for
+    from lossless.checks.rules.subjects import FabricCabling
     from lossless.formats.importing.cabling.documents import cable_documents
     from lossless.formats.importing.cabling.intent_names import names_of_intent, read_cables
     from lossless.formats.intent.resolve.cabling import planned_cables
@@ -92,8 +92,8 @@ def compare_cabling(
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
     told = read_cables(texts, names_of_intent(nodes, wired.fabric.switches, planned), exclude)
-    cabled = Cabled(View(wired.fabric), cabling_comparison(planned, told))
-    verdicts = together([run(cabled, rules_for("cabling"), "intent")])
+    cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, told))
+    verdicts = together([run(cabling, rules_for("cabling"), "intent")])
     shown = {document.file: document, **cable_documents(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)
 

@@ -12,7 +12,7 @@ from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
 from lossless.checks.rules.base import Hit
 from lossless.checks.rules.documentation import rule_of
-from lossless.checks.rules.infiniband.reading import vl_of
+from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.lint.run import run, together
-from lossless.checks.rules.host import IntendedHost
 from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.subjects import IntendedHost
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs, Library, Transport, Variable
 from lossless.model.fabric.model import Fabric, Host

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.rules.classification.marking import is_unit_slip, spell_dscps
+from lossless.checks.rules.classification.host_markings import is_unit_slip, spell_dscps
 from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
 
 INTENT = "leaf-spine.yaml"

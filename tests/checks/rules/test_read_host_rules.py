@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.checks.lint.run import run
-from lossless.checks.rules.hosts.differences import differences
+from lossless.checks.rules.hosts.host_drift import differences
 from lossless.checks.rules.hosts.hst010_names_match_more import parsed
 from lossless.checks.rules.registry import rules_for
 from lossless.formats.inputs.devices import deployed_fabric

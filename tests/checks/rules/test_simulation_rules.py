@@ -21,8 +21,9 @@ from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import traffic
 from lossless.checks.rules.base import Hit
-from lossless.checks.rules.runs import Ran
-from lossless.checks.rules.simulation import outcome, sim001_simulated_unsafe, sim002_simulated_edge
+from lossless.checks.rules.simulation import run_violations as outcome
+from lossless.checks.rules.simulation import sim001_simulated_unsafe, sim002_simulated_edge
+from lossless.checks.rules.subjects import SimulationRun
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,
     HOST_PROFILE,
@@ -300,7 +301,7 @@ def test_a_ring_of_three_leaves_has_no_path_to_wait_for_another() -> None:
 
 def hits(view: View, **fields: Any) -> list[Hit]:
     """Return what both rules say of a run that is made up."""
-    ran = Ran(SimulationFacts(view, "made up", priority=3, seeds=2, **fields))
+    ran = SimulationRun(SimulationFacts(view, "made up", priority=3, seeds=2, **fields))
     checks = sim001_simulated_unsafe.check, sim002_simulated_edge.check
     found = [hit for check in checks for hit in check(ran)]
     assert all(isinstance(hit, Hit) for hit in found)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.rules.watchdog.rows import default_poll_ms
+from lossless.checks.rules.watchdog.watchdog_rows import default_poll_ms
 from tests.checks.rules import judging
 from tests.checks.rules.judging import patched
 from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, only

@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.shared import (
+from lossless.checks.rules.buffers.headroom import (
     fresh_row,
     headroom_beside,
     headroom_data,

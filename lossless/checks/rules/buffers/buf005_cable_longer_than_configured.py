@@ -54,7 +54,7 @@ from lossless.model.hardware.buffer_names import is_pg_profile_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.model import Cable
     from lossless.model.fabric.view import PortSet

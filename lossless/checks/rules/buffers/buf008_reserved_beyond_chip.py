@@ -50,7 +50,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Switch
 
 

@@ -73,14 +73,14 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import beside, row_of
+from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile, PriorityGroup
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
 def across(devices: Across) -> Results:
     """Yield a hit per alpha that is not the usual one of its role and speed."""
-    from lossless.checks.rules.roles.odd import (  # a device alone does not pay for it
+    from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
         difference,
         odd_ones_by_model,
     )

@@ -47,12 +47,12 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.shared import InUse, written_profiles
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.buffers.headroom import InUse, written_profiles
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

@@ -44,12 +44,12 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.buffers.shared import InUse, written_profiles
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.buffers.headroom import InUse, written_profiles
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

@@ -49,8 +49,8 @@ from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, que
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stuck_egress_bytes
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.pfc.masks import is_lossy
-from lossless.checks.rules.places import below, beside, elements, places, row_of
+from lossless.checks.rules.locations import below, beside, elements, places, row_of
+from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE

@@ -44,12 +44,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.pfc.masks import is_lossy
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import BufferProfile, Pool
 
 

@@ -46,13 +46,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.pfc.masks import in_service, used_classes
+from lossless.checks.rules.pfc.priorities import in_service, used_classes
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.qos import BufferProfile, PortQos, PriorityGroup
     from lossless.model.fabric.view import PortSet

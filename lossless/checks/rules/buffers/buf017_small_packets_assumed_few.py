@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.locations import elements, places
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -57,7 +57,7 @@ from lossless.ground.basics.units import format_bytes, format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.model.fabric.view import PortSet
 

@@ -53,7 +53,7 @@ from lossless.model.hardware.buffer_names import pg_profile_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PriorityGroup
 

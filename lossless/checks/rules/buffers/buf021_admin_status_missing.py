@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results, merged
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port
 
 

@@ -41,14 +41,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.pfc.masks import in_service
-from lossless.checks.rules.places import counted_lossy
+from lossless.checks.rules.locations import counted_lossy
+from lossless.checks.rules.pfc.priorities import in_service
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
 

@@ -56,8 +56,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.pfc.masks import by_switch, remapped
-from lossless.checks.rules.places import beside, elements, places
+from lossless.checks.rules.locations import beside, elements, places
+from lossless.checks.rules.pfc.priorities import by_switch, remapped
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:

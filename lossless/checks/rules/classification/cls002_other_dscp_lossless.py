@@ -63,8 +63,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.locations import beside
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:

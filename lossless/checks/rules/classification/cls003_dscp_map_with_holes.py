@@ -44,15 +44,15 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import remapped
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.pfc.priorities import remapped
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import IndexMap
     from lossless.model.fabric.view import PortSet
 

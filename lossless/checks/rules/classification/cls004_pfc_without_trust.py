@@ -73,14 +73,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import untagged_routed
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.pfc.masks import in_service, spell
+from lossless.checks.rules.interface_tables import untagged_routed
+from lossless.checks.rules.pfc.priorities import in_service, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
 
 

@@ -49,10 +49,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import ECT0, is_unit_slip, lossless_dscps, markings
+from lossless.checks.rules.classification.host_markings import ECT0, is_unit_slip, lossless_dscps, markings
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.classification.marking import Marking
+    from lossless.checks.rules.classification.host_markings import Marking
     from lossless.model.fabric.view import View
 
 

@@ -62,7 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.locations import beside
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:

@@ -60,16 +60,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import remapped
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.to_model.rewrites import Rewrite
     from lossless.model.fabric.view import PortSet
 

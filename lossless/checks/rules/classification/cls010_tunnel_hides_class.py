@@ -56,10 +56,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import raw_rows
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import remapped
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.interface_tables import raw_rows
+from lossless.checks.rules.pfc.priorities import remapped
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.model.fabric.qos import UNREADABLE
@@ -67,7 +67,7 @@ from lossless.model.fabric.qos import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 DEFAULT_DSCP = 0
 """What the outer header carries in pipe mode where nothing says more (SAI inc/saitunnel.h @003c080)."""

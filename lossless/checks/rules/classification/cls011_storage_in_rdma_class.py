@@ -55,8 +55,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import markings
-from lossless.checks.rules.isolation.purpose import stores
+from lossless.checks.rules.classification.host_markings import markings
+from lossless.checks.rules.isolation.network_purpose import stores
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass

@@ -56,7 +56,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.classification.host_markings import spell_dscps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

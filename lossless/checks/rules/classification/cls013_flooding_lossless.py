@@ -52,14 +52,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import bridged, facing, neighbor_types, raw_rows
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.interface_tables import bridged, facing, neighbor_types, raw_rows
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port
 
 

@@ -57,7 +57,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.sonic.reading import known
+from lossless.checks.rules.sonic.orchagent_numbers import known
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import NamedTuple
@@ -66,7 +66,7 @@ from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX, pg_profile_n
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 

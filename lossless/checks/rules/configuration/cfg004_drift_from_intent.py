@@ -60,7 +60,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
-from lossless.checks.rules.sonic.reading import known, listed
+from lossless.checks.rules.sonic.orchagent_numbers import known, listed
 from lossless.formats.sonic.dynamic import FIELDS, RATIO, dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.findings import Related
@@ -69,7 +69,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import DynamicBuffers
 

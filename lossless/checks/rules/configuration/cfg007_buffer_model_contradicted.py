@@ -60,13 +60,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.places import beside
-from lossless.checks.rules.sonic.reading import known
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.sonic.orchagent_numbers import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Origin
 

@@ -43,13 +43,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.reading import known, listed
+from lossless.checks.rules.sonic.orchagent_numbers import known, listed
 from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Origin
 
 

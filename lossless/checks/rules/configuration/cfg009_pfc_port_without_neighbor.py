@@ -42,10 +42,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.reading import known, listed
+from lossless.checks.rules.sonic.orchagent_numbers import known, listed
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 _INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
 

@@ -52,7 +52,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Path
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.checks.rules.classification.marking import spell_dscps
+from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
     UNREADABLE,

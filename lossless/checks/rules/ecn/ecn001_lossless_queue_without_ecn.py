@@ -80,7 +80,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.ecn.marking import (
+from lossless.checks.rules.ecn.wred_profiles import (
     Use,
     distinct_sets,
     in_reach,
@@ -89,7 +89,7 @@ from lossless.checks.rules.ecn.marking import (
     pfc_only,
     uses,
 )
-from lossless.checks.rules.places import below, elements, places
+from lossless.checks.rules.locations import below, elements, places
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import UNREADABLE
@@ -97,7 +97,7 @@ from lossless.model.fabric.qos import UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.ecn.marking import LosslessQueue
+    from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import View
 

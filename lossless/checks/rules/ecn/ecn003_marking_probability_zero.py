@@ -57,11 +57,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import pfc_only, uses
-from lossless.checks.rules.places import below
+from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
+from lossless.checks.rules.locations import below
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import Use
+    from lossless.checks.rules.ecn.wred_profiles import Use
     from lossless.model.fabric.view import View
 
 

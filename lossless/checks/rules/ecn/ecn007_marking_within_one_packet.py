@@ -63,12 +63,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import marking_uses
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
+from lossless.checks.rules.ecn.wred_profiles import marking_uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import Use
+    from lossless.checks.rules.ecn.wred_profiles import Use
     from lossless.model.fabric.view import View
 
 _ZERO = (

@@ -62,12 +62,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.ecn.marking import in_reach, marking_uses
-from lossless.checks.rules.places import places
+from lossless.checks.rules.ecn.wred_profiles import in_reach, marking_uses
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import Use
+    from lossless.checks.rules.ecn.wred_profiles import Use
     from lossless.model.fabric.view import View
 
 _ALIKE = 2

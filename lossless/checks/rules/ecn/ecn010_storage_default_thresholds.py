@@ -62,12 +62,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.ecn.marking import pfc_only, uses
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import Use
+    from lossless.checks.rules.ecn.wred_profiles import Use
     from lossless.model.fabric.view import PortSet, View
 
 _KMIN_BYTES, _KMAX_BYTES, _PMAX_PERCENT = 1024**2, 2 * 1024**2, 5

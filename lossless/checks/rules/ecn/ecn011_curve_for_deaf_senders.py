@@ -41,11 +41,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import in_reach, pfc_only, uses
+from lossless.checks.rules.ecn.wred_profiles import in_reach, pfc_only, uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import Use
+    from lossless.checks.rules.ecn.wred_profiles import Use
     from lossless.model.fabric.view import View
 
 

@@ -63,13 +63,13 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.ecn.marking import Use, lossless_queues, pfc_only, refused
 from lossless.checks.rules.ecn.thresholds import threshold_origin
-from lossless.checks.rules.places import beside, row_of
+from lossless.checks.rules.ecn.wred_profiles import Use, lossless_queues, pfc_only, refused
+from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.marking import LosslessQueue
+    from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
     from lossless.model.fabric.qos import BufferProfile, Wred
     from lossless.model.fabric.view import View
 

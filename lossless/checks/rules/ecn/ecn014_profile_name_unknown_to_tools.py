@@ -53,10 +53,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import refused, uses
+from lossless.checks.rules.ecn.wred_profiles import refused, uses
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 KNOWN_NAME = "AZURE_LOSSLESS"
 """The name that ``ecnconfig`` takes for "on" (sonic-utilities scripts/ecnconfig @0ed3461)."""

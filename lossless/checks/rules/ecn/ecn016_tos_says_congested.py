@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import ECT0, Marking, markings
+from lossless.checks.rules.classification.host_markings import ECT0, Marking, markings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap
-from lossless.checks.rules.places import below, places
+from lossless.checks.rules.locations import below, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -50,7 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import (
+from lossless.checks.rules.classification.host_markings import (
     ECT0,
     is_unit_slip,
     lossless_dscps,
@@ -62,7 +62,7 @@ from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.classification.marking import Marking
+    from lossless.checks.rules.classification.host_markings import Marking
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 

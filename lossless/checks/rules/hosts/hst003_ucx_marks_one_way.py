@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import lossless_dscps, markings, spell_dscps
+from lossless.checks.rules.classification.host_markings import lossless_dscps, markings, spell_dscps
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 

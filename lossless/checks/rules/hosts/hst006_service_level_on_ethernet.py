@@ -39,8 +39,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import lossless_dscps, markings
-from lossless.checks.rules.mend import without
+from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
+from lossless.checks.rules.fixes import without
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos, Variable

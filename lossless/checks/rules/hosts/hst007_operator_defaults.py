@@ -60,7 +60,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
-from lossless.checks.rules.classification.marking import ECT0, lossless_dscps, markings
+from lossless.checks.rules.classification.host_markings import ECT0, lossless_dscps, markings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

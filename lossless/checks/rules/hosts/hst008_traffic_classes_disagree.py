@@ -54,7 +54,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import Marking, is_unit_slip, lossless_dscps, markings
+from lossless.checks.rules.classification.host_markings import Marking, is_unit_slip, lossless_dscps, markings
 from lossless.ground.basics.findings import Edit, Related
 
 if TYPE_CHECKING:

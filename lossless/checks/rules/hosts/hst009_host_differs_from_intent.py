@@ -51,12 +51,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.hosts.differences import differences
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.hosts.host_drift import differences
+from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.host import IntendedHost
-    from lossless.checks.rules.hosts.differences import Difference
+    from lossless.checks.rules.hosts.host_drift import Difference
+    from lossless.checks.rules.subjects import IntendedHost
 
 
 def check(host: IntendedHost) -> Results:

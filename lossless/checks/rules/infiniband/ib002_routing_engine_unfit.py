@@ -81,7 +81,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, OWN_ENGINE, shape
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import (
+from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
     SL_COUNT,
     is_on,

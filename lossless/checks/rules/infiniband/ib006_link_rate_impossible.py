@@ -66,7 +66,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, links, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, links, switches
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.infiniband.reading import master
+from lossless.checks.rules.infiniband.subnet_queries import master
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import switches
+from lossless.checks.rules.infiniband.subnet_queries import switches
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
-from lossless.checks.rules.infiniband.reading import partitions, spoken
+from lossless.checks.rules.infiniband.subnet_queries import partitions, spoken
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
-from lossless.checks.rules.infiniband.reading import NO_PARTITIONS, partitions
+from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import mending, stated
+from lossless.checks.rules.infiniband.subnet_queries import mending, stated
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Setting, Subnet

@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import is_on, mending, spoken, stated
+from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, spoken, stated
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import mending, stated
+from lossless.checks.rules.infiniband.subnet_queries import mending, stated
 from lossless.model.fabric.infiniband.options import BITS, taken
 
 if TYPE_CHECKING:

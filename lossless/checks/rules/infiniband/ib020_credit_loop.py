@@ -64,7 +64,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, shape, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:

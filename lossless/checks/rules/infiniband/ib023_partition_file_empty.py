@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import written
+from lossless.checks.rules.infiniband.subnet_queries import written
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

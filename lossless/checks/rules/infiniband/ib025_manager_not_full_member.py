@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key
-from lossless.checks.rules.infiniband.reading import hcas, master, number
+from lossless.checks.rules.infiniband.subnet_queries import hcas, master, number
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Subnet

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import links, partitions
+from lossless.checks.rules.infiniband.subnet_queries import links, partitions
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
 

@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.infiniband.reading import (
+from lossless.checks.rules.infiniband.subnet_queries import (
     folding,
     is_on,
     operational_vls,

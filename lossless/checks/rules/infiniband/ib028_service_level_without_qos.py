@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import is_on, mending, partitions, spoken
+from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions, spoken
 from lossless.model.fabric.infiniband.options import option, taken
 
 if TYPE_CHECKING:

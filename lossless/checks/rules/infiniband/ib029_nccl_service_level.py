@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import partitions
+from lossless.checks.rules.infiniband.subnet_queries import partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import is_on, mending
+from lossless.checks.rules.infiniband.subnet_queries import is_on, mending
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

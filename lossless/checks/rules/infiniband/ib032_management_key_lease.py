@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import number, written
+from lossless.checks.rules.infiniband.subnet_queries import number, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

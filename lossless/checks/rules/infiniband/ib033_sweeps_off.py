@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import mending, value
+from lossless.checks.rules.infiniband.subnet_queries import mending, value
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import mending, number
+from lossless.checks.rules.infiniband.subnet_queries import mending, number
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import mending
+from lossless.checks.rules.infiniband.subnet_queries import mending
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.reading import NO_TOPOLOGY, hcas, hosts, links, shape, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, hosts, links, shape, switches
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.infiniband.reading import is_on, partitions
+from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import c_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.infiniband.reading import hcas, hosts, hosts_in, partitions
+from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, hosts_in, partitions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.isolation.purpose import manages
+from lossless.checks.rules.isolation.network_purpose import manages
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass

@@ -45,15 +45,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import facing, neighbor_types
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import in_service, remapped, spell, uncovered
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.interface_tables import facing, neighbor_types
+from lossless.checks.rules.pfc.priorities import in_service, remapped, spell, uncovered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
 
 

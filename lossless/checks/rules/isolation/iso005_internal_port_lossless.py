@@ -54,7 +54,7 @@ from lossless.checks.rules.base import Hit, Results, merged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
 
 _KINDS = {"Inb": "in-band", "Rec": "recirculation"}

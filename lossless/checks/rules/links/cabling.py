@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Related
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
     from typing import TypeVar
 
-    from lossless.analysis.topology.cabling_comparison import CablingComparison
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.cabling import FoundCable, PlannedCable
     from lossless.model.fabric.model import Port, Switch
@@ -20,13 +18,6 @@ if TYPE_CHECKING:
     _Thing = TypeVar("_Thing")
 
 _MANY = 5
-
-
-class Cabled(NamedTuple):
-    """The fabric of an intent, and its cables against those that files tell of."""
-
-    view: View
-    compared: CablingComparison
 
 
 def grouped(things: Iterable[_Thing], key: Callable[[_Thing], Hashable]) -> list[list[_Thing]]:

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.links.ends import Disagreement, disagreements
+from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
 

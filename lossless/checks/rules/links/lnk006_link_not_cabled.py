@@ -43,33 +43,33 @@ from lossless.ground.basics.natural_order import natural_key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.subjects import FabricCabling
     from lossless.model.fabric.cabling import PlannedCable
 
 
-def check(cabled: Cabled) -> Results:
+def check(cabling: FabricCabling) -> Results:
     """Yield a hit per device of which no cable was found, and per two devices between which some were not."""
-    missing, bare = list(cabled.compared.missing), _bare(cabled)
+    missing, bare = list(cabling.comparison.missing), _bare(cabling)
     for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]
         if len(own) > 1:
-            yield _hit(cabled, own, f"none of the {len(own):,} cables of {device} was found")
+            yield _hit(cabling, own, f"none of the {len(own):,} cables of {device} was found")
             missing = [cable for cable in missing if device not in devices_of(cable)]
     for cables in grouped(missing, devices_of):
         first, second = devices_of(cables[0])
         many = f"{len(cables):,} cables between {first} and {second} were not found"
-        yield _hit(cabled, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
-    yield from _out_of_reach(cabled)
+        yield _hit(cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
+    yield from _out_of_reach(cabling)
 
 
-def _bare(cabled: Cabled) -> set[str]:
+def _bare(cabling: FabricCabling) -> set[str]:
     """Return the devices of which cables are declared and none was found."""
-    found = {name for cable in cabled.compared.told.cables for name in devices_of(cable)}
-    return {name for cable in cabled.compared.missing for name in devices_of(cable)} - found
+    found = {name for cable in cabling.comparison.told.cables for name in devices_of(cable)}
+    return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - found
 
 
-def _hit(cabled: Cabled, cables: Sequence[PlannedCable], message: str) -> Hit:
-    only_heard = all(map(cabled.compared.told.only_heard, cables))
+def _hit(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Hit:
+    only_heard = all(map(cabling.comparison.told.only_heard, cables))
     return Hit(
         origin=cables[0].origin,
         message=message,
@@ -81,8 +81,8 @@ def _hit(cabled: Cabled, cables: Sequence[PlannedCable], message: str) -> Hit:
     )
 
 
-def _out_of_reach(cabled: Cabled) -> Iterator[Gap]:
-    told, unseen = cabled.compared.told, cabled.compared.unseen
+def _out_of_reach(cabling: FabricCabling) -> Iterator[Gap]:
+    told, unseen = cabling.comparison.told, cabling.comparison.unseen
     known = told.listed | told.heard | told.listening
     strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known, key=natural_key)
     without = [cable for cable in unseen if not known.issuperset(devices_of(cable))]

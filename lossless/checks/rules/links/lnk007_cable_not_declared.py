@@ -40,18 +40,18 @@ from lossless.ground.basics.findings import Origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.subjects import FabricCabling
     from lossless.model.fabric.cabling import FoundCable
 
 
-def check(cabled: Cabled) -> Results:
+def check(cabling: FabricCabling) -> Results:
     """Yield a hit per two devices between which there are cables that nobody declared."""
-    for cables in grouped(cabled.compared.strange, devices_of):
-        yield _hit(cabled, cables)
+    for cables in grouped(cabling.comparison.strange, devices_of):
+        yield _hit(cabling, cables)
 
 
-def _hit(cabled: Cabled, cables: Sequence[FoundCable]) -> Hit:
-    fabric = cabled.view.fabric
+def _hit(cabling: FabricCabling, cables: Sequence[FoundCable]) -> Hit:
+    fabric = cabling.view.fabric
     first, second = devices_of(cables[0])
     return Hit(
         origin=cables[0].origin,

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.analysis.topology.cabling_comparison import Miscabling
-    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.subjects import FabricCabling
     from lossless.model.fabric.cabling import FoundCable, PlannedCable
 
 
@@ -53,13 +53,13 @@ Devices = tuple[str, str]
 _SHOWN = 8
 
 
-def check(cabled: Cabled) -> Results:
+def check(cabling: FabricCabling) -> Results:
     """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
-    tangles = cabled.compared.tangles
+    tangles = cabling.comparison.tangles
     votes = Counter(pair for tangle in tangles for pair in _exchanged(tangle))
     for together in grouped(tangles, lambda tangle: _cause(tangle, votes)):
         yield _hit(together, _taken_for(together[0], votes) if len(together) > 1 else None)
-    renamed = cabled.compared.renamed
+    renamed = cabling.comparison.renamed
     if renamed:
         first = renamed[0]
         yield Gap(

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.analysis.topology.cabling_comparison import CablePair
-    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.subjects import FabricCabling
 
 
 class _Length(NamedTuple):
@@ -58,18 +58,18 @@ class _Length(NamedTuple):
     row_m: int | None
 
 
-def check(cabled: Cabled) -> Results:
+def check(cabling: FabricCabling) -> Results:
     """Yield a hit per length that is declared and per length that was found for it."""
-    unlike = (length for pair in cabled.compared.pairs if (length := _unlike(cabled, pair)) is not None)
+    unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
     for lengths in grouped(
         unlike, lambda one: (one.pair.planned.cable_origin, one.found_m, one.configured_m)
     ):
         yield _hit(lengths)
 
 
-def _unlike(cabled: Cabled, pair: CablePair) -> _Length | None:
+def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
     """Return a length for which something else would be configured; None where nothing would, or none is known."""
-    found_m, at = pair.found.cable_m, port_of(cabled.view, pair.planned)
+    found_m, at = pair.found.cable_m, port_of(cabling.view, pair.planned)
     if found_m is None or at is None or found_m == pair.planned.cable_m:
         return None
     switch, port = at

@@ -44,13 +44,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.analysis.topology.cabling_comparison import CablePair
-    from lossless.checks.rules.links.cabling import Cabled
+    from lossless.checks.rules.subjects import FabricCabling
 
 
-def check(cabled: Cabled) -> Results:
+def check(cabling: FabricCabling) -> Results:
     """Yield a hit per speed that is declared and per speed that was found for it."""
     unlike = [
-        pair for pair in cabled.compared.pairs if pair.found.speed_bps not in (None, pair.planned.speed_bps)
+        pair
+        for pair in cabling.comparison.pairs
+        if pair.found.speed_bps not in (None, pair.planned.speed_bps)
     ]
     for pairs in grouped(unlike, lambda pair: (pair.planned.origin, pair.found.speed_bps)):
         yield _hit(pairs)

@@ -61,10 +61,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import lossless_queues
-from lossless.checks.rules.hosts.attached import attached_hosts
-from lossless.checks.rules.pfc.masks import spell
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.ecn.wred_profiles import lossless_queues
+from lossless.checks.rules.hosts.attached_hosts import attached_hosts
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.pfc.priorities import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
 from lossless.ground.basics.records import NamedTuple

@@ -50,13 +50,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.nics.parameters import running
+from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.nics.parameters import Dcqcn
+    from lossless.checks.rules.nics.dcqcn_parameters import Dcqcn
     from lossless.model.fabric.view import View
 
 

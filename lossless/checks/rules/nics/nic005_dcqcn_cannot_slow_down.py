@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.nics.parameters import running
+from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
@@ -61,7 +61,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.nics.parameters import Dcqcn
+    from lossless.checks.rules.nics.dcqcn_parameters import Dcqcn
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.view import View
 

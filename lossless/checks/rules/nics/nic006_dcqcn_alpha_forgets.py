@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.nics.parameters import running
+from lossless.checks.rules.nics.dcqcn_parameters import running
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.nics.parameters import running
+from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:

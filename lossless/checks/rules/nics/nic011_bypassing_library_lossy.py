@@ -46,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import (
+from lossless.checks.rules.classification.host_markings import (
     ECT0,
     is_unit_slip,
     lossless_dscps,

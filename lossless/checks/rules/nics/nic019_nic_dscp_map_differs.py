@@ -50,9 +50,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.marking import markings, spell_dscps
-from lossless.checks.rules.hosts.differences import at_dscp
-from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.classification.host_markings import markings, spell_dscps
+from lossless.checks.rules.hosts.host_drift import at_dscp
+from lossless.checks.rules.pfc.priorities import spell
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 

@@ -47,8 +47,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.pfc.masks import by_switch, remapped
-from lossless.checks.rules.places import below, elements, places
+from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.pfc.priorities import by_switch, remapped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:

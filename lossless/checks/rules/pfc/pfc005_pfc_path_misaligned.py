@@ -73,7 +73,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.pfc.masks import by_switch, is_lossy, spell, used_classes
+from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, spell, used_classes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 

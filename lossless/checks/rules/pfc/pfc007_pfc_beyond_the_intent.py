@@ -49,11 +49,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.pfc.priorities import spell
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port, Switch
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.mend import without
+from lossless.checks.rules.fixes import without
 from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 

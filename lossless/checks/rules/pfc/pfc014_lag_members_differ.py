@@ -44,8 +44,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.pfc.masks import remapped, spell
-from lossless.checks.rules.places import beside
+from lossless.checks.rules.pfc.priorities import remapped, spell
+from lossless.checks.rules.locations import beside
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
@@ -53,7 +53,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port
 
 

@@ -45,11 +45,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.pfc.masks import in_service
-from lossless.checks.rules.places import places
+from lossless.checks.rules.locations import places
+from lossless.checks.rules.pfc.priorities import in_service
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
 

@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.odd import difference, odd_ones
+from lossless.checks.rules.roles.outliers import difference, odd_ones
 
 if TYPE_CHECKING:
     from lossless.model.fabric.across import Across

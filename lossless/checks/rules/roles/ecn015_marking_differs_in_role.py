@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.odd import difference, odd_ones_by_model
+from lossless.checks.rules.roles.outliers import difference, odd_ones_by_model
 
 if TYPE_CHECKING:
     from lossless.model.fabric.across import Across

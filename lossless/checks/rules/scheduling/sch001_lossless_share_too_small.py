@@ -62,9 +62,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.marking import lossless_queues
-from lossless.checks.rules.places import below, elements, places
-from lossless.checks.rules.scheduling.service import WEIGHTS, queue_names, scheduler_of, weights
+from lossless.checks.rules.ecn.wred_profiles import lossless_queues
+from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.scheduling.scheduler_use import WEIGHTS, queue_names, scheduler_of, weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.scheduling.service import scheduler_of, weights
+from lossless.checks.rules.scheduling.scheduler_use import scheduler_of, weights
 
 if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos

@@ -80,9 +80,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
-from lossless.checks.rules.ecn.marking import lossless_queues
-from lossless.checks.rules.places import below, elements, places
-from lossless.checks.rules.scheduling.service import STRICT, queue_names, services, unbounded
+from lossless.checks.rules.ecn.wred_profiles import lossless_queues
+from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, services, unbounded
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
 

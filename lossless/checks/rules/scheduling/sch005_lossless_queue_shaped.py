@@ -56,7 +56,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.scheduling.service import Service, limit_bps, lossless_services, queue_names
+from lossless.checks.rules.scheduling.scheduler_use import Service, limit_bps, lossless_services, queue_names
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import Scheduler
@@ -64,7 +64,7 @@ from lossless.model.fabric.qos import Scheduler
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
 
 _SLIP = 100

@@ -54,12 +54,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.scheduling.service import STRICT, queue_names, services
+from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, services
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
-    from lossless.checks.rules.scheduling.service import Service
+    from lossless.checks.rules.scheduling.scheduler_use import Service
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

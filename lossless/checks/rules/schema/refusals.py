@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.sonic.reading import listed
+from lossless.checks.rules.sonic.orchagent_numbers import listed
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
 from lossless.ground.basics.findings import Origin, Related
@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.validate.conformity import Findings, Problem
     from lossless.formats.sonic.validate.rows import Kind
     from lossless.ground.basics.findings import Confidence, Severity

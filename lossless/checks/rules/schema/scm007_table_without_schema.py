@@ -43,7 +43,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

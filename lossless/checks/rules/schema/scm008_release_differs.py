@@ -48,7 +48,7 @@ from lossless.checks.rules.base import Results
 from lossless.checks.rules.schema.refusals import refusals
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

@@ -96,14 +96,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Results
-from lossless.checks.rules.simulation.outcome import hits
+from lossless.checks.rules.simulation.run_violations import hits
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.runs import Ran
+    from lossless.checks.rules.subjects import SimulationRun
 
 
-def check(ran: Ran) -> Results:
+def check(run: SimulationRun) -> Results:
     """Yield a hit for each object that makes a run unsafe, or why nothing could be run."""
-    if ran.run.not_run is not None:
-        yield Gap(ran.run.not_run)
-    yield from hits(ran, "unsafe", "error")
+    if run.facts.not_run is not None:
+        yield Gap(run.facts.not_run)
+    yield from hits(run, "unsafe", "error")

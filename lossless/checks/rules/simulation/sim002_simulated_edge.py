@@ -46,12 +46,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.simulation.outcome import hits
+from lossless.checks.rules.simulation.run_violations import hits
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.runs import Ran
+    from lossless.checks.rules.subjects import SimulationRun
 
 
-def check(ran: Ran) -> Results:
+def check(run: SimulationRun) -> Results:
     """Yield a hit for each object that brings a run to the edge."""
-    yield from hits(ran, "on the edge", "warning")
+    yield from hits(run, "on the edge", "warning")

@@ -43,11 +43,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.maps import Entry, odd_entries
-from lossless.checks.rules.sonic.reading import listed
+from lossless.checks.rules.sonic.orchagent_numbers import listed
+from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

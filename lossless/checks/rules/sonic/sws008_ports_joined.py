@@ -45,14 +45,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.reading import known, own_rows
+from lossless.checks.rules.sonic.orchagent_numbers import known, own_rows
 from lossless.formats.sonic.read.tables import single_keys
 from lossless.ground.basics.findings import Edit, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
 
 

@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.reading import known
+from lossless.checks.rules.sonic.orchagent_numbers import known
 from lossless.formats.sonic.read.numbers import MASK_FIELDS, priority_list, read_number
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
@@ -52,7 +52,7 @@ from lossless.model.fabric.qos import PRIORITIES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 

@@ -46,7 +46,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
 
 

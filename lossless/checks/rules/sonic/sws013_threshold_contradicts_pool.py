@@ -60,7 +60,7 @@ from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 

@@ -52,14 +52,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.reading import known
+from lossless.checks.rules.sonic.orchagent_numbers import known
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
     from lossless.ground.basics.findings import Severity
 

@@ -48,7 +48,7 @@ from lossless.checks.rules.base import Hit, Results, merged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.view import PortSet
 

@@ -70,21 +70,21 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.kept import Idle, Kept
+    from lossless.checks.rules.subjects import SuppressionReview, UnusedSuppression
 
 
-def check(kept: Kept) -> Results:
+def check(review: SuppressionReview) -> Results:
     """Yield a hit per suppression with a rule that nothing answers to."""
-    for idle in kept.idle:
-        rules = ", ".join(idle.rules)
+    for suppression in review.unused:
+        rules = ", ".join(suppression.rules)
         yield Hit(
-            origin=idle.origin,
+            origin=suppression.origin,
             message=f"no finding of {rules} is kept back by this suppression",
-            note=f"its reason: {idle.reason}",
-            help=_help(idle, rules),
-            data={"rules": list(idle.rules)},
+            note=f"its reason: {suppression.reason}",
+            help=_help(suppression, rules),
+            data={"rules": list(suppression.rules)},
         )
 
 
-def _help(idle: Idle, rules: str) -> str:
-    return "remove it" if idle.is_whole else f"take {rules} out of it"
+def _help(suppression: UnusedSuppression, rules: str) -> str:
+    return "remove it" if suppression.is_whole else f"take {rules} out of it"

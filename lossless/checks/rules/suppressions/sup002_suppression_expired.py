@@ -68,19 +68,19 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.kept import Kept
+    from lossless.checks.rules.subjects import SuppressionReview
 
 
-def check(kept: Kept) -> Results:
+def check(review: SuppressionReview) -> Results:
     """Yield a hit per suppression whose last day is over."""
-    for expired in kept.expired:
-        shown = f"{expired.places} finding{'' if expired.places == 1 else 's'}"
+    for suppression in review.expired:
+        shown = f"{suppression.places} finding{'' if suppression.places == 1 else 's'}"
         yield Hit(
-            origin=expired.origin,
-            message=f"the suppression of {', '.join(expired.rules)} ended on {expired.until}",
-            note=f"its reason: {expired.reason}",
+            origin=suppression.origin,
+            message=f"the suppression of {', '.join(suppression.rules)} ended on {suppression.until}",
+            note=f"its reason: {suppression.reason}",
             help=f"mend what it kept back ({shown}), or agree on a later date"
-            if expired.places
+            if suppression.places
             else "remove it: there is nothing left that it would keep back",
-            data={"rules": list(expired.rules), "until": expired.until},
+            data={"rules": list(suppression.rules), "until": suppression.until},
         )

@@ -35,17 +35,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.kept import Kept, Stale
+    from lossless.checks.rules.subjects import SuppressionReview
 
 
-def check(kept: Kept) -> Results:
+def check(review: SuppressionReview) -> Results:
     """Yield a hit per baseline with entries that are not found any more, at the first of them."""
-    by_baseline: dict[str, list[Stale]] = {}
-    for stale in kept.stale:
-        by_baseline.setdefault(stale.origin.file, []).append(stale)
-    for entries in by_baseline.values():
+    for entries in grouped((entry.origin.file, entry) for entry in review.stale).values():
         times = sum(entry.times for entry in entries)
         verb = "is not found any more" if times == 1 else "are not found any more"
         yield Hit(

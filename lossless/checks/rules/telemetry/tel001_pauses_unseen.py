@@ -66,7 +66,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
 
 SLOWEST_MS = 10_000

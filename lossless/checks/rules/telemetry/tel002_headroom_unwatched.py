@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:

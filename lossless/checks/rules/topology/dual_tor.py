@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.attachment import raw_rows
+from lossless.checks.rules.interface_tables import raw_rows
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.qos import TunnelMaps
 
 

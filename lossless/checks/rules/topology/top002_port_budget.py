@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.topology.speeds import unknown_speeds
+from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate

@@ -47,7 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.topology.speeds import unknown_speeds
+from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import may_take, ports_per_cage
 

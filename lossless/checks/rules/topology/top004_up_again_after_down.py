@@ -54,8 +54,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.topology.deployed import deployed, unlike_above
-from lossless.checks.rules.topology.waiting import after, routed
+from lossless.checks.rules.topology.buffer_cycles import after, routed
+from lossless.checks.rules.topology.deployed_routing import deployed, unlike_above
 
 if TYPE_CHECKING:
     from lossless.analysis.routing.failures import VerdictAfterFailures

@@ -67,8 +67,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.routing.dependencies import routing_verdict
 from lossless.analysis.routing.failures import DRAWN
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.topology.deployed import UNJOINED, deployed, nowhere, unknown_tiers
-from lossless.checks.rules.topology.waiting import (
+from lossless.checks.rules.topology.buffer_cycles import (
     UNSTATED,
     after,
     buffers,
@@ -77,6 +76,7 @@ from lossless.checks.rules.topology.waiting import (
     priorities,
     routed,
 )
+from lossless.checks.rules.topology.deployed_routing import UNJOINED, deployed, nowhere, unknown_tiers
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
-    from lossless.checks.rules.topology.deployed import Deployed
+    from lossless.checks.rules.topology.deployed_routing import Deployed
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.routing import Named, Routing
     from lossless.model.fabric.view import View

@@ -44,14 +44,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.topology.buffer_cycles import joined, priorities, routed
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
-from lossless.checks.rules.topology.waiting import joined, priorities, routed
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 
 def check(subject: View | Device) -> Results:

@@ -43,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.topology.waiting import (
+from lossless.checks.rules.topology.buffer_cycles import (
     buffers,
     circle_in_words,
     flooded,

@@ -57,7 +57,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:

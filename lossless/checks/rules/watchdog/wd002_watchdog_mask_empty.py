@@ -59,8 +59,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.mend import port_rows
-from lossless.checks.rules.places import counted_lossy, elements, places
+from lossless.checks.rules.fixes import port_rows
+from lossless.checks.rules.locations import counted_lossy, elements, places
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.findings import Origin
 

@@ -71,13 +71,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.watchdog.rows import watched
+from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.view import View
 
 _DELL_POLL_MS = range(100, 3000 + 1)

@@ -56,13 +56,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.watchdog.rows import watched
+from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.view import View
 
 

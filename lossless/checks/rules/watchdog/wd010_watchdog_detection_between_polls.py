@@ -55,11 +55,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import beside
-from lossless.checks.rules.watchdog.rows import watched
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.view import View
 
 

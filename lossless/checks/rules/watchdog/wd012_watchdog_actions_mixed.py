@@ -48,13 +48,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.places import beside
-from lossless.checks.rules.watchdog.rows import by_switch, watched
+from lossless.checks.rules.locations import beside
+from lossless.checks.rules.watchdog.watchdog_rows import by_switch, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import View
 

@@ -59,13 +59,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import elements, places
-from lossless.checks.rules.watchdog.rows import by_switch, default_poll_ms, watched
+from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll_ms, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.view import PortSet, View
 
 

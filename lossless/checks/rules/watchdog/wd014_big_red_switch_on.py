@@ -38,10 +38,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.locations import elements, places
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 _FIELD = "BIG_RED_SWITCH"
 

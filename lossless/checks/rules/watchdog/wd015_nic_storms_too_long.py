@@ -42,16 +42,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.hosts.attached import attached_hosts
+from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.unread import unread
-from lossless.checks.rules.watchdog.rows import watched
+from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, Related
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import Rows
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View

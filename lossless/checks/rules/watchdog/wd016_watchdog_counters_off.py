@@ -40,11 +40,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 _FIELD = "FLEX_COUNTER_STATUS"
 

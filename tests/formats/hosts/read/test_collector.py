@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lossless.checks.rules.hosts.differences import differences
+from lossless.checks.rules.hosts.host_drift import differences
 from lossless.ground.basics.known import UNKNOWN, certain
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.hosts import HostQos

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Gap
-from lossless.checks.rules.places import beside, row_of
+from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name

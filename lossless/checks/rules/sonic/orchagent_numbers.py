@@ -9,7 +9,7 @@ from lossless.formats.sonic.read.tables import single_keys
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import Row
 
 _SHOWN = 4

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.pfc.masks import paused_priority, remapped, sent_priority, uncovered
-from lossless.checks.rules.settings import settings_of
+from lossless.checks.rules.pfc.priorities import paused_priority, remapped, sent_priority, uncovered
+from lossless.checks.rules.role_settings import settings_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
-from lossless.checks.rules.watchdog.rows import dead_ms
+from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.sonic.device_types import neighbor_types
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
@@ -17,7 +17,7 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet

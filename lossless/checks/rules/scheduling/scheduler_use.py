@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.ecn.marking import lossless_queues
-from lossless.checks.rules.places import elements, places
+from lossless.checks.rules.ecn.wred_profiles import lossless_queues
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

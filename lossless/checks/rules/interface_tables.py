@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Port
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.classification.marking import spell_dscps
-from lossless.checks.rules.pfc.masks import spell
+from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.pfc.priorities import spell
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate

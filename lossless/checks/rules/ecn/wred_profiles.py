@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
-from lossless.checks.rules.places import counted_lossy, elements, places
+from lossless.checks.rules.locations import counted_lossy, elements, places
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.sonic.reading import is_canonical
+from lossless.checks.rules.sonic.orchagent_numbers import is_canonical
 from lossless.formats.sonic.read.numbers import read_number
 from lossless.formats.sonic.read.tables import Row
 from lossless.ground.basics.records import NamedTuple
@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
 
 _PLAIN = {count: frozenset(map(str, range(count))) for count in (8, 16, 64)}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.mend import key, port_rows
-from lossless.checks.rules.places import below, elements, places
+from lossless.checks.rules.fixes import key, port_rows
+from lossless.checks.rules.locations import below, elements, places
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 

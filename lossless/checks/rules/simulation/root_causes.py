@@ -14,8 +14,8 @@ from lossless.analysis.buffers.headroom.port import (
     link_need,
     lossless_profile,
 )
-from lossless.checks.rules.buffers.shared import fresh_row, headroom_origin, hollow_help, stale_row
-from lossless.checks.rules.places import below
+from lossless.checks.rules.buffers.headroom import fresh_row, headroom_origin, hollow_help, stale_row
+from lossless.checks.rules.locations import below
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE

@@ -14,7 +14,7 @@ from lossless.model.fabric.across import Setting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.device import Device
+    from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.view import PortSet
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import PortRef
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.simulation import blame
+from lossless.checks.rules.simulation import root_causes as blame
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         SimulationFacts,
     )
     from lossless.analysis.buffers.verdict import BufferVerdict
-    from lossless.checks.rules.runs import Ran
-    from lossless.checks.rules.simulation.blame import Blamed
+    from lossless.checks.rules.simulation.root_causes import Blamed
+    from lossless.checks.rules.subjects import SimulationRun
     from lossless.ground.basics.findings import Json, Origin, Severity
 
 T = TypeVar("T")
@@ -47,16 +47,16 @@ class Found(NamedTuple):
     rows: tuple[Origin, ...] = ()
 
 
-def hits(ran: Ran, verdict: BufferVerdict, severity: Severity) -> Results:
+def hits(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
     """Yield what a run shows of one verdict; the gravest of what blames one object, and nothing said before."""
     blamed: set[Origin] = set()
-    for found in _all(ran.run):
+    for found in _all(run.facts):
         if isinstance(found.hit, Gap):
             if found.verdict == verdict:
                 yield found.hit
         elif found.hit.origin not in blamed:
             blamed.add(found.hit.origin)
-            if found.verdict == verdict and not _is_said(ran, found, found.hit.severity or severity):
+            if found.verdict == verdict and not _is_said(run, found, found.hit.severity or severity):
                 yield found.hit
 
 
@@ -65,11 +65,11 @@ def _all(run: SimulationFacts) -> Iterator[Found]:
         yield from _MAKERS[cause.kind](run, cause)
 
 
-def _is_said(ran: Ran, found: Found, severity: Severity) -> bool:
+def _is_said(run: SimulationRun, found: Found, severity: Severity) -> bool:
     """Return whether another rule blames the same object, and calls it at least as grave."""
     elements = set(found.hit.elements) if isinstance(found.hit, Hit) else set()
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-    declared = ran.run.view is not None and ran.run.view.fabric.declared
+    declared = run.facts.view is not None and run.facts.view.fabric.declared
     return any(
         finding.severity in grave
         and not finding.code.startswith(_APART)
@@ -77,7 +77,7 @@ def _is_said(ran: Ran, found: Found, severity: Severity) -> bool:
             any(_is_same_object(finding.origin, row, declared=declared) for row in found.rows)
             or (finding.code in _OF_THE_SAME_PORTS and not elements.isdisjoint(finding.elements))
         )
-        for finding in ran.said
+        for finding in run.findings
     )
 
 

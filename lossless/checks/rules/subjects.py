@@ -1,0 +1,114 @@
+"""What rules are given beside the view of a fabric: the subjects of the registry, each as plain data."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.analysis.buffers.simulation_facts import SimulationFacts
+    from lossless.analysis.topology.cabling_comparison import CablingComparison
+    from lossless.formats.sonic.read.tables import Row, Tables
+    from lossless.formats.sonic.validate.conformity import Findings
+    from lossless.ground.basics.findings import Finding, Origin
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.view import View
+
+
+class Device:
+    """A deployed device: its rows as they are written, and the model they make.
+
+    ``intended`` is the switch of that name in an intent that is checked with it, None without one.
+    """
+
+    def __init__(self, tables: Tables, view: View, intended: Switch | None = None) -> None:
+        self.tables = tables
+        self.view = view
+        self.intended = intended
+
+    @property
+    def fabric(self) -> Fabric:
+        """The fabric of this device alone."""
+        return self.view.fabric
+
+    @property
+    def switch(self) -> Switch:
+        """The device in the model."""
+        return self.view.fabric.switches[0]
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The fields of ``DEVICE_METADATA|localhost``, empty without that row."""
+        row: Row | None = self.tables.row("DEVICE_METADATA", "localhost")
+        return row.fields if row else {}
+
+    @cached_property
+    def conformity(self) -> Findings:
+        """What SONiC's models refuse in the file, checked once for all rules of the schema."""
+        from lossless.formats.sonic.validate.conformity import judge
+
+        return judge(self.tables.data)
+
+
+class IntendedHost(NamedTuple):
+    """A host as it was read, and as an intent wants it; ``names`` are all hosts of which the same was read."""
+
+    have: HostQos
+    want: HostQos
+    names: tuple[str, ...]
+
+
+class FabricCabling(NamedTuple):
+    """The fabric of an intent, and its cables against those that files tell of."""
+
+    view: View
+    comparison: CablingComparison
+
+
+class SimulationRun(NamedTuple):
+    """What a run of the packet-level model showed, and the findings of other rules in the same files."""
+
+    facts: SimulationFacts
+    findings: tuple[Finding, ...] = ()
+
+
+class UnusedSuppression(NamedTuple):
+    """A suppression that hides no finding of ``rules``, some or all of those it names."""
+
+    origin: Origin
+    rules: tuple[str, ...]
+    reason: str
+    is_whole: bool
+
+
+class ExpiredSuppression(NamedTuple):
+    """A suppression whose last day was ``until``; ``places`` is how many findings it would hide."""
+
+    origin: Origin
+    rules: tuple[str, ...]
+    reason: str
+    until: str
+    places: int
+
+
+class StaleBaselineEntry(NamedTuple):
+    """An entry of a baseline that is not found any more, all or some of the times it counts."""
+
+    origin: Origin
+    file: str
+    object: str
+    code: str
+    times: int
+
+
+class SuppressionReview(NamedTuple):
+    """The suppressions and baseline entries of a run that hide nothing, or should not any more."""
+
+    unused: tuple[UnusedSuppression, ...] = ()
+    expired: tuple[ExpiredSuppression, ...] = ()
+    stale: tuple[StaleBaselineEntry, ...] = ()
