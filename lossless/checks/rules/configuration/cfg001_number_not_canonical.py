@@ -54,8 +54,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
 from lossless.checks.rules.sonic.orchagent_numbers import is_canonical, known
+from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number

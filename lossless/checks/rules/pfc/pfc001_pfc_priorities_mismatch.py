@@ -60,8 +60,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, spell, uncovered
 from lossless.checks.rules.locations import beside
+from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, spell, uncovered
 from lossless.formats.sonic.read.numbers import priority_list
 
 if TYPE_CHECKING:

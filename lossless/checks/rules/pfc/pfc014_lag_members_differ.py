@@ -44,8 +44,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.pfc.priorities import remapped, spell
 from lossless.checks.rules.locations import beside
+from lossless.checks.rules.pfc.priorities import remapped, spell
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
