@@ -257,8 +257,9 @@ def _preload(modules: list[str]) -> None:
 
 
 def _tests(package: str) -> str:
-    path = Path("tests", package)
-    return str(path.parent if path.suffix else path)
+    """Return the folder of tests of a package, or of a module or folder in one."""
+    folders = [Path("tests", package), *Path("tests", package).parents]
+    return str(next(folder for folder in folders if (ROOT / folder).is_dir()))
 
 
 _state: list[Any] = []

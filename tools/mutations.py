@@ -46,6 +46,8 @@ EMPTY = {
 }  # fmt: skip
 """What a function returns instead, by the type it says it returns; None for all others."""
 
+LARGE = 1e6
+"""A number with a fraction above this is doubled, as 1 more would not show in it."""
 _DEFAULTED = {"get": 1, "pop": 1, "next": 1, "getattr": 2}
 _SEQUENCES = (ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple, ast.Dict)
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
@@ -186,7 +188,8 @@ class _Finder(ast.NodeVisitor):
         if isinstance(node.value, bool):
             yield *self._span(node), str(not node.value)
         elif isinstance(node.value, (int, float)):
-            yield *self._span(node), str(node.value + 1)
+            is_large = isinstance(node.value, float) and node.value > LARGE
+            yield *self._span(node), str(2 * node.value if is_large else node.value + 1)
 
     def _slice(self, node: ast.Slice) -> Iterator[tuple[int, int, str]]:
         for bound in (node.lower, node.upper):

@@ -8,6 +8,8 @@ import pytest
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.model.fabric.view import View
+from lossless.model.hardware.load import load_switch
+from tests.analysis.buffers.made import profile
 from tests.analysis.simulation.fabrics import declared, judged
 
 if TYPE_CHECKING:
@@ -75,6 +77,135 @@ def test_what_the_switch_is_not_told_is_not_guessed() -> None:
     fabric = declared(DYNAMIC).fabric
     untold = tuple(switch._replace(qos=switch.qos._replace(dynamic=None)) for switch in fabric.switches)
     assert with_computed_buffers(fabric._replace(switches=untold)).switches == untold
+
+
+# --- one leaf: 8 ports of 400G over 3 m to hosts, 4 of 800G over 30 m to spines ---
+
+
+def plain(**fields: Any) -> Switch:
+    """Return the leaf before it has computed anything."""
+    return declared(DYNAMIC).fabric.switches[0]._replace(**fields)
+
+
+def computed(switch: Switch) -> Switch:
+    return with_computed_buffers(declared(DYNAMIC).fabric._replace(switches=(switch,))).switches[0]
+
+
+def told(**fields: Any) -> Switch:
+    """Return the leaf, told something else about its buffers."""
+    qos = plain().qos
+    assert qos.dynamic is not None
+    return plain(qos=qos._replace(dynamic=qos.dynamic._replace(**fields)))
+
+
+def with_pool(pool_name: str, **fields: Any) -> Switch:
+    qos = plain().qos
+    pools = tuple(pool._replace(**fields) if pool.name == pool_name else pool for pool in qos.pools)
+    return plain(qos=qos._replace(pools=pools))
+
+
+def with_first_port(**fields: Any) -> Switch:
+    first, *others = plain().ports
+    return plain(ports=(first._replace(**fields), *others))
+
+
+def with_first_groups(**fields: Any) -> Switch:
+    """Return the leaf with another lossless group at its first port."""
+    qos = plain().ports[0].qos
+    assert qos is not None
+    groups = (group and (group._replace(**fields) if group.generated else group) for group in qos.groups)
+    return with_first_port(qos=qos._replace(groups=tuple(groups)))
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        told(default_dynamic_th=None),
+        told(lossless_mtu_bytes=None),
+        told(small_packet_percent=None),
+        told(lossless_mtu_bytes=10),
+        with_first_port(speed_bps=None),
+        with_first_groups(generated=False),
+        with_first_groups(generated=False, buffer=profile()),
+        with_pool("ingress_lossless_pool", name="other"),
+        plain(profile=None),
+        plain(profile=load_switch("arista-7260cx3")),
+    ],
+    ids=lambda _: "",
+)
+def test_a_switch_of_which_something_is_unknown_stays_as_it_is(switch: Switch) -> None:
+    assert computed(switch) == switch
+
+
+def test_only_switches_with_the_dynamic_model_compute() -> None:
+    fabric = declared(DYNAMIC).fabric
+    spine = fabric.switches[-1]
+    still = spine._replace(qos=spine.qos._replace(buffer_model="traditional"))
+    first, second = with_computed_buffers(fabric._replace(switches=(still, plain()))).switches
+    assert first == still
+    assert second == computed(plain())
+
+
+def test_a_pool_with_a_size_keeps_it() -> None:
+    found = computed(with_pool("ingress_lossless_pool", size_bytes=7_000_000))
+    assert lossless_pool(found).size_bytes == 7_000_000
+    assert set(profiles(found)) == {400, 800}
+    assert {profile.pool for profile in profiles(found).values()} == {lossless_pool(found)}
+
+
+def test_a_chip_that_headroom_fills_leaves_a_pool_of_nothing() -> None:
+    small = computed(with_pool("egress_lossless_pool", size_bytes=1_000_000))
+    assert lossless_pool(small).size_bytes == 0
+
+
+def test_a_port_that_is_down_reserves_nothing() -> None:
+    all_up, one_down = computed(plain()), computed(with_first_port(admin_up=False))
+    near = profiles(all_up)[400]
+    # Lossless group, lossy group, mirror headroom and the queues of the port; two ingress pools share them.
+    pipeline_bytes, mirror_bytes, queues_bytes = 19_456, 10_240, 9_216
+    freed = near.reserved_bytes + 2 * pipeline_bytes + mirror_bytes + queues_bytes
+    sizes = [lossless_pool(switch).size_bytes or 0 for switch in (one_down, all_up)]
+    assert sizes[0] - sizes[1] == pytest.approx(freed / 2, abs=1)
+
+
+def test_a_port_without_lossless_groups_needs_none() -> None:
+    qos = plain().ports[0].qos
+    assert qos is not None
+    lossy = qos._replace(groups=tuple(group and (None if group.generated else group) for group in qos.groups))
+    found = computed(with_first_port(qos=lossy))
+    assert found.ports[0].qos == lossy
+    saved = (lossless_pool(found).size_bytes or 0) - (lossless_pool(computed(plain())).size_bytes or 0)
+    assert saved == pytest.approx(profiles(found)[400].reserved_bytes / 2, abs=1)
+
+
+def test_a_shared_headroom_pool_with_a_size_is_no_other() -> None:
+    found = computed(with_pool("ingress_lossless_pool", shared_headroom_bytes=1_000_000))
+    assert lossless_pool(found).shared_headroom_bytes == 1_000_000
+    own = computed(plain())
+    # What groups do not hold of their own is in the shared pool, and each port holds 10 KiB beside it.
+    moved = sum(
+        (8, 4)[speed == 800] * (one.reserved_bytes - (one.xon_bytes or 0))
+        for speed, one in profiles(own).items()
+    )
+    sizes = [lossless_pool(switch).size_bytes or 0 for switch in (found, own)]
+    assert sizes[0] - sizes[1] == pytest.approx((moved - 12 * 10_240 - 1_000_000) / 2, abs=1)
+
+
+def test_a_profile_is_named_for_its_speed_and_cable_and_has_the_default_threshold() -> None:
+    near, far = profiles(computed(told(default_dynamic_th=-2))).values()
+    assert (near.name, near.dynamic_th) == ("pg_lossless_400000_3m_profile", -2)
+    assert (far.name, far.dynamic_th) == ("pg_lossless_800000_30m_profile", -2)
+    assert near.static_th_bytes is near.xon_offset_bytes is None
+
+
+def test_ports_of_one_kind_share_what_is_computed_and_lossy_groups_keep_theirs() -> None:
+    before, after = plain(), computed(plain())
+    for old, new in zip(before.ports, after.ports, strict=True):
+        assert old.qos is not None
+        assert new.qos is not None
+        for group, other in zip(old.qos.groups, new.qos.groups, strict=True):
+            assert group == other or (group is not None and group.generated)
+    assert len({id(port.qos) for port in after.ports}) == 2
 
 
 def test_switches_that_are_alike_still_share_their_ports() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.analysis.buffers.pools import PortLoad, chip_bytes, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, chip_bytes, lent_headroom, plan_pools
+from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.qos import Pool
 from lossless.model.hardware.load import load_switch
@@ -99,6 +101,56 @@ def test_broadcom_with_headroom_counted_in_and_beside() -> None:
     beside = pool(plan_pools(asic, defaults, loads, 1.0, NOWHERE))
     assert beside.shared_headroom_bytes == 16 * loads[0].row.headroom_bytes
     assert beside.size_bytes == 33_329_088 + 7_827_456 - beside.shared_headroom_bytes
+
+
+def test_headroom_that_takes_more_than_the_chip_leaves_pools_of_nothing() -> None:
+    asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
+    crowd = (load(hwsku, 800 * G, 300, 8, groups=8),) * 512
+    pools = plan_pools(asic, defaults, crowd, 1.0, NOWHERE)
+    assert pool(pools).size_bytes == pool(pools, "ingress_lossy_pool").size_bytes == 0
+    asic, hwsku, defaults = hardware("accton-as9516", "newport")
+    crowd = (load(hwsku, 400 * G, 40, 8, groups=8),) * 512
+    assert pool(plan_pools(asic, defaults, crowd, 1.0, NOWHERE)).size_bytes == 0
+
+
+def test_a_shared_headroom_pool_that_nobody_claims_has_640_kib_on_nvidia_chips() -> None:
+    asic, hwsku, defaults = hardware("nvidia-sn4700", "Mellanox-SN4700-C128")
+    idle = load(hwsku, 100 * G, 40, 2, groups=0)
+    assert lent_headroom(asic, (idle,), 1.0) == 640 * KIB
+    assert pool(plan_pools(asic, defaults, (idle,), 1.0, NOWHERE)).shared_headroom_bytes == 640 * KIB
+    # A row that holds all of its own claims nothing of it either, and less than nothing neither.
+    row = idle.row._replace(reserved_bytes=10**6)
+    full = idle._replace(row=row, lossless_groups=1)
+    claiming = load(hwsku, 100 * G, 40, 2, groups=2)
+    both = 2 * (claiming.row.xon_bytes + claiming.row.headroom_bytes - claiming.row.reserved_bytes)
+    assert lent_headroom(asic, (full,), 1.0) == 640 * KIB
+    assert lent_headroom(asic, (full, claiming), 1.0) == both - 20 * KIB
+    other, hwsku, _ = hardware("arista-7260cx3", "Arista-7260CX3-C64")
+    assert lent_headroom(other, (load(hwsku, 100 * G, 40, 4, groups=0),), 1.0) == 0
+
+
+def test_lossy_groups_hold_a_pipeline_each() -> None:
+    asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
+    none, two = (load(hwsku, 400 * G, 5, 4)._replace(lossy_groups=groups) for groups in (0, 2))
+    sizes = [pool(plan_pools(asic, defaults, (port,), 1.0, NOWHERE)).size_bytes or 0 for port in (none, two)]
+    assert sizes[0] - sizes[1] == 19 * KIB
+
+
+def test_a_chip_sized_by_nvidias_rules_must_say_its_pipeline_latency() -> None:
+    asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
+    unknown = asic._replace(pipeline_latency_bytes=None)
+    with pytest.raises(ProfileError, match=r"must give pipeline_latency_bytes with formula mellanox$"):
+        plan_pools(unknown, defaults, (load(hwsku, 400 * G, 5, 4),), 1.0, NOWHERE)
+
+
+def test_a_pool_of_exactly_half_the_chip_holds_all_groups_at_once() -> None:
+    asic, hwsku, defaults = hardware("arista-7060x6-64pe", "Arista-7060X6-64PE-256x200G")
+    half = chip_bytes(defaults) // 2
+    for claimed, shared in ((half, half), (half + 1, defaults.pool("ingress_lossless_pool"))):
+        row = hwsku.headroom[0]._replace(headroom_bytes=claimed)
+        pools = plan_pools(asic, defaults, (PortLoad(row, 4, 1, 0, 0),), None, NOWHERE)
+        expected = shared if isinstance(shared, int) else shared and shared.shared_headroom_bytes
+        assert pool(pools).shared_headroom_bytes == expected
 
 
 CHOICES = st.sampled_from(

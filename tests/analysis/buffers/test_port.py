@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +14,12 @@ from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
     MissingInput,
     TrafficPattern,
+    asic_inputs,
     computes_as_before,
     dynamic_headroom,
     given_headroom,
     link_need,
+    lossless_profile,
     row_pattern,
     unbacked_bytes,
 )
@@ -97,6 +101,48 @@ def test_what_is_missing_is_named(found: PortSet, reason: str) -> None:
     assert link_need(found) == MissingInput(reason)
 
 
+def test_the_widest_port_of_a_kind_decides_how_much_of_the_pipeline_is_reserved() -> None:
+    found = over(301, 301)
+    first, second = found.ports
+    by_lanes = {}
+    for lanes in (None, 4, 8):
+        mixed = found._replace(ports=(first._replace(lanes=1), second._replace(lanes=lanes)))
+        row, computed = need(mixed).need, dynamic_headroom(mixed, 1024, 100, shared_headroom=False)
+        assert row is not None
+        assert computed is not None
+        assert row.xon_bytes == computed.xon_bytes
+        by_lanes[lanes] = row.xon_bytes
+    assert by_lanes == {None: 19_456, 4: 19_456, 8: 38_912}
+
+
+def test_frames_larger_than_the_vendor_counts_with_need_more() -> None:
+    usual = need(over(301)).need
+    ports = [over(301)._replace(ports=(over(301).ports[0]._replace(mtu_bytes=mtu),)) for mtu in (9216, 9999)]
+    same, more = (need(found).need for found in ports)
+    assert usual is not None
+    assert more is not None
+    assert same == usual
+    # 783 B more, three times over for cells of 192 B
+    assert abs(more.headroom_bytes - usual.headroom_bytes - 3 * 783) < 1024
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"speed_bps": None},
+        {"cable": Cable(40, None, NOWHERE)},
+        {"cable": Cable(40, 0, NOWHERE)},
+        {"ports": ()},
+        {"switch": ports().switch._replace(profile=None)},
+        {"switch": ports().switch._replace(profile=load_switch("arista-7260cx3"))},
+    ],
+    ids=str,
+)
+def test_the_dynamic_model_computes_only_where_all_is_known(changed: dict[str, Any]) -> None:
+    assert dynamic_headroom(over(40, 40), 1024, 100, shared_headroom=False) is not None
+    assert dynamic_headroom(over(40, 40)._replace(**changed), 1024, 100, shared_headroom=False) is None
+
+
 @given(st.integers(min_value=1, max_value=3000), st.integers(min_value=0, max_value=500))
 def test_a_longer_cable_never_needs_less_across_rows_and_formula(cable_m: int, more_m: int) -> None:
     short, long = need(over(cable_m)).need, need(over(cable_m + more_m)).need
@@ -116,6 +162,34 @@ def test_one_pattern_gives_the_rows_of_two_hwskus_of_spectrum_4_and_no_others() 
     # Those of SN5640 (Spectrum-5) follow from the second pattern; see test_headroom_rows.py.
     assert (TrafficPattern(9216, 1024, 100), TrafficPattern(9216, 4096, 50)) == ROW_PATTERNS
     assert found == dict.fromkeys(["ACS-SN5600", "Mellanox-SN5600-O128"], ROW_PATTERNS[0])
+
+
+# --- the group of a priority ---
+
+
+def group(generated: bool, *, hwsku_name: Any = "Own-Build", **fields: Any) -> Any:
+    """Return what is known of a group without a profile."""
+    found = over(40)._replace(**fields)
+    groups = tuple(one and one._replace(buffer=None, generated=generated) for one in found.qos.groups)
+    switch = found.switch._replace(hwsku_name=hwsku_name)
+    return lossless_profile(found._replace(qos=found.qos._replace(groups=groups), switch=switch), 3)
+
+
+def test_a_group_without_a_profile_says_what_is_missing() -> None:
+    assert group(False) == MissingInput("the profile of the priority group is not in the file")
+    assert group(True) == MissingInput("the headroom rows of HWSKU Own-Build are unknown")
+    assert group(True, speed_bps=None) == MissingInput("the speed of the port is unknown")
+    for unknown in (None, UNKNOWN):
+        reason = "the file does not say which HWSKU the switch is"
+        assert group(True, hwsku_name=unknown) == MissingInput(reason)
+
+
+def test_a_priority_without_a_group_has_no_headroom_where_the_file_has_pools() -> None:
+    found = over(40)
+    bare = found._replace(qos=found.qos._replace(groups=(None,) * 8))
+    assert lossless_profile(bare, 3) is None
+    poolless = bare._replace(switch=bare.switch._replace(qos=bare.switch.qos._replace(pools=())))
+    assert lossless_profile(poolless, 3) == MissingInput("the file has no buffer pools")
 
 
 # --- what a profile gives ---
@@ -181,6 +255,14 @@ def test_the_release_decides_what_a_switch_makes_of_its_pattern() -> None:
     found = [dynamic_headroom(one, 1024, 50, shared_headroom=True) for one in (old, new)]
     # 1024 + 2 x (9100 + 19,728.54 + 819.2 + 57,920) = 176,159.5 B, up to 173 KiB
     assert [one and one.headroom_bytes for one in found] == [177_152, 117_760]
+
+
+def test_a_gearbox_of_the_platform_counts_in_the_formula() -> None:
+    tofino = load_switch("accton-as9516").asic
+    inputs, without = asic_inputs(tofino), asic_inputs(tofino._replace(gearbox_delay_ns=None))
+    assert inputs is not None
+    assert without is not None
+    assert (inputs.gearbox_delay_ns, without.gearbox_delay_ns) == (365, 0)
 
 
 # --- the pool without headroom ---

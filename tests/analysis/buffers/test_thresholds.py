@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
-from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
+from lossless.analysis.buffers.thresholds import (
+    alpha,
+    group_threshold_bytes,
+    static_group_threshold_bytes,
+    stuck_egress_bytes,
+)
 from lossless.ground.basics.errors import QuantityError
 
 SN5600_T0_POOL_BYTES = 67_700_000
@@ -79,6 +84,13 @@ def test_static_groups_never_hold_more_than_the_pool(static_th: int, pool: int, 
     threshold = static_group_threshold_bytes(static_th, pool, groups)
     assert threshold <= static_th
     assert groups * threshold <= pool * (1 + 1e-12)
+
+
+def test_a_stalled_egress_stores_the_threshold_and_the_headroom_of_every_sender() -> None:
+    # Three groups that pause at 100 kB and have 30 kB of headroom
+    assert stuck_egress_bytes(100_000, 30_000, 3) == 390_000
+    with pytest.raises(QuantityError, match=r"^a threshold is shared by at least one group, not 0$"):
+        stuck_egress_bytes(100_000, 30_000, 0)
 
 
 def test_a_threshold_without_groups_is_refused() -> None:
