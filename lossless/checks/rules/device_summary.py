@@ -8,8 +8,8 @@ from lossless.checks.rules.pfc.priorities import paused_priority, remapped, sent
 from lossless.checks.rules.role_settings import settings_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
-from lossless.formats.sonic.device_types import neighbor_types
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.formats.sonic.to_model.device_types import neighbor_types
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.across import LinkEnd, Priorities, Summary
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import Claim, ImportLink, ImportWiring
-from lossless.formats.sonic.device_types import neighbor_type
+from lossless.formats.sonic.to_model.device_types import neighbor_type
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.cabling import CableEnd
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.device_types import TIER_OF_TYPE, neighbor_type
+from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_type
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:

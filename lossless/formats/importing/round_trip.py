@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.compare import compare
 from lossless.formats.importing.differences import Explainer
+from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.voq import chassis_rows
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

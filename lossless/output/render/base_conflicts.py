@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.tunnel import BOUND
+from lossless.formats.sonic.to_model.tunnel import BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

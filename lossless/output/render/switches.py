@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.capabilities.releases import release_problems
+from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
-from lossless.formats.sonic.voq import chassis_rows
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.natural_order import natural_key
 from lossless.output.render.base_merge import onto_base

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from lossless.formats.intent.resolve.layout import MONITORED
+from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.sonic.voq import chassis_rows
 from lossless.ground.documents import load_text
 from lossless.model.fabric.compare import switch_view
 from lossless.model.hardware.load import switch_for_hwsku

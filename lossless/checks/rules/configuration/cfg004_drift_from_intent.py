@@ -61,8 +61,9 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
 from lossless.checks.rules.sonic.orchagent_numbers import known, listed
-from lossless.formats.sonic.dynamic import FIELDS, RATIO, dynamic_values
+from lossless.formats.sonic.from_model.steering import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
+from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
 

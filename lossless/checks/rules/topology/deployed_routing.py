@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
-from lossless.formats.sonic.device_types import TIER_OF_TYPE, is_host_type
+from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, is_host_type
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier, known_tier
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE, dynamic_rows
+from lossless.formats.sonic.from_model.steering import dynamic_rows, tunnel_rows
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.formats.sonic.read.tables import PORT_MAPS
-from lossless.formats.sonic.tunnel import OUTER_TABLE, tunnel_rows
+from lossless.formats.sonic.to_model.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE
+from lossless.formats.sonic.to_model.tunnel import OUTER_TABLE
 from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.device_types import device_tier
-from lossless.formats.sonic.dynamic import dynamic_buffers
 from lossless.formats.sonic.read.tables import Row, whole_number
+from lossless.formats.sonic.to_model.device_types import device_tier
+from lossless.formats.sonic.to_model.dynamic import dynamic_buffers
 from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
 from lossless.formats.sonic.to_model.rows import Objects
-from lossless.formats.sonic.tunnel import tunnel_maps
+from lossless.formats.sonic.to_model.tunnel import tunnel_maps
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.model import (

@@ -1,4 +1,4 @@
-"""The tunnel of a dual ToR: its maps to CONFIG_DB and back.
+"""The maps of a dual ToR's tunnel to the fabric model.
 
 The row of the tunnel itself (TUNNEL) belongs to the device: upstream's minigraph writes it, and names these maps
 there where SYSTEM_DEFAULTS enables ``tunnel_qos_remap`` (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md).
@@ -12,7 +12,7 @@ from lossless.formats.sonic.read.tables import whole_number
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE, IndexMap, TunnelMaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from lossless.formats.sonic.read.tables import Tables
     from lossless.formats.sonic.to_model.rows import Objects
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OUTER_TABLE = "TC_TO_DSCP_MAP"
 """The one map that nothing but tunnels and rewriting ports need."""
 MAP_NAME = "AZURE_TUNNEL"
-_FIELDS = {
+TUNNEL_FIELDS = {
     "dscp_to_tc": ("decap_dscp_to_tc_map", "DSCP_TO_TC_MAP"),
     "tc_to_pg": ("decap_tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
     "tc_to_queue": ("encap_tc_to_queue_map", "TC_TO_QUEUE_MAP"),
@@ -30,17 +30,8 @@ _FIELDS = {
 
 Source: sonic-swss orchagent/tunneldecaporch.cpp and muxorch.cpp @e6b0c5b.
 """
-BOUND = {field: table for field, table in _FIELDS.values() if table != OUTER_TABLE}
+BOUND = {field: table for field, table in TUNNEL_FIELDS.values() if table != OUTER_TABLE}
 """The fields of TUNNEL that name maps of tables which rendering replaces whole."""
-
-
-def tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows of the maps: table, key, fields."""
-    for name, (_, table) in _FIELDS.items():
-        index_map: IndexMap | None = getattr(tunnel, name)
-        if index_map is not None:
-            targets = enumerate(index_map.targets)
-            yield table, index_map.name, {str(i): str(to) for i, to in targets if to is not None}
 
 
 def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
@@ -49,10 +40,10 @@ def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
     A tunnel that names no maps has none. Where the file, a fragment, has no tunnel, those of the usual name count.
     """
     key, row = _first_tunnel(tables.data.get("TUNNEL"))
-    names = {name: str(row.get(field, "")) if key else MAP_NAME for name, (field, _) in _FIELDS.items()}
+    names = {name: str(row.get(field, "")) if key else MAP_NAME for name, (field, _) in TUNNEL_FIELDS.items()}
     found = {
         name: _outer(tables, names[name]) if table == OUTER_TABLE else objects.index_map(table, names[name])
-        for name, (_, table) in _FIELDS.items()
+        for name, (_, table) in TUNNEL_FIELDS.items()
     }
     if not any(found.values()):
         return None

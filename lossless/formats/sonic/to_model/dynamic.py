@@ -1,4 +1,4 @@
-"""The tables that steer the dynamic buffer model, to the fabric model and back.
+"""The tables that steer the dynamic buffer model, to the fabric model.
 
 Both hold one row; the device takes whichever key Redis names first (sonic-swss cfgmgr/buffer_pool_mellanox.lua
 @1469e8d), and here the first by name counts.
@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING
 from lossless.model.fabric.qos import DynamicBuffers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.formats.sonic.read.tables import Row, Tables
 
 PARAMETER_TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 PATTERN_TABLE = "LOSSLESS_TRAFFIC_PATTERN"
 COMPUTED = "NULL"
 """The profile of a group whose headroom the device computes (sonic-buffer-pg.yang @086b03b)."""
-_ROW = "AZURE"
-"""The name of the one row of either table (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
 RATIO = "over_subscribe_ratio"
 FIELDS = {
     "default_dynamic_th": PARAMETER_TABLE,
@@ -29,29 +25,6 @@ FIELDS = {
     "small_packet_percentage": PATTERN_TABLE,
 }
 """The fields, and the table of each."""
-
-
-def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
-    """Return the values by field."""
-    return {
-        "default_dynamic_th": dynamic.default_dynamic_th,
-        RATIO: dynamic.oversubscription,
-        "mtu": dynamic.lossless_mtu_bytes,
-        "small_packet_percentage": dynamic.small_packet_percent,
-    }
-
-
-def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield the rows: table, key, fields."""
-    values = dynamic_values(dynamic)
-    for table in (PARAMETER_TABLE, PATTERN_TABLE):
-        fields = {
-            name: str(values[name])
-            for name, holder in FIELDS.items()
-            if holder == table and values[name] is not None
-        }
-        if fields:
-            yield table, _ROW, fields
 
 
 def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:

@@ -1,0 +1,48 @@
+"""What steers a device beside its ports: the dynamic buffer model and the maps of a dual ToR's tunnel, to rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.to_model.dynamic import FIELDS, PARAMETER_TABLE, PATTERN_TABLE, RATIO
+from lossless.formats.sonic.to_model.tunnel import TUNNEL_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.qos import DynamicBuffers, IndexMap, TunnelMaps
+
+_ROW = "AZURE"
+"""The name of the one row of either table (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+
+
+def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
+    """Return the values by field."""
+    return {
+        "default_dynamic_th": dynamic.default_dynamic_th,
+        RATIO: dynamic.oversubscription,
+        "mtu": dynamic.lossless_mtu_bytes,
+        "small_packet_percentage": dynamic.small_packet_percent,
+    }
+
+
+def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the rows: table, key, fields."""
+    values = dynamic_values(dynamic)
+    for table in (PARAMETER_TABLE, PATTERN_TABLE):
+        fields = {
+            name: str(values[name])
+            for name, holder in FIELDS.items()
+            if holder == table and values[name] is not None
+        }
+        if fields:
+            yield table, _ROW, fields
+
+
+def tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the rows of the maps: table, key, fields."""
+    for name, (_, table) in TUNNEL_FIELDS.items():
+        index_map: IndexMap | None = getattr(tunnel, name)
+        if index_map is not None:
+            targets = enumerate(index_map.targets)
+            yield table, index_map.name, {str(i): str(to) for i, to in targets if to is not None}
