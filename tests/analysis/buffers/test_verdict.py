@@ -182,11 +182,57 @@ def test_a_need_known_only_as_a_floor_says_so() -> None:
     assert "headroom at 400G over 5 m: floor only" in verdict.reasons
 
 
+def test_over_the_cable_and_one_frame_the_edge_is_another_frame_wide() -> None:
+    """The row of 1500 m of this HWSKU holds less than the cable itself: 427,008 B of 757,576 B."""
+    reasons = []
+    for xoff in (766_675, 766_676, 775_775, 775_776):
+        profile = {"xoff": str(xoff), "size": str(xoff + 19_456)}
+        verdict = leaf(
+            DEVICE_METADATA={
+                "localhost": {"hwsku": "Mellanox-SN4700-O32", "platform": "x86_64-mlnx_msn4700-r0"}
+            },
+            CABLE_LENGTH={"AZURE": {"Ethernet0": "1500m", "Ethernet4": "1500m"}},
+            BUFFER_PROFILE={"pg_lossless_400000_5m_profile": profile},
+        )
+        reasons.append(line(verdict, 400).reasons)
+    assert reasons == [
+        ("headroom at 400G over 1500 m is 766,675 B; 766,676 B are needed (vendor row)",),
+        ("headroom at 400G over 1500 m is 766,676 B, only 0 B over the cable and one frame",),
+        ("headroom at 400G over 1500 m is 775,775 B, only 9,099 B over the cable and one frame",),
+        (),
+    ]
+
+
+def test_over_the_floor_the_reason_says_so() -> None:
+    reason = "headroom at 400G over 5 m is 91,000 B, only 0 B over the floor"
+    assert line(unknown_hwsku(91_000), 400).reasons == (reason,)
+
+
+def test_a_rate_without_a_known_need_is_not_judged() -> None:
+    verdict = leaf(
+        DEVICE_METADATA={"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
+        PORT={"Ethernet8": {"speed": "1600000"}},
+    )
+    assert line(verdict, 1600).not_judged == ("headroom: no headroom need is known at 1.6T",)
+    assert line(verdict, 1600).verdict == "not judged"
+
+
+@pytest.mark.parametrize(
+    ("shared_bytes", "expected"),
+    [(418_496, "safe"), (418_300, "safe"), (418_000, "on the edge"), (500_000, "safe")],
+)
+def test_headroom_is_oversubscribed_from_a_thousandth_on(shared_bytes: int, expected: str) -> None:
+    """Three groups claim 418,496 B of the pool at once."""
+    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": str(shared_bytes)}}})
+    assert [pool.verdict for pool in verdict.pools] == [expected]
+
+
 def test_oversubscribed_headroom_that_nobody_declared_is_on_the_edge() -> None:
-    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "300000"}}})
+    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "330000"}}})
     assert verdict.overall == "on the edge"
     (pool,) = verdict.pools
-    assert (pool.headroom_bytes, pool.shared_headroom_bytes, pool.ratio) == (418_496, 300_000, 1.395)
+    assert (pool.headroom_bytes, pool.shared_headroom_bytes, pool.ratio) == (418_496, 330_000, 1.268)
+    assert verdict.reasons == ("headroom of 418,496 B is promised 1.27 times over ingress_lossless_pool",)
 
 
 def test_declared_oversubscription_is_no_edge() -> None:
