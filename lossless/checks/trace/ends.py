@@ -18,8 +18,8 @@ _NAMED = 5
 """Names that a message lists; there may be thousands."""
 
 
-class Attachment(NamedTuple):
-    """A switch port where the trace begins or ends. ``host`` is what is known to hang on it."""
+class TraceEnd(NamedTuple):
+    """A switch port where the trace begins or ends. ``host`` is what is known to be attached to it."""
 
     switch: str
     port: str
@@ -32,27 +32,27 @@ class Attachment(NamedTuple):
         return self.switch, self.port
 
 
-class Ends:
-    """What hangs on the ports of a fabric."""
+class TraceEnds:
+    """What is attached to the ports of a fabric."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._switches = view.switch_by_name
-        self.hosts: dict[str, list[Attachment]] = {host.name: [] for host in view.fabric.hosts}
-        self._by_port: dict[tuple[str, str], Attachment] = {}
-        for found in (*_declared(view), *_neighbors(view)):
-            self.hosts.setdefault(found.host or "", []).append(found)
-            self._by_port[found.switch, found.port] = found
+        self.hosts: dict[str, list[TraceEnd]] = {host.name: [] for host in view.fabric.hosts}
+        self._by_port: dict[tuple[str, str], TraceEnd] = {}
+        for end in (*_declared(view), *_neighbors(view)):
+            self.hosts.setdefault(end.host or "", []).append(end)
+            self._by_port[end.switch, end.port] = end
 
-    def find(self, spec: str) -> tuple[Attachment, ...]:
-        """Return the places that ``host1``, ``host1:port2``, ``leaf1:Ethernet0`` or ``Ethernet0`` names.
+    def find(self, spec: str) -> tuple[TraceEnd, ...]:
+        """Return the ends that ``host1``, ``host1:port2``, ``leaf1:Ethernet0`` or ``Ethernet0`` names.
 
         A host without a port stands for each of its ports, in the order people count.
 
         Raises:
             LosslessError: no such host, switch or port, or a switch without a port.
         """
-        name, colon, port = self._taken_apart(spec)
+        name, colon, port = self._parsed(spec)
         if name in self._switches:
             return (self._at_switch(name, port),)
         if name in self.hosts:
@@ -63,32 +63,32 @@ class Ends:
                 return (self._at_switch(only, name),)
         raise LosslessError(self._unknown(name))
 
-    def _taken_apart(self, spec: str) -> tuple[str, str, str]:
+    def _parsed(self, spec: str) -> tuple[str, str, str]:
         """Return a name, a colon and a port; the names of ASICs have a colon of their own: ``leaf1:asic0``."""
         if spec in self._switches:
             return spec, "", ""
-        apart = spec.rpartition(":")
-        return apart if apart[0] in self._switches else spec.partition(":")
+        by_last_colon = spec.rpartition(":")
+        return by_last_colon if by_last_colon[0] in self._switches else spec.partition(":")
 
-    def _at_switch(self, switch: str, port: str) -> Attachment:
-        known = [found.name for found in self._switches[switch].ports]
+    def _at_switch(self, switch: str, port: str) -> TraceEnd:
+        names = [port.name for port in self._switches[switch].ports]
         if not port:
-            example = f"; name one of its ports, like {switch}:{known[0]}" if known else ", and has no ports"
+            example = f"; name one of its ports, like {switch}:{names[0]}" if names else ", and has no ports"
             raise LosslessError(f"{switch} is a switch{example}")
-        if port not in known:
-            raise LosslessError(f"{switch} has no port {port!r}{_suggest(port, known)}")
-        return self._by_port.get((switch, port)) or Attachment(switch, port, None, None)
+        if port not in names:
+            raise LosslessError(f"{switch} has no port {port!r}{_suggest(port, names)}")
+        return self._by_port.get((switch, port)) or TraceEnd(switch, port, None, None)
 
-    def _at_host(self, host: str, port: str) -> tuple[Attachment, ...]:
-        places = sorted(self.hosts[host], key=lambda found: natural_key(found.host_port or ""))
-        if not places:
+    def _at_host(self, host: str, port: str) -> tuple[TraceEnd, ...]:
+        ends = sorted(self.hosts[host], key=lambda end: natural_key(end.host_port or ""))
+        if not ends:
             raise LosslessError(f"{host} has no link")
         if not port:
-            return tuple(places)
-        known = [found.host_port or "" for found in places]
-        if port not in known:
-            raise LosslessError(f"{host} has no port {port!r}{_suggest(port, known)}")
-        return tuple(found for found in places if found.host_port == port)
+            return tuple(ends)
+        names = [end.host_port or "" for end in ends]
+        if port not in names:
+            raise LosslessError(f"{host} has no port {port!r}{_suggest(port, names)}")
+        return tuple(end for end in ends if end.host_port == port)
 
     def _unknown(self, name: str) -> str:
         names = [*self.hosts, *self._switches]
@@ -131,15 +131,13 @@ def _suggest(name: str, known: Iterable[str]) -> str:
     return f"; there are {', '.join(names[:_NAMED])}{more}" if names else "; there are none"
 
 
-def _declared(view: View) -> Iterable[Attachment]:
-    return (
-        Attachment(link.a, link.a_port, link.b, link.b_port) for link in view.fabric.links if link.to_host
-    )
+def _declared(view: View) -> Iterable[TraceEnd]:
+    return (TraceEnd(link.a, link.a_port, link.b, link.b_port) for link in view.fabric.links if link.to_host)
 
 
-def _neighbors(view: View) -> Iterable[Attachment]:
+def _neighbors(view: View) -> Iterable[TraceEnd]:
     """Yield what devices name as neighbors and is no switch among the files."""
     for switch in view.fabric.switches:
         for port in switch.ports:
             if port.neighbor and port.neighbor[0] and port.neighbor[0] not in view.switch_by_name:
-                yield Attachment(switch.name, port.name, port.neighbor[0], port.neighbor[1] or None)
+                yield TraceEnd(switch.name, port.name, port.neighbor[0], port.neighbor[1] or None)

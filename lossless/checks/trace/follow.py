@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.trace.ends import Ends, check_names, check_switch
-from lossless.checks.trace.marks import Packet, host_marks, marks_of, place_of
-from lossless.checks.trace.model import Choice, Difference, HostEnd, Pfc, Trace
-from lossless.checks.trace.route import Route, Step, find_route
-from lossless.checks.trace.stages import Way, hop_of, way_of
+from lossless.checks.trace.ends import TraceEnds, check_names, check_switch
+from lossless.checks.trace.findings import TracePacket, findings_on, findings_on_host, reference_to
+from lossless.checks.trace.model import Trace, TraceDifference, TraceHost, TracePathChoice, TracePfc
+from lossless.checks.trace.route import TraceRoute, TraceStep, find_route
+from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.known import certain
 from lossless.ground.basics.natural_order import natural_key
@@ -18,15 +18,15 @@ from lossless.model.fabric.view import bare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.trace.ends import Attachment
-    from lossless.checks.trace.model import Hop, Stages
-    from lossless.checks.trace.stages import Rewrites
+    from lossless.checks.trace.ends import TraceEnd
+    from lossless.checks.trace.model import TraceHop, TraceStages
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.qos import DscpRewrites
     from lossless.model.fabric.view import View
 
 _MOST_DIFFERENCES = 16
-"""Other ways that are named; a fabric can have thousands."""
+"""Other paths that are named; a fabric can have thousands."""
 
 
 def trace(
@@ -37,7 +37,7 @@ def trace(
     *,
     via: str | None = None,
     findings: Sequence[Finding] = (),
-    rewrites: Rewrites | None = None,
+    rewrites: DscpRewrites | None = None,
 ) -> Trace:
     """Return what a packet meets from ``source`` to ``target``, each a host or a port of a switch.
 
@@ -52,12 +52,12 @@ def trace(
     check_names(view)
     if via is not None:
         check_switch(view, via)
-    ends = Ends(view)
+    ends = TraceEnds(view)
     route = find_route(view, ends.find(source), ends.find(target), via)
     hops = _hops(view, route, dscp, rewrites or {})
     packet = _packet(view, hops, dscp)
-    hops = tuple(hop._replace(marks=marks_of(place_of(view, hop), packet, findings)) for hop in hops)
-    found = Trace(
+    hops = tuple(hop._replace(marks=findings_on(reference_to(view, hop), packet, findings)) for hop in hops)
+    traced = Trace(
         source=_spoken(route.source),
         target=_spoken(route.target),
         dscp=dscp,
@@ -70,7 +70,7 @@ def trace(
         elsewhere=0,
     )
     errors = sum(1 for finding in findings if finding.severity == "error")
-    return found._replace(elsewhere=errors - len(found.breaks))
+    return traced._replace(elsewhere=errors - len(traced.breaks))
 
 
 def not_one(fabrics: Sequence[Fabric]) -> str:
@@ -81,32 +81,32 @@ def not_one(fabrics: Sequence[Fabric]) -> str:
     return f"{len(fabrics)} fabrics here: {names}; a packet stays in one: name its file or folder"
 
 
-def _spoken(end: Attachment) -> str:
+def _spoken(end: TraceEnd) -> str:
     if end.host is None:
         return f"{end.switch}:{end.port}"
     return f"{end.host}:{end.host_port}" if end.host_port else end.host
 
 
-def _hops(view: View, route: Route, dscp: int, rewrites: Rewrites) -> tuple[Hop, ...]:
-    hops: list[Hop] = []
+def _hops(view: View, route: TraceRoute, dscp: int, rewrites: DscpRewrites) -> tuple[TraceHop, ...]:
+    hops: list[TraceHop] = []
     for number, step in enumerate(route.steps):
         before = _at(route.steps[number - 1], "egress") if number else _beyond(route.source)
         last = number + 1 == len(route.steps)
         after = _beyond(route.target) if last else _at(route.steps[number + 1], "ingress")
-        hops.append(hop_of(way_of(view, step), dscp, rewrites, (before, after)))
+        hops.append(hop_of(transit_of(view, step), dscp, rewrites, (before, after)))
         dscp = hops[-1].stages.egress_dscp.dscp
     return tuple(hops)
 
 
-def _at(step: Step, side: str) -> str:
+def _at(step: TraceStep, side: str) -> str:
     return f"{step.switch}:{getattr(step, side)}"
 
 
-def _beyond(end: Attachment) -> str | None:
+def _beyond(end: TraceEnd) -> str | None:
     return _spoken(end) if end.host is not None else None
 
 
-def _packet(view: View, hops: Sequence[Hop], dscp: int) -> Packet:
+def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
     dscps = frozenset((dscp, *(hop.stages.egress_dscp.dscp for hop in hops)))
     declared = view.fabric.classes.of_dscp(dscp) if view.fabric.declared else None
     classes = [
@@ -115,7 +115,7 @@ def _packet(view: View, hops: Sequence[Hop], dscp: int) -> Packet:
     paused = any(side.on for hop in hops for side in hop.stages.pfc)
     numbers = {number for hop in hops for number in _numbers(hop.stages)}
     numbers.update(cls.priority for cls in classes if cls and cls.priority is not None)
-    return Packet(
+    return TracePacket(
         dscps=dscps,
         class_name=declared.name if declared else None,
         lossless=paused or any(cls.lossless for cls in classes if cls),
@@ -123,77 +123,77 @@ def _packet(view: View, hops: Sequence[Hop], dscp: int) -> Packet:
     )
 
 
-def _numbers(stages: Stages) -> Iterable[int]:
-    met = (
+def _numbers(stages: TraceStages) -> Iterable[int]:
+    passed = (
         stages.classification.lookup.target,
         stages.priority_group.lookup.target,
         stages.queue.lookup.target,
         stages.pfc.ingress.priority,
         stages.pfc.egress.priority,
     )
-    return (number for number in met if number is not None)
+    return (number for number in passed if number is not None)
 
 
 def _choice(
     view: View,
-    route: Route,
-    hops: Sequence[Hop],
-    rewrites: Rewrites,
-    packet: Packet,
+    route: TraceRoute,
+    hops: Sequence[TraceHop],
+    rewrites: DscpRewrites,
+    packet: TracePacket,
     findings: Sequence[Finding],
-) -> Choice:
+) -> TracePathChoice:
     """Compare every step of the other paths with the hop of this path that stands at the same distance."""
-    differences: dict[tuple[object, ...], Difference] = {}
+    differences: dict[tuple[object, ...], TraceDifference] = {}
     for level, step in sorted(route.others, key=_by_name):
         here = hops[level]
-        way = way_of(view, step)
-        key = (way.switch.name, id(way.ingress.qos), id(way.egress.qos), *_cables(way))
+        transit = transit_of(view, step)
+        key = (transit.switch.name, id(transit.ingress.qos), id(transit.egress.qos), *_cables(transit))
         if step in route.steps or key in differences:
             continue
-        there = hop_of(way, here.stages.classification.dscp, rewrites, (None, None))
-        marks = marks_of(place_of(view, there), packet, findings)
+        there = hop_of(transit, here.stages.classification.dscp, rewrites, (None, None))
+        marks = findings_on(reference_to(view, there), packet, findings)
         differences[key] = _difference(here, there._replace(marks=marks))
-    unlike = tuple(found for found in differences.values() if found.stages or found.breaks)
-    return Choice(route.equal, unlike[:_MOST_DIFFERENCES], route.up_down, route.detour)
+    unlike = tuple(each for each in differences.values() if each.stages or each.breaks)
+    return TracePathChoice(route.equal, unlike[:_MOST_DIFFERENCES], route.up_down, route.detour)
 
 
-def _difference(here: Hop, there: Hop) -> Difference:
+def _difference(here: TraceHop, there: TraceHop) -> TraceDifference:
     stages = zip(here.stages._fields, here.stages, there.stages, strict=True)
     known = {mark.finding.code for mark in here.marks}
     errors = (mark.finding.code for mark in there.marks if mark.finding.severity == "error")
-    return Difference(
+    return TraceDifference(
         switch=there.switch,
         ingress=there.ingress.port,
         egress=there.egress.port,
-        stages=tuple(name for name, one, other in stages if _meaning(one) != _meaning(other)),
+        stages=tuple(name for name, own, other in stages if _meaning(own) != _meaning(other)),
         breaks=tuple(dict.fromkeys(code for code in errors if code not in known)),
     )
 
 
-def _by_name(leveled: tuple[int, Step]) -> tuple[object, ...]:
+def _by_name(leveled: tuple[int, TraceStep]) -> tuple[object, ...]:
     level, step = leveled
     return (level, *(natural_key(name) for name in step))
 
 
-def _cables(way: Way) -> tuple[object, ...]:
-    return tuple((port.speed_bps, port.cable.known_m, port.mtu_bytes) for port in way.ports)
+def _cables(transit: SwitchTransit) -> tuple[object, ...]:
+    return tuple((port.speed_bps, port.cable.known_m, port.mtu_bytes) for port in transit.ports)
 
 
 def _meaning(stage: object) -> object:
     """Return what a stage says but for where it was written and what its ports are called."""
-    if isinstance(stage, Pfc):
+    if isinstance(stage, TracePfc):
         return tuple(bare(side._replace(port="")) for side in (stage.ingress, stage.egress))
     return bare(stage)
 
 
 def _host(
-    view: View, end: Attachment, dscp: int, packet: Packet, findings: Sequence[Finding]
-) -> HostEnd | None:
+    view: View, end: TraceEnd, dscp: int, packet: TracePacket, findings: Sequence[Finding]
+) -> TraceHost | None:
     if end.host is None:
         return None
     host = view.host_by_name.get(end.host)
     if host is None:
-        return HostEnd(end.host, end.host_port, None, None, None, None, None, None, None, None, ())
+        return TraceHost(end.host, end.host_port, None, None, None, None, None, None, None, None, ())
     qos = host.qos
     # Hosts with links come from an intent, which knows them throughout.
     priority = dict(certain(qos.dscp_to_priority)).get(dscp) if qos.trust == "dscp" else None
@@ -202,7 +202,7 @@ def _host(
         certain(qos.nccl_tc),
         certain(qos.pfc_priorities),
     )
-    return HostEnd(
+    return TraceHost(
         host=end.host,
         port=end.host_port,
         nic=qos.nic_name,
@@ -214,7 +214,7 @@ def _host(
         priority=priority,
         pfc=None if priority is None else priority in paused,
         pfc_priorities=paused,
-        marks=host_marks(end.host, packet, findings),
+        marks=findings_on_host(end.host, packet, findings),
     )
 
 

@@ -1,6 +1,6 @@
-"""What a packet meets on its way, as plain values: two ends, hops, the stages of each, and what rules say there.
+"""What a packet meets on its path, as plain values: two ends, hops, the stages of each, and what rules say there.
 
-Stages state facts and never judge. A finding stands in :class:`Mark` at the stage it concerns; the chain
+TraceStages state facts, no verdicts. A finding stands in :class:`TraceFinding` at the stage it concerns; the chain
 breaks where one is an error.
 """
 
@@ -12,11 +12,10 @@ from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from lossless.analysis.buffers.headroom.formulas import Method
     from lossless.ground.basics.findings import Origin
-    from lossless.ground.documents.excerpts import Shown
 
 StageName = Literal[
     "ports",
@@ -34,14 +33,14 @@ Stated = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
 """How a map answers: by an entry, without one, not at all; ``802.1p``: the port does not look at DSCP."""
 
 
-class Mark(NamedTuple):
+class TraceFinding(NamedTuple):
     """A finding that concerns one stage of a hop."""
 
     stage: StageName
     finding: Finding
 
 
-class Lookup(NamedTuple):
+class TraceLookup(NamedTuple):
     """One look into a map: which map, how it answers, and where that leads.
 
     ``origin`` is that of the entry, or of the map where it has none. ``target`` is None where that is unknown.
@@ -55,7 +54,7 @@ class Lookup(NamedTuple):
     origin: Origin | None
 
 
-class End(NamedTuple):
+class TracePort(NamedTuple):
     """One port of a hop as it is configured. ``peer`` is what is at its other end, ``host17:port1``.
 
     ``cable_m`` is the real length, else the configured one; ``up`` None: the file does not say.
@@ -71,21 +70,21 @@ class End(NamedTuple):
     peer: str | None
 
 
-class Classification(NamedTuple):
+class TraceClassification(NamedTuple):
     """DSCP to traffic class, by the map of the ingress port or the one that holds for the whole switch."""
 
     dscp: int
-    lookup: Lookup
+    lookup: TraceLookup
 
 
-class Group(NamedTuple):
+class TracePriorityGroup(NamedTuple):
     """Traffic class to ingress priority group, and what backs it.
 
     ``headroom_bytes`` None: the group is not lossless, or its profile is unknown, which ``unknown`` explains.
     ``need_bytes`` None: what the link needs is unknown.
     """
 
-    lookup: Lookup
+    lookup: TraceLookup
     profile: str | None
     pool: str | None
     generated: bool
@@ -97,7 +96,7 @@ class Group(NamedTuple):
     unknown: str | None
 
 
-class Direction(NamedTuple):
+class TracePfcPort(NamedTuple):
     """PFC of one priority on one port: the ingress sends pauses, the egress obeys them.
 
     ``priority`` is the one that stands for the packet's group or queue, None where that is unknown.
@@ -109,14 +108,14 @@ class Direction(NamedTuple):
     enabled: tuple[int, ...]
 
 
-class Pfc(NamedTuple):
+class TracePfc(NamedTuple):
     """PFC towards the sender and from the receiver."""
 
-    ingress: Direction
-    egress: Direction
+    ingress: TracePfcPort
+    egress: TracePfcPort
 
 
-class Protection(NamedTuple):
+class TraceWatchdog(NamedTuple):
     """What ends a storm of pauses at the egress queue. ``state`` None: the port has no PFC to watch."""
 
     state: str | None
@@ -127,16 +126,16 @@ class Protection(NamedTuple):
     poll_ms: int | None
 
 
-class Served(NamedTuple):
+class TraceQueue(NamedTuple):
     """Traffic class to egress queue, and how that is served; ``weight`` counts among the queues of the port."""
 
-    lookup: Lookup
+    lookup: TraceLookup
     scheduler: str | None
     kind: str | None
     weight: int | None
 
 
-class Ecn(NamedTuple):
+class TraceEcn(NamedTuple):
     """The curve of the egress queue for green packets. ``wred`` None: no profile is bound."""
 
     wred: str | None
@@ -148,7 +147,7 @@ class Ecn(NamedTuple):
     origin: Origin | None
 
 
-class EgressBuffer(NamedTuple):
+class TraceEgressBuffer(NamedTuple):
     """What backs the egress queue; one of the thresholds is set on a sound profile."""
 
     profile: str | None
@@ -159,7 +158,7 @@ class EgressBuffer(NamedTuple):
     origin: Origin | None
 
 
-class EgressDscp(NamedTuple):
+class TraceEgressDscp(NamedTuple):
     """The DSCP that leaves: as it came, unless the egress port binds a map from traffic class to DSCP."""
 
     dscp: int
@@ -167,30 +166,30 @@ class EgressDscp(NamedTuple):
     stated: Literal["unchanged", "rewritten", "no entry", "refused", "no such map"]
 
 
-class Stages(NamedTuple):
+class TraceStages(NamedTuple):
     """The stages of a hop, in the order a packet meets them."""
 
-    classification: Classification
-    priority_group: Group
-    pfc: Pfc
-    watchdog: Protection
-    queue: Served
-    ecn: Ecn
-    egress_buffer: EgressBuffer
-    egress_dscp: EgressDscp
+    classification: TraceClassification
+    priority_group: TracePriorityGroup
+    pfc: TracePfc
+    watchdog: TraceWatchdog
+    queue: TraceQueue
+    ecn: TraceEcn
+    egress_buffer: TraceEgressBuffer
+    egress_dscp: TraceEgressDscp
 
 
-class Hop(NamedTuple):
+class TraceHop(NamedTuple):
     """One switch: in at one port, out at another."""
 
     switch: str
-    ingress: End
-    egress: End
-    stages: Stages
-    marks: tuple[Mark, ...] = ()
+    ingress: TracePort
+    egress: TracePort
+    stages: TraceStages
+    marks: tuple[TraceFinding, ...] = ()
 
 
-class HostEnd(NamedTuple):
+class TraceHost(NamedTuple):
     """What the NIC at one end does with the DSCP; its settings are known from an intent alone.
 
     ``sends_dscp`` is what its ToS byte makes of RDMA packets, ``nccl_dscp`` what NCCL_IB_TC does; each None
@@ -209,11 +208,11 @@ class HostEnd(NamedTuple):
     priority: int | None
     pfc: bool | None
     pfc_priorities: tuple[int, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[TraceFinding, ...] = ()
 
 
-class Difference(NamedTuple):
-    """A way through a switch on another path of the same length, where that is unlike the hop of this path.
+class TraceDifference(NamedTuple):
+    """A switch on another path of the same length, where that differs from the hop of this path.
 
     ``stages`` say something else there; ``breaks`` are the codes of errors there that this hop does not have.
     """
@@ -225,7 +224,7 @@ class Difference(NamedTuple):
     breaks: tuple[str, ...]
 
 
-class Choice(NamedTuple):
+class TracePathChoice(NamedTuple):
     """Paths of the same length between the first switch and the last, counted by their links.
 
     ``up_down`` False: no path goes up and then down, this one is the shortest of any kind. ``detour``: the
@@ -233,7 +232,7 @@ class Choice(NamedTuple):
     """
 
     equal: int
-    differences: tuple[Difference, ...]
+    differences: tuple[TraceDifference, ...]
     up_down: bool
     detour: bool
 
@@ -251,14 +250,14 @@ class Trace(NamedTuple):
     dscp: int
     class_name: str | None
     lossless: bool
-    choice: Choice
-    sender: HostEnd | None
-    hops: tuple[Hop, ...]
-    receiver: HostEnd | None
+    choice: TracePathChoice
+    sender: TraceHost | None
+    hops: tuple[TraceHop, ...]
+    receiver: TraceHost | None
     elsewhere: int
 
     @property
-    def marks(self) -> tuple[tuple[str, Mark], ...]:
+    def marks(self) -> tuple[tuple[str, TraceFinding], ...]:
         """All that rules say on the way, with the host or switch it is said of."""
         return tuple(_marks(self))
 
@@ -269,14 +268,7 @@ class Trace(NamedTuple):
         return tuple({id(finding): finding for finding in errors}.values())
 
 
-class Traced(NamedTuple):
-    """A trace, and the documents that its findings point into, by file name."""
-
-    trace: Trace
-    documents: Mapping[str, Shown]
-
-
-def _marks(trace: Trace) -> Iterator[tuple[str, Mark]]:
+def _marks(trace: Trace) -> Iterator[tuple[str, TraceFinding]]:
     if trace.sender:
         yield from ((trace.sender.host, mark) for mark in trace.sender.marks)
     for hop in trace.hops:

@@ -17,7 +17,7 @@ from lossless.model.fabric.tier import known_tier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.trace.ends import Attachment
+    from lossless.checks.trace.ends import TraceEnd
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.tier import Tier
     from lossless.model.fabric.view import View
@@ -26,15 +26,15 @@ PortPair = tuple[str, str]
 """The ports of a link: here, and at the other end."""
 
 
-class Step(NamedTuple):
-    """A switch on the way: in at one port, out at another."""
+class TraceStep(NamedTuple):
+    """A switch on the path: in at one port, out at another."""
 
     switch: str
     ingress: str
     egress: str
 
 
-class State(NamedTuple):
+class TraceState(NamedTuple):
     """Where a packet can be: at a switch, already going down or not, past the switch it must meet or not."""
 
     switch: str
@@ -42,21 +42,21 @@ class State(NamedTuple):
     met: bool
 
 
-class Route(NamedTuple):
+class TraceRoute(NamedTuple):
     """The chosen path, how many there are of its length, and every step of those by its distance."""
 
-    source: Attachment
-    target: Attachment
-    steps: tuple[Step, ...]
+    source: TraceEnd
+    target: TraceEnd
+    steps: tuple[TraceStep, ...]
     equal: int
-    others: tuple[tuple[int, Step], ...]
+    others: tuple[tuple[int, TraceStep], ...]
     up_down: bool
     detour: bool
 
 
 def find_route(
-    view: View, sources: Sequence[Attachment], targets: Sequence[Attachment], via: str | None
-) -> Route:
+    view: View, sources: Sequence[TraceEnd], targets: Sequence[TraceEnd], via: str | None
+) -> TraceRoute:
     """Return the path between the nearest of some ports, the first in order where several are as near.
 
     Raises:
@@ -69,9 +69,9 @@ def find_route(
         raise LosslessError("a packet needs two ends: both name the same port")
     links = _Links(view)
     for tiers, up_down in ((links.tiers, True), ({}, False)):
-        found = [route for pair in pairs if (route := _route(links, tiers, *pair, via)) is not None]
-        if found:
-            return min(found, key=lambda route: len(route.steps))._replace(up_down=up_down)
+        routes = [route for pair in pairs if (route := _route(links, tiers, *pair, via)) is not None]
+        if routes:
+            return min(routes, key=lambda route: len(route.steps))._replace(up_down=up_down)
     raise LosslessError(_no_path(*pairs[0], via))
 
 
@@ -103,8 +103,8 @@ def _carries(port: Port | None) -> bool:
 
 
 def _route(
-    links: _Links, tiers: Mapping[str, Tier], source: Attachment, target: Attachment, via: str | None
-) -> Route | None:
+    links: _Links, tiers: Mapping[str, Tier], source: TraceEnd, target: TraceEnd, via: str | None
+) -> TraceRoute | None:
     levels = _levels(links, tiers, source.switch, target.switch, via)
     if levels is None:
         return None
@@ -115,14 +115,14 @@ def _route(
     # A path chosen among the shortest is counted among all of them.
     whole, meets = (levels, via) if detour or direct is None else (direct, None)
     others = tuple(dict.fromkeys(_all_steps(links, tiers, whole, meets, source.port, target.port)))
-    return Route(source, target, steps, _count(links, tiers, whole, meets), others, True, detour)
+    return TraceRoute(source, target, steps, _count(links, tiers, whole, meets), others, True, detour)
 
 
 def _levels(
     links: _Links, tiers: Mapping[str, Tier], source: str, target: str, via: str | None
-) -> list[list[State]] | None:
+) -> list[list[TraceState]] | None:
     """Return, level by level, the states of every shortest path; None where there is no path."""
-    start = State(source, down=False, met=via in (None, source))
+    start = TraceState(source, down=False, met=via in (None, source))
     levels, seen = [[start]], {start}
     while not any(state.switch == target and state.met for state in levels[-1]):
         reached = {after for state in levels[-1] for after in _after(links, tiers, state, via)} - seen
@@ -137,7 +137,9 @@ def _levels(
     return levels
 
 
-def _after(links: _Links, tiers: Mapping[str, Tier], state: State, via: str | None) -> Iterator[State]:
+def _after(
+    links: _Links, tiers: Mapping[str, Tier], state: TraceState, via: str | None
+) -> Iterator[TraceState]:
     """Yield where a packet can be next: never up again once it went down or across."""
     here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
@@ -146,11 +148,11 @@ def _after(links: _Links, tiers: Mapping[str, Tier], state: State, via: str | No
         up = known and there > here  # type: ignore[operator]
         if up and state.down:
             continue
-        yield State(far, state.down or (known and not up), state.met or far == via)
+        yield TraceState(far, state.down or (known and not up), state.met or far == via)
 
 
 def _lowest(
-    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[State]], via: str | None
+    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[TraceState]], via: str | None
 ) -> list[str]:
     state = levels[0][0]
     switches = [state.switch]
@@ -161,52 +163,52 @@ def _lowest(
     return switches
 
 
-def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tuple[Step, ...]:
-    found, ingress = [], first
+def _steps(links: _Links, switches: Sequence[str], first: str, last: str) -> tuple[TraceStep, ...]:
+    steps, ingress = [], first
     for near, far in pairwise(switches):
         egress, after = links.ports(near, far)[0]
-        found.append(Step(near, ingress, egress))
+        steps.append(TraceStep(near, ingress, egress))
         ingress = after
-    return (*found, Step(switches[-1], ingress, last))
+    return (*steps, TraceStep(switches[-1], ingress, last))
 
 
 def _count(
-    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[State]], via: str | None
+    links: _Links, tiers: Mapping[str, Tier], levels: Sequence[Sequence[TraceState]], via: str | None
 ) -> int:
     """Return how many paths there are, parallel links counted each."""
-    ways = {levels[0][0]: 1}
+    paths = {levels[0][0]: 1}
     for level in levels[1:]:
         ahead = dict.fromkeys(level, 0)
-        for state, number in ways.items():
+        for state, number in paths.items():
             for after in set(_after(links, tiers, state, via)).intersection(ahead):
                 ahead[after] += number * len(links.between[state.switch][after.switch])
-        ways = ahead
-    return sum(ways.values())
+        paths = ahead
+    return sum(paths.values())
 
 
 def _all_steps(
     links: _Links,
     tiers: Mapping[str, Tier],
-    levels: Sequence[Sequence[State]],
+    levels: Sequence[Sequence[TraceState]],
     via: str | None,
     first: str,
     last: str,
-) -> Iterator[tuple[int, Step]]:
-    """Yield every way in and out of every switch that a path of these levels meets, and its distance."""
-    entries: dict[State, set[str]] = {levels[0][0]: {first}}
+) -> Iterator[tuple[int, TraceStep]]:
+    """Yield every way through every switch that a path of these levels meets, and its distance."""
+    entries: dict[TraceState, set[str]] = {levels[0][0]: {first}}
     for distance, (here, ahead) in enumerate(pairwise(levels)):
-        reached: dict[State, set[str]] = {}
+        reached: dict[TraceState, set[str]] = {}
         for state in here:
             for after in set(_after(links, tiers, state, via)).intersection(ahead):
                 for egress, ingress in links.ports(state.switch, after.switch):
                     reached.setdefault(after, set()).add(ingress)
                     here_in = entries.get(state, ())
-                    yield from ((distance, Step(state.switch, entry, egress)) for entry in here_in)
+                    yield from ((distance, TraceStep(state.switch, entry, egress)) for entry in here_in)
         entries = reached
     for state, ports in entries.items():
-        yield from ((len(levels) - 1, Step(state.switch, entry, last)) for entry in ports)
+        yield from ((len(levels) - 1, TraceStep(state.switch, entry, last)) for entry in ports)
 
 
-def _no_path(source: Attachment, target: Attachment, via: str | None) -> str:
+def _no_path(source: TraceEnd, target: TraceEnd, via: str | None) -> str:
     through = f" through {via}" if via else ""
     return f"no link leads from {source.switch} to {target.switch}{through}"

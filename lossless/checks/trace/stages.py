@@ -7,40 +7,41 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.checks.trace.model import (
-    Classification,
-    Direction,
-    Ecn,
-    EgressBuffer,
-    EgressDscp,
-    End,
-    Group,
-    Hop,
-    Lookup,
-    Pfc,
-    Protection,
-    Served,
-    Stages,
+    TraceClassification,
+    TraceEcn,
+    TraceEgressBuffer,
+    TraceEgressDscp,
+    TraceHop,
+    TraceLookup,
+    TracePfc,
+    TracePfcPort,
+    TracePort,
+    TracePriorityGroup,
+    TraceQueue,
+    TraceStages,
+    TraceWatchdog,
 )
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.view import PortSet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lossless.checks.trace.route import Step
-    from lossless.formats.sonic.to_model.rewrites import Rewrite
+    from lossless.checks.trace.route import TraceStep
     from lossless.model.fabric.model import Port, Switch
-    from lossless.model.fabric.qos import BufferProfile, IndexMap, PriorityGroup, Queue
+    from lossless.model.fabric.qos import (
+        BufferProfile,
+        DscpRewrite,
+        DscpRewrites,
+        IndexMap,
+        PriorityGroup,
+        Queue,
+    )
     from lossless.model.fabric.view import View
-
-    Rewrites = Mapping[tuple[str, str], Rewrite]
-    """Maps that write DSCP anew, by switch and egress port."""
 
 _NUMBERS = range(8)
 
 
-class Way(NamedTuple):
+class SwitchTransit(NamedTuple):
     """A switch and the two ports of the model that a packet passes in it."""
 
     switch: Switch
@@ -53,33 +54,35 @@ class Way(NamedTuple):
         return self.ingress, self.egress
 
 
-def way_of(view: View, step: Step) -> Way:
+def transit_of(view: View, step: TraceStep) -> SwitchTransit:
     """Return the switch and ports of a step; routes name only those that exist."""
     ingress, egress = (view.port(step.switch, name) for name in (step.ingress, step.egress))
     assert ingress is not None
     assert egress is not None
-    return Way(view.switch_by_name[step.switch], ingress, egress)
+    return SwitchTransit(view.switch_by_name[step.switch], ingress, egress)
 
 
-def hop_of(way: Way, dscp: int, rewrites: Rewrites, peers: tuple[str | None, str | None]) -> Hop:
+def hop_of(
+    transit: SwitchTransit, dscp: int, rewrites: DscpRewrites, peers: tuple[str | None, str | None]
+) -> TraceHop:
     """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports."""
-    ingress, egress = (_end(port, peer) for port, peer in zip(way.ports, peers, strict=True))
-    return Hop(way.switch.name, ingress, egress, stages_of(way, dscp, rewrites))
+    ingress, egress = (_end(port, peer) for port, peer in zip(transit.ports, peers, strict=True))
+    return TraceHop(transit.switch.name, ingress, egress, stages_of(transit, dscp, rewrites))
 
 
-def stages_of(way: Way, dscp: int, rewrites: Rewrites) -> Stages:
+def stages_of(transit: SwitchTransit, dscp: int, rewrites: DscpRewrites) -> TraceStages:
     """Return the stages of a switch in the order a packet meets them."""
-    classification = _classification(way, dscp)
+    classification = _classification(transit, dscp)
     traffic_class = classification.lookup.target
-    group = _group(way, traffic_class)
-    queue = _queue(way.egress.qos, traffic_class)
-    row = _queue_row(way.egress.qos, queue.lookup.target)
-    rewrite = rewrites.get((way.switch.name, way.egress.name))
-    return Stages(
+    group = _group(transit, traffic_class)
+    queue = _queue(transit.egress.qos, traffic_class)
+    row = _queue_row(transit.egress.qos, queue.lookup.target)
+    rewrite = rewrites.get((transit.switch.name, transit.egress.name))
+    return TraceStages(
         classification=classification,
         priority_group=group,
-        pfc=_pfc(way, group.lookup.target, queue.lookup.target),
-        watchdog=_protection(way, queue.lookup.target),
+        pfc=_pfc(transit, group.lookup.target, queue.lookup.target),
+        watchdog=_protection(transit, queue.lookup.target),
         queue=queue,
         ecn=_ecn(row),
         egress_buffer=_egress_buffer(row),
@@ -87,8 +90,8 @@ def stages_of(way: Way, dscp: int, rewrites: Rewrites) -> Stages:
     )
 
 
-def _end(port: Port, peer: str | None) -> End:
-    return End(
+def _end(port: Port, peer: str | None) -> TracePort:
+    return TracePort(
         port=port.name,
         speed_bps=port.speed_bps,
         cable_m=port.cable.known_m,
@@ -100,54 +103,54 @@ def _end(port: Port, peer: str | None) -> End:
     )
 
 
-def _classification(way: Way, dscp: int) -> Classification:
-    qos = way.ingress.qos
-    dscp_map = qos.dscp_to_tc if qos else way.switch.qos.global_dscp_map
+def _classification(transit: SwitchTransit, dscp: int) -> TraceClassification:
+    qos = transit.ingress.qos
+    dscp_map = qos.dscp_to_tc if qos else transit.switch.qos.global_dscp_map
     if qos is not None and qos.trust_dot1p:
-        return Classification(dscp, Lookup(None, "802.1p", None, qos.origin))
+        return TraceClassification(dscp, TraceLookup(None, "802.1p", None, qos.origin))
     if dscp_map is None:
-        return Classification(dscp, Lookup(None, "no map", 0, qos.origin if qos else None))
-    return Classification(dscp, _lookup(dscp_map, dscp))
+        return TraceClassification(dscp, TraceLookup(None, "no map", 0, qos.origin if qos else None))
+    return TraceClassification(dscp, _lookup(dscp_map, dscp))
 
 
-def _lookup(index_map: IndexMap, index: int) -> Lookup:
+def _lookup(index_map: IndexMap, index: int) -> TraceLookup:
     target = index_map.targets[index]
     if target is None:
-        return Lookup(index_map.name, "no entry", 0, index_map.origin)
+        return TraceLookup(index_map.name, "no entry", 0, index_map.origin)
     if target == UNREADABLE:
-        return Lookup(index_map.name, "unreadable", None, index_map.entry_origin(index))
-    return Lookup(index_map.name, "entry", target, index_map.entry_origin(index))
+        return TraceLookup(index_map.name, "unreadable", None, index_map.entry_origin(index))
+    return TraceLookup(index_map.name, "entry", target, index_map.entry_origin(index))
 
 
-def _look(index_map: IndexMap | None, traffic_class: int | None) -> Lookup:
+def _look(index_map: IndexMap | None, traffic_class: int | None) -> TraceLookup:
     """Look a traffic class up; one that is unknown leads nowhere that is known."""
     if index_map is None:
-        return Lookup(None, "no map", traffic_class, None)
+        return TraceLookup(None, "no map", traffic_class, None)
     if traffic_class is None:
-        return Lookup(index_map.name, "unreadable", None, index_map.origin)
+        return TraceLookup(index_map.name, "unreadable", None, index_map.origin)
     return _lookup(index_map, traffic_class)
 
 
-def _group(way: Way, traffic_class: int | None) -> Group:
-    qos = way.ingress.qos
+def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGroup:
+    qos = transit.ingress.qos
     lookup = _look(qos.tc_to_pg if qos else None, traffic_class)
     row = qos.groups[lookup.target] if qos and lookup.target is not None else None
     if qos is None or lookup.target is None:
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
-    ports = _alone(way.switch, way.ingress, qos)
+    ports = _alone(transit.switch, transit.ingress, qos)
     profile = lossless_profile(ports, lookup.target)
     if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
     need = link_need(ports) if profile else None
     known = None if need is None or isinstance(need, MissingInput) else need.need
     named = profile or (row.buffer if row else None)
-    return Group(
+    return TracePriorityGroup(
         lookup=lookup,
         profile=named.name if named else None,
         pool=_pool_name(named),
         generated=bool(row and row.generated),
         lossless=profile is not None,
-        headroom_bytes=given_headroom(way.switch, profile) if profile else None,
+        headroom_bytes=given_headroom(transit.switch, profile) if profile else None,
         need_bytes=known.headroom_bytes if known else None,
         need_method=known.method if known else None,
         reserved_bytes=named.reserved_bytes if named else None,
@@ -155,8 +158,8 @@ def _group(way: Way, traffic_class: int | None) -> Group:
     )
 
 
-def _unbacked(lookup: Lookup, row: PriorityGroup | None, why: str) -> Group:
-    return Group(
+def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> TracePriorityGroup:
+    return TracePriorityGroup(
         lookup=lookup,
         profile=None,
         pool=None,
@@ -174,12 +177,12 @@ def _alone(switch: Switch, port: Port, qos: PortQos) -> PortSet:
     return PortSet(switch, (switch.name,), qos, port.speed_bps, port.cable, (port,))
 
 
-def _pfc(way: Way, group: int | None, queue: int | None) -> Pfc:
+def _pfc(transit: SwitchTransit, group: int | None, queue: int | None) -> TracePfc:
     """Find the priorities that stand for the packet: of its group on the way in, of its queue on the way out."""
-    ingress, egress = way.ingress.qos, way.egress.qos
-    return Pfc(
-        _direction(way.ingress, _priority_of(ingress.pfc_to_pg if ingress else None, group)),
-        _direction(way.egress, _priority_of(egress.pfc_to_queue if egress else None, queue)),
+    ingress, egress = transit.ingress.qos, transit.egress.qos
+    return TracePfc(
+        _direction(transit.ingress, _priority_of(ingress.pfc_to_pg if ingress else None, group)),
+        _direction(transit.egress, _priority_of(egress.pfc_to_queue if egress else None, queue)),
     )
 
 
@@ -190,19 +193,19 @@ def _priority_of(index_map: IndexMap | None, number: int | None) -> int | None:
     return next(iter(index_map.sources(number)), number)
 
 
-def _direction(port: Port, priority: int | None) -> Direction:
+def _direction(port: Port, priority: int | None) -> TracePfcPort:
     enabled = port.qos.pfc.priorities if port.qos else ()
     on = None if priority is None else priority in enabled
-    return Direction(port.name, priority, on, enabled)
+    return TracePfcPort(port.name, priority, on, enabled)
 
 
-def _protection(way: Way, queue: int | None) -> Protection:
-    qos, poll_ms = way.egress.qos, way.switch.qos.poll.poll_ms
+def _protection(transit: SwitchTransit, queue: int | None) -> TraceWatchdog:
+    qos, poll_ms = transit.egress.qos, transit.switch.qos.poll.poll_ms
     if qos is None or not qos.pfc.priorities:
-        return Protection(None, None, None, None, None, poll_ms)
+        return TraceWatchdog(None, None, None, None, None, poll_ms)
     mask, watchdog = qos.watchdog_mask, qos.watchdog
-    return Protection(
-        state=protection(_alone(way.switch, way.egress, qos)),
+    return TraceWatchdog(
+        state=protection(_alone(transit.switch, transit.egress, qos)),
         watched=None if mask is None or queue is None else queue in mask.priorities,
         detection_ms=watchdog.detection_ms if watchdog else None,
         restoration_ms=watchdog.restoration_ms if watchdog else None,
@@ -211,11 +214,11 @@ def _protection(way: Way, queue: int | None) -> Protection:
     )
 
 
-def _queue(qos: PortQos | None, traffic_class: int | None) -> Served:
+def _queue(qos: PortQos | None, traffic_class: int | None) -> TraceQueue:
     lookup = _look(qos.tc_to_queue if qos else None, traffic_class)
     row = _queue_row(qos, lookup.target)
     scheduler = row.scheduler if row else None
-    return Served(
+    return TraceQueue(
         lookup=lookup,
         scheduler=scheduler.name if scheduler else None,
         kind=scheduler.kind if scheduler else None,
@@ -227,12 +230,12 @@ def _queue_row(qos: PortQos | None, number: int | None) -> Queue | None:
     return qos.queues[number] if qos and number is not None and number in _NUMBERS else None
 
 
-def _ecn(row: Queue | None) -> Ecn:
+def _ecn(row: Queue | None) -> TraceEcn:
     wred = row.wred if row else None
     if wred is None:
-        return Ecn(None, False, False, None, None, None, None)
+        return TraceEcn(None, False, False, None, None, None, None)
     green = wred.green
-    return Ecn(
+    return TraceEcn(
         wred=wred.name,
         marks=wred.marks,
         drops=wred.drops,
@@ -243,11 +246,11 @@ def _ecn(row: Queue | None) -> Ecn:
     )
 
 
-def _egress_buffer(row: Queue | None) -> EgressBuffer:
+def _egress_buffer(row: Queue | None) -> TraceEgressBuffer:
     profile = row.buffer if row else None
     if profile is None:
-        return EgressBuffer(None, None, None, None, None, None)
-    return EgressBuffer(
+        return TraceEgressBuffer(None, None, None, None, None, None)
+    return TraceEgressBuffer(
         profile=profile.name,
         pool=_pool_name(profile),
         reserved_bytes=profile.reserved_bytes,
@@ -261,11 +264,11 @@ def _pool_name(profile: BufferProfile | None) -> str | None:
     return profile.pool.name if profile and profile.pool else None
 
 
-def _egress_dscp(dscp: int, traffic_class: int | None, rewrite: Rewrite | None) -> EgressDscp:
+def _egress_dscp(dscp: int, traffic_class: int | None, rewrite: DscpRewrite | None) -> TraceEgressDscp:
     if rewrite is None:
-        return EgressDscp(dscp, None, "unchanged")
+        return TraceEgressDscp(dscp, None, "unchanged")
     if rewrite.dscps is None:
-        return EgressDscp(dscp, rewrite.map_name, "refused" if rewrite.refused else "no such map")
+        return TraceEgressDscp(dscp, rewrite.map_name, "refused" if rewrite.refused else "no such map")
     if traffic_class is None or traffic_class not in rewrite.dscps:
-        return EgressDscp(dscp, rewrite.map_name, "no entry")
-    return EgressDscp(rewrite.dscps[traffic_class], rewrite.map_name, "rewritten")
+        return TraceEgressDscp(dscp, rewrite.map_name, "no entry")
+    return TraceEgressDscp(rewrite.dscps[traffic_class], rewrite.map_name, "rewritten")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.collect import located
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.formats.sonic.to_model.rewrites import rewrites
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -14,10 +15,11 @@ from lossless.model.fabric.model import RepeatedKey
 from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.qos import DscpRewrites
     from lossless.model.hardware.load import Folder
 
 
@@ -64,6 +66,11 @@ def deployed_fabric(
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
     fabric = read_fabric(devices, hardware_finder(profile_dirs), rdma_dscps)
     return fabric._replace(repeated_keys=repeated_keys)
+
+
+def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
+    """Return the maps by which ports of deployed devices write DSCP anew; no intent declares one."""
+    return {} if fabric.declared else rewrites(fabric, documents)
 
 
 def _problems(document: Document, tables: Tables) -> tuple[Problem, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.records import NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 SUFFIXES = (".conf", ".cfg")
 """Names that such files have; one that is named may have any."""
@@ -30,7 +32,7 @@ class ManagerFiles(NamedTuple):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What has no meaning in them."""
-        documents = (*(document for one in self.subnets for document in one.documents), *self.alone)
+        documents = (*(document for subnet in self.subnets for document in subnet.documents), *self.alone)
         return tuple(problem for document in documents for problem in document.problems)
 
     @property
@@ -40,7 +42,7 @@ class ManagerFiles(NamedTuple):
 
 
 def is_managers(file: str) -> bool:
-    """Return whether a file is neither a device's (JSON) nor an intent (YAML): perhaps one of a subnet manager."""
+    """Return whether a file is neither a device's (JSON) nor an intent (YAML): perhaps a subnet manager's, by name."""
     return not file.lower().endswith((".json", ".yaml", ".yml"))
 
 
@@ -48,13 +50,13 @@ def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the document of a text that stands for a file; ``near``: with those of the files beside it."""
     from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of, read_subnet
 
-    one = SubnetFile(file, text)
+    subnet_file = SubnetFile(file, text)
     kind = kind_of(text, file)
     if kind is None:
         return ()
     if kind == "options":
-        return read_subnet(one, _beside(one) if near else {}).documents
-    return (document_of(kind, one),)
+        return read_subnet(subnet_file, _beside(subnet_file) if near else {}).documents
+    return (document_of(kind, subnet_file),)
 
 
 def manager_files(documents: Iterable[Document]) -> ManagerFiles:
@@ -75,6 +77,32 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
     return ManagerFiles(tuple(subnets), tuple(one for file, one in texts.items() if file not in used))
 
 
+def lone_subnet(conf: str) -> tuple[Subnet, str]:
+    """Return the subnet of an opensm.conf, as far as the file by itself tells, and its text.
+
+    Raises:
+        InputError: it cannot be read, or says what has no meaning.
+    """
+    from lossless.formats.infiniband.read.subnet import SubnetFile, read_subnet
+    from lossless.ground.documents.marked_document import read_as_written
+
+    text = read_as_written(conf)
+    deployed = read_subnet(SubnetFile(conf, text), {})
+    problems = [problem for document in deployed.documents for problem in document.problems]
+    if problems:
+        raise InputError(problems)
+    return deployed.subnet, text
+
+
+def without_secrets(file: str, text: str) -> str:
+    """Return the text of a file as others may see it: without the keys that protect an InfiniBand subnet."""
+    if not is_managers(file):
+        return text
+    from lossless.formats.infiniband.masked import masked
+
+    return masked(text)
+
+
 def edited_document(document: Document, changes: Sequence[Change]) -> Document | None:
     """Return a file with some changes, read again; None where it would not say just that."""
     from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of
@@ -85,8 +113,8 @@ def edited_document(document: Document, changes: Sequence[Change]) -> Document |
     if kind is None or expected is None:
         return None
     text = spliced(document.text, replacements(document, changes))
-    found = None if text is None else document_of(kind, SubnetFile(document.file, text))
-    return found if found is not None and found.data == expected else None
+    after = None if text is None else document_of(kind, SubnetFile(document.file, text))
+    return after if after is not None and after.data == expected else None
 
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:

@@ -31,15 +31,12 @@ class Fixed(NamedTuple):
     @property
     def shown(self) -> dict[str, tuple[str, str]]:
         """The texts as others may see them: without the keys that protect an InfiniBand subnet."""
-        from lossless.formats.inputs.subnet_manager import is_managers
+        from lossless.formats.inputs.subnet_manager import without_secrets
 
-        return {file: _masked(texts) if is_managers(file) else texts for file, texts in self.changed.items()}
-
-
-def _masked(texts: tuple[str, str]) -> tuple[str, str]:
-    from lossless.formats.infiniband.masked import masked
-
-    return masked(texts[0]), masked(texts[1])
+        return {
+            file: (without_secrets(file, before), without_secrets(file, after))
+            for file, (before, after) in self.changed.items()
+        }
 
 
 def fix(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declaration_of
+from lossless.formats.inputs.subnet_manager import lone_subnet
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
@@ -89,7 +90,11 @@ def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTION
     from lossless.analysis.opensm.check import check_with_opensm
     from lossless.analysis.opensm.tools import find_tools
 
-    subnet, files = _deployed(str(path)) if str(path).endswith(_DEPLOYED) else _intended(path, options)
+    if str(path).endswith(_DEPLOYED):
+        subnet, text = lone_subnet(str(path))
+        files = {"opensm.conf": text}
+    else:
+        subnet, files = _intended(path, options)
     return JudgedByOpensm(subnet, check_with_opensm(find_tools(), subnet, files))
 
 
@@ -108,16 +113,3 @@ def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict
         raise InputError(errors)
     named = with_derived_guids(subnet)
     return named, files_of(named)
-
-
-def _deployed(path: str) -> tuple[Subnet, dict[str, str]]:
-    """Return the subnet of an opensm.conf, as far as the file tells, and the file."""
-    from lossless.formats.infiniband.read.subnet import SubnetFile, read_subnet
-    from lossless.ground.documents.marked_document import read_as_written
-
-    text = read_as_written(path)
-    found = read_subnet(SubnetFile(path, text), {})
-    problems = [problem for document in found.documents for problem in document.problems]
-    if problems:
-        raise InputError(problems)
-    return found.subnet, {"opensm.conf": text}

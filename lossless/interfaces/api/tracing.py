@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
-    from lossless.checks.trace.model import Traced
+    from lossless.checks.trace.model import Trace
+    from lossless.ground.documents.excerpts import Shown
+
+
+class TraceResult(NamedTuple):
+    """A trace, and the documents that its findings point into, by file name."""
+
+    trace: Trace
+    documents: Mapping[str, Shown]
 
 
 def trace(
@@ -21,7 +31,7 @@ def trace(
     *,
     via: str | None = None,
     options: Options = DEFAULT_OPTIONS,
-) -> Traced:
+) -> TraceResult:
     """Say what a packet with a DSCP meets between two hosts or ports, and where the chain breaks.
 
     ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
@@ -32,11 +42,10 @@ def trace(
         LosslessError: no such host, switch or port, no DSCP, or no path.
     """
     from lossless.checks.trace import follow
-    from lossless.checks.trace.model import Traced
     from lossless.formats.inputs.collect import Inputs
+    from lossless.formats.inputs.devices import rewrites_of
     from lossless.formats.inputs.fabrics import documents_at
     from lossless.formats.inputs.intents import require_own_switches
-    from lossless.formats.sonic.to_model.rewrites import rewrites
     from lossless.interfaces.api.fabrics import load_fabrics
     from lossless.interfaces.api.linting import check
     from lossless.model.fabric.view import View
@@ -47,12 +56,11 @@ def trace(
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
     result = check(Inputs(tuple(documents)), options)
-    written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
-    traced = follow.trace(
-        View(fabrics[0]), source, target, dscp, via=via, findings=result.verdicts.findings, rewrites=written
-    )
+    findings, rewrites = result.verdicts.findings, rewrites_of(fabrics[0], documents)
+    view = View(fabrics[0])
+    path_trace = follow.trace(view, source, target, dscp, via=via, findings=findings, rewrites=rewrites)
     if result.layouts:
         from lossless.ground.documents.layout import as_written
 
-        traced = as_written(traced, result.layouts)
-    return Traced(traced, result.documents)
+        path_trace = as_written(path_trace, result.layouts)
+    return TraceResult(path_trace, result.documents)

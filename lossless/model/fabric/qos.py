@@ -7,6 +7,7 @@ fields say where a value was written; they carry no meaning and are left out of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from lossless.ground.basics.findings import Origin
@@ -39,6 +40,18 @@ class IndexMap(NamedTuple):
     def sources(self, target: int) -> tuple[int, ...]:
         """Return what is mapped to ``target``."""
         return tuple(i for i, value in enumerate(self.targets) if value == target)
+
+
+class DscpRewrite(NamedTuple):
+    """The DSCPs that a port writes anew by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
+
+    map_name: str
+    dscps: Mapping[int, int] | None
+    refused: bool
+
+
+DscpRewrites = Mapping[tuple[str, str], DscpRewrite]
+"""Maps that write DSCP anew, by switch and egress port."""
 
 
 class TunnelMaps(NamedTuple):

@@ -18,7 +18,7 @@ from tests.output.render.test_render_laws import rendered
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
-    from lossless.checks.trace.model import Stages, Trace
+    from lossless.checks.trace.model import Trace, TraceStages
     from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
@@ -67,7 +67,7 @@ def test_an_intent_and_what_is_rendered_from_it_treat_a_packet_alike(
     assert (read.source, read.target) == (declared.source, declared.target)
 
 
-def treatment(stages: Stages) -> tuple[int | None, ...]:
+def treatment(stages: TraceStages) -> tuple[int | None, ...]:
     return (
         stages.classification.lookup.target,
         stages.priority_group.lookup.target,

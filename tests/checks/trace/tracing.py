@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents, load_fabrics
 from lossless.checks.trace.follow import trace
-from lossless.formats.sonic.to_model.rewrites import rewrites
+from lossless.formats.inputs.devices import rewrites_of
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
 from tests.checks.rules.snippets import BASES, merge
@@ -15,7 +15,7 @@ from tests.checks.rules.snippets import BASES, merge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.trace.model import Hop, Trace
+    from lossless.checks.trace.model import Trace, TraceHop
     from lossless.ground.documents.document import Document
 
 Patch = dict[str, Any]
@@ -50,16 +50,16 @@ def traced(
     fabrics, errors = load_fabrics(documents, options)
     assert (len(fabrics), errors) == (1, ())
     findings = lint_documents(documents, options).findings
-    written = {} if fabrics[0].declared else rewrites(fabrics[0], documents)
-    return trace(View(fabrics[0]), source, target, dscp, via=via, findings=findings, rewrites=written)
+    rewrites = rewrites_of(fabrics[0], documents)
+    return trace(View(fabrics[0]), source, target, dscp, via=via, findings=findings, rewrites=rewrites)
 
 
-def hop(patch: Patch, dscp: int = 26, *, source: str = "Ethernet0", target: str = "Ethernet8") -> Hop:
+def hop(patch: Patch, dscp: int = 26, *, source: str = "Ethernet0", target: str = "Ethernet8") -> TraceHop:
     """Return the one hop through the sound switch with a patch."""
-    (found,) = traced([device(patch)], source, target, dscp).hops
-    return found
+    (only,) = traced([device(patch)], source, target, dscp).hops
+    return only
 
 
-def codes(found: Hop, stage: str) -> list[str]:
+def codes(found: TraceHop, stage: str) -> list[str]:
     """Return the codes of the findings at one stage."""
     return [mark.finding.code for mark in found.marks if mark.stage == stage]

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.to_model.rewrites import Rewrite
+    from lossless.model.fabric.qos import DscpRewrite
     from lossless.model.fabric.view import PortSet
 
 
@@ -85,7 +85,7 @@ def check(device: Device) -> Results:
             yield from _lost(device, ports, rewrite_of(device.tables, name))
 
 
-def _lost(device: Device, ports: PortSet, rewrite: Rewrite) -> Iterator[Hit]:
+def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Hit]:
     """Yield a hit per lossless class that comes back as another; a map that is refused writes nothing."""
     for tc in sorted({*ports.qos.pfc.priorities} - remapped(ports.qos)):
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
@@ -100,7 +100,7 @@ def _taken_in(device: Device, dscp: int) -> set[int]:
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 
-def _hit(device: Device, ports: PortSet, rewrite: Rewrite, found: tuple[int, int, int]) -> Hit:
+def _hit(device: Device, ports: PortSet, rewrite: DscpRewrite, found: tuple[int, int, int]) -> Hit:
     tc, dscp, back = found
     classes = device.switch.classes.lossless
     named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.trace.model import Mark, StageName
+from lossless.checks.trace.model import StageName, TraceFinding
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.trace.model import Hop
+    from lossless.checks.trace.model import TraceHop
     from lossless.ground.basics.findings import Finding, Json, Path
     from lossless.model.fabric.view import View
 
@@ -88,8 +88,8 @@ _PAIRS = (("nic", "switch"), ("one_end", "other_end"))
 """Two masks that should be the same: what differs is what is meant."""
 
 
-class Packet(NamedTuple):
-    """What is followed: DSCPs it has on the way, its class, whether that is lossless, the numbers it meets."""
+class TracePacket(NamedTuple):
+    """What is followed: DSCPs it has on its path, its class, whether that is lossless, the numbers it meets."""
 
     dscps: frozenset[int]
     class_name: str | None
@@ -97,54 +97,62 @@ class Packet(NamedTuple):
     numbers: frozenset[int]
 
 
-class Place(NamedTuple):
-    """A hop as findings name it. ``switches`` are all that are configured alike, for findings name a few.
+class HopReference(NamedTuple):
+    """A hop as findings name it. ``switches`` are all with identical configuration, for findings name a few.
 
     ``schedulers`` serve queues of the egress port; one that is named for the port and is none of them serves
     the whole port, and so the packet.
     """
 
-    hop: Hop
+    hop: TraceHop
     file: str
     switches: frozenset[str]
     declared: bool
     schedulers: frozenset[str]
 
 
-def place_of(view: View, hop: Hop) -> Place:
+def reference_to(view: View, hop: TraceHop) -> HopReference:
     """Return how findings name a hop."""
-    alike = next((names for _, names in view.alike if hop.switch in names), (hop.switch,))
+    identical = next((names for _, names in view.alike if hop.switch in names), (hop.switch,))
     file = view.switch_by_name[hop.switch].origin.file
     egress = view.port(hop.switch, hop.egress.port)
     queues = egress.qos.queues if egress and egress.qos else ()
     schedulers = frozenset(queue.scheduler.name for queue in queues if queue and queue.scheduler)
-    return Place(hop, file, frozenset(alike), view.fabric.declared, schedulers)
+    return HopReference(hop, file, frozenset(identical), view.fabric.declared, schedulers)
 
 
-def marks_of(place: Place, packet: Packet, findings: Sequence[Finding]) -> tuple[Mark, ...]:
+def findings_on(
+    place: HopReference, packet: TracePacket, findings: Sequence[Finding]
+) -> tuple[TraceFinding, ...]:
     """Return the findings that concern a packet at one hop."""
-    return tuple(mark for finding in findings if (mark := _mark(place, packet, finding)) is not None)
+    return tuple(
+        concerning for finding in findings if (concerning := _concerning(place, packet, finding)) is not None
+    )
 
 
-def host_marks(host: str, packet: Packet, findings: Sequence[Finding]) -> tuple[Mark, ...]:
+def findings_on_host(host: str, packet: TracePacket, findings: Sequence[Finding]) -> tuple[TraceFinding, ...]:
     """Return the findings that name a host and concern the packet."""
     return tuple(
-        Mark("host", finding)
+        TraceFinding("host", finding)
         for finding in findings
         if host in finding.elements and _of_this_traffic(finding, packet, lossless_only=True)
     )
 
 
-def _mark(place: Place, packet: Packet, finding: Finding) -> Mark | None:
+def _concerning(place: HopReference, packet: TracePacket, finding: Finding) -> TraceFinding | None:
     stage = _stage(place, finding)
     if stage is None or not _is_here(place, finding, stage):
         return None
     if not _passes(place, packet, finding):
         return None
     if stage == "ports":
-        return Mark(stage, finding)
+        return TraceFinding(stage, finding)
     lossless_only = stage in _LOSSLESS and not _is_own_row(finding)
-    return Mark(stage, finding) if _of_this_traffic(finding, packet, lossless_only=lossless_only) else None
+    return (
+        TraceFinding(stage, finding)
+        if _of_this_traffic(finding, packet, lossless_only=lossless_only)
+        else None
+    )
 
 
 def _family(finding: Finding) -> str:
@@ -156,7 +164,7 @@ def _is_own_row(finding: Finding) -> bool:
     return _family(finding) not in _FAMILIES and len(path) > 1 and path[0] in _OWN_ROWS
 
 
-def _stage(place: Place, finding: Finding) -> StageName | None:
+def _stage(place: HopReference, finding: Finding) -> StageName | None:
     path, family = finding.origin.path, _family(finding)
     if family == "TOP":
         unplaced = not (place.hop.ingress.placed and place.hop.egress.placed)
@@ -175,7 +183,7 @@ def _of_topology(finding: Finding, *, unplaced: bool) -> StageName | None:
     return "pfc" if "priority" in finding.data or "priorities" in finding.data else None
 
 
-def _of_row(place: Place, path: Path) -> StageName | None:
+def _of_row(place: HopReference, path: Path) -> StageName | None:
     table = str(path[0]) if path else ""
     if table == "PORT_QOS_MAP" and len(path) > 2:
         return _FIELDS.get(str(path[2]), "classification")
@@ -189,7 +197,7 @@ def _of_row(place: Place, path: Path) -> StageName | None:
     return _TABLES.get(table)
 
 
-def _is_here(place: Place, finding: Finding, stage: StageName) -> bool:
+def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
     """Return whether a finding is about this switch and, where it names ports, about those of the stage."""
     named = [part for element in finding.elements for part in element.split(" - ")]
     ports = {_split(name) for name in named if ":" in name}
@@ -201,7 +209,7 @@ def _is_here(place: Place, finding: Finding, stage: StageName) -> bool:
     return place.declared or finding.origin.file == place.file
 
 
-def _of_file(place: Place, finding: Finding, named: Sequence[str]) -> bool:
+def _of_file(place: HopReference, finding: Finding, named: Sequence[str]) -> bool:
     """Two files can have one hostname, but what is said of a link names both of its ends."""
     return place.declared or finding.origin.file == place.file or len(named) > len(finding.elements)
 
@@ -211,7 +219,7 @@ def _split(name: str) -> tuple[str, str]:
     return switch, port
 
 
-def _ports(hop: Hop, stage: StageName) -> tuple[str, ...]:
+def _ports(hop: TraceHop, stage: StageName) -> tuple[str, ...]:
     if stage in _INGRESS:
         return (hop.ingress.port,)
     if stage in _EGRESS:
@@ -219,7 +227,7 @@ def _ports(hop: Hop, stage: StageName) -> tuple[str, ...]:
     return (hop.ingress.port, hop.egress.port)
 
 
-def _passes(place: Place, packet: Packet, finding: Finding) -> bool:
+def _passes(place: HopReference, packet: TracePacket, finding: Finding) -> bool:
     """Return whether the row or the class that a finding points at is one that the packet meets."""
     path = finding.origin.path
     if finding.object_form == "intent":
@@ -236,25 +244,25 @@ def _passes(place: Place, packet: Packet, finding: Finding) -> bool:
     return _row_is_met(place.hop, table, key, path, by_port=not finding.elements)
 
 
-class _Met(NamedTuple):
+class _PassedRows(NamedTuple):
     """What of a table of named objects is met: which of them, and which entry (None: the object is one row)."""
 
     names: tuple[str | None, ...]
     entry: int | None
 
 
-def _met(hop: Hop) -> Mapping[str, _Met]:
+def _met(hop: TraceHop) -> Mapping[str, _PassedRows]:
     stages = hop.stages
     traffic_class = stages.classification.lookup.target
     group, queue = stages.priority_group, stages.queue
     return {
-        "DSCP_TO_TC_MAP": _Met((stages.classification.lookup.map_name,), stages.classification.dscp),
-        "TC_TO_PRIORITY_GROUP_MAP": _Met((group.lookup.map_name,), traffic_class),
-        "TC_TO_QUEUE_MAP": _Met((queue.lookup.map_name,), traffic_class),
-        "SCHEDULER": _Met((queue.scheduler,), None),
-        "WRED_PROFILE": _Met((stages.ecn.wred,), None),
-        "BUFFER_PROFILE": _Met((group.profile, stages.egress_buffer.profile), None),
-        "BUFFER_POOL": _Met((group.pool, stages.egress_buffer.pool), None),
+        "DSCP_TO_TC_MAP": _PassedRows((stages.classification.lookup.map_name,), stages.classification.dscp),
+        "TC_TO_PRIORITY_GROUP_MAP": _PassedRows((group.lookup.map_name,), traffic_class),
+        "TC_TO_QUEUE_MAP": _PassedRows((queue.lookup.map_name,), traffic_class),
+        "SCHEDULER": _PassedRows((queue.scheduler,), None),
+        "WRED_PROFILE": _PassedRows((stages.ecn.wred,), None),
+        "BUFFER_PROFILE": _PassedRows((group.profile, stages.egress_buffer.profile), None),
+        "BUFFER_POOL": _PassedRows((group.pool, stages.egress_buffer.pool), None),
     }
 
 
@@ -264,7 +272,7 @@ def _same(entry: str | int, number: int) -> bool:
     return not text.isdecimal() or int(text) == number
 
 
-def _row_is_met(hop: Hop, table: str, key: str, path: Path, *, by_port: bool) -> bool:
+def _row_is_met(hop: TraceHop, table: str, key: str, path: Path, *, by_port: bool) -> bool:
     """Return whether a row of a port is met; where a finding names ports, those count, not its first row's."""
     stages, parts = hop.stages, key.split("|")
     ports: set[str] = {hop.ingress.port, hop.egress.port}
@@ -307,7 +315,7 @@ def _within(number: int, text: str) -> bool:
     return match is None or int(match[1]) <= number <= int(match[2] or match[1])
 
 
-def _of_this_traffic(finding: Finding, packet: Packet, *, lossless_only: bool) -> bool:
+def _of_this_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bool) -> bool:
     data = finding.data
     dscps = _dscps(data)
     if dscps:
@@ -328,4 +336,4 @@ def _dscps(data: Mapping[str, Json]) -> list[int]:
 
 def _ints(value: Json) -> list[int]:
     values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
+    return [number for number in values if isinstance(number, int) and not isinstance(number, bool)]
