@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Targets = tuple[int | None, ...]
 
 
-class _OnTheWire(NamedTuple):
+class _WireBehavior(NamedTuple):
     """What ports that share a QoS do on the wire: see :class:`~lossless.model.fabric.across.LinkEnd`."""
 
     remapped: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class _OnTheWire(NamedTuple):
     marking: tuple[int, ...] = ()
 
 
-_SILENT = _OnTheWire()
+_SILENT = _WireBehavior()
 
 
 def summary_of(device: Device) -> Summary:
@@ -66,12 +66,12 @@ def _type(device: Device) -> str | None:
     return f"{device_type} {subtype}" if device_type and subtype else device_type
 
 
-def _on_the_wire(device: Device) -> dict[int, _OnTheWire]:
+def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
     """Return what ports do on the wire, by the identity of their QoS."""
     sets, poll_ms = device.view.port_sets, device.switch.qos.poll.poll_ms
     entering = _entering(device.view.lossless_sets)
     return {
-        id(ports.qos): _OnTheWire(
+        id(ports.qos): _WireBehavior(
             remapped=tuple(sorted(remapped(ports.qos))),
             uncovered=uncovered(sets, ports),
             sent=_priorities(ports.qos, entering, sent_priority),
@@ -115,7 +115,7 @@ def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int
     return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
 
 
-def _end(device: Device, port: Port, wire: _OnTheWire, lossless: bool) -> LinkEnd:
+def _end(device: Device, port: Port, wire: _WireBehavior, lossless: bool) -> LinkEnd:
     row = device.tables.row("PORT", port.name)
     fields = row.fields if row else {}
     return LinkEnd(

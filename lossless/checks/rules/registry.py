@@ -48,7 +48,7 @@ showed; ``suppressions``: suppressions and baselines. All but the two named ones
 _FUNCTIONS = {"devices": "across", "attached hosts": "attached"}
 
 
-class Row(NamedTuple):
+class RuleRow(NamedTuple):
     """One rule. ``needs`` is what a subject must have for the rule to be loaded at all, empty where nothing.
 
     For a device that is a table of CONFIG_DB, ``refusals`` of SONiC's models, ``normalised forms``, or an ``intent``.
@@ -65,8 +65,8 @@ class Row(NamedTuple):
         return self.module.rpartition(".")[2].partition("_")[2].replace("_", "-")
 
 
-def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> Row:
-    return Row(code, module, subjects, needs)
+def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> RuleRow:
+    return RuleRow(code, module, subjects, needs)
 
 
 # fmt: off
@@ -286,7 +286,7 @@ _ROWS = (
     _row("WD018", "watchdog.wd018_watchdog_tiers_inverted", "devices"),
 )
 # fmt: on
-RULES: dict[str, Row] = {row.code: row for row in _ROWS}
+RULES: dict[str, RuleRow] = {row.code: row for row in _ROWS}
 """All rules by their code, in its order."""
 
 

@@ -132,9 +132,9 @@ def _governing(options: Options, files: Sequence[str]) -> Governing | None:
 
     choice = None
     if asked:
-        from lossless.checks.rules.selectors import Choice
+        from lossless.checks.rules.selectors import RuleSelection
 
-        choice = Choice(options.select, options.ignore)
+        choice = RuleSelection(options.select, options.ignore)
     governing = Governing(searching=options.configured, only=options.configuration, asked=choice)
     is_needed = options.configuration or options.baseline or asked or any(map(governing.is_configured, files))
     return governing if is_needed else None

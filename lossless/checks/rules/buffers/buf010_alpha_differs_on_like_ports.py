@@ -103,7 +103,7 @@ def across(devices: Across) -> Results:
         )
 
 
-class _Like(NamedTuple):
+class _ComparedPorts(NamedTuple):
     """What ports must share to be compared."""
 
     priority: int
@@ -112,7 +112,7 @@ class _Like(NamedTuple):
     priorities: tuple[int, ...]
 
 
-class _Member(NamedTuple):
+class _GroupMember(NamedTuple):
     port: Port
     group: PriorityGroup
     profile: BufferProfile
@@ -120,11 +120,11 @@ class _Member(NamedTuple):
 
 def check(device: Device) -> Results:
     """Yield a hit per threshold that fewer than half of the like ports have."""
-    found: dict[_Like, list[PortSet]] = {}
+    found: dict[_ComparedPorts, list[PortSet]] = {}
     for ports in device.view.lossless_sets:
         mask = ports.qos.pfc.priorities
         for priority in mask:
-            like = _Like(priority, ports.speed_bps, ports.cable.configured_m, mask)
+            like = _ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, mask)
             found.setdefault(like, []).append(ports)
     for like, sets in found.items():
         members = list(_members(like, sets)) if len(sets) > 1 else []
@@ -133,23 +133,23 @@ def check(device: Device) -> Results:
                 yield from _odd(device, like, alike)
 
 
-def _members(like: _Like, sets: list[PortSet]) -> Iterator[_Member]:
+def _members(like: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
     for ports in sets:
         group = ports.qos.groups[like.priority]
         if group is not None and group.buffer is not None and group.buffer.lossless:
             for port in ports.ports:
-                yield _Member(port, group, group.buffer)
+                yield _GroupMember(port, group, group.buffer)
 
 
 def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
     return profile.dynamic_th, profile.static_th_bytes
 
 
-def _by_neighbor(device: Device, members: list[_Member]) -> list[list[_Member]]:
+def _by_neighbor(device: Device, members: list[_GroupMember]) -> list[list[_GroupMember]]:
     """Return the members by the kind of device at the other end, as the file names it."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     known = table if isinstance(table, dict) else {}
-    found: dict[object, list[_Member]] = {}
+    found: dict[object, list[_GroupMember]] = {}
     for member in members:
         found.setdefault(_kind(known, member.port), []).append(member)
     return list(found.values())
@@ -160,8 +160,8 @@ def _kind(known: Mapping[str, object], port: Port) -> object:
     return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
 
 
-def _odd(device: Device, like: _Like, members: list[_Member]) -> Iterator[Hit]:
-    groups: dict[tuple[int | None, int | None], list[_Member]] = {}
+def _odd(device: Device, like: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
+    groups: dict[tuple[int | None, int | None], list[_GroupMember]] = {}
     for member in members:
         groups.setdefault(_threshold(member.profile), []).append(member)
     usual = max(groups.values(), key=len)
@@ -172,7 +172,7 @@ def _odd(device: Device, like: _Like, members: list[_Member]) -> Iterator[Hit]:
             yield _hit(device, like, these, usual)
 
 
-def _hit(device: Device, like: _Like, these: list[_Member], usual: list[_Member]) -> Hit:
+def _hit(device: Device, like: _ComparedPorts, these: list[_GroupMember], usual: list[_GroupMember]) -> Hit:
     first, other = these[0], usual[0]
     origin = first.group.origin
     where = f"{format_rate(like.speed_bps)}" if like.speed_bps else "ports of one speed"

@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.headroom import InUse, written_profiles
+from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
@@ -65,7 +65,7 @@ def check(device: Device) -> Results:
             yield from _above_trigger(device, use, profile.xon_bytes)
 
 
-def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Results:
+def _above_trigger(device: Device, use: ProfileUse, xon_bytes: int) -> Results:
     start = trigger(device.switch, use.profile)
     if isinstance(start, MissingInput):
         yield Gap(start.reason, places(use.sets))
@@ -76,7 +76,7 @@ def _above_trigger(device: Device, use: InUse, xon_bytes: int) -> Results:
         yield _hit(device, use, says, threshold)
 
 
-def _hit(device: Device, use: InUse, says: str, threshold: int | None = None) -> Hit:
+def _hit(device: Device, use: ProfileUse, says: str, threshold: int | None = None) -> Hit:
     profile, row = use.profile, device.tables.row("BUFFER_PROFILE", use.profile.name)
     written = row is not None and "xon" in row.fields
     return Hit(
@@ -94,7 +94,7 @@ def _hit(device: Device, use: InUse, says: str, threshold: int | None = None) ->
     )
 
 
-def _help(use: InUse) -> str:
+def _help(use: ProfileUse) -> str:
     ports = use.sets[0]
     hwsku = ports.switch.hwsku
     row = hwsku.row_covering(ports.speed_bps or 0, ports.cable.configured_m or 0) if hwsku else None

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.buffers.headroom import InUse, written_profiles
+from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
@@ -60,7 +60,7 @@ def check(device: Device) -> Results:
             yield _hit(device, use, short)
 
 
-def _too_small(device: Device, use: InUse) -> bool:
+def _too_small(device: Device, use: ProfileUse) -> bool:
     """Return whether what is left of the headroom is too small for a link, which other rules say."""
     given = given_headroom(device.switch, use.profile)
     links = (link_need(ports) for ports in use.sets)
@@ -68,7 +68,7 @@ def _too_small(device: Device, use: InUse) -> bool:
     return any(need is not None and given < need.headroom_bytes for need in needs)
 
 
-def _hit(device: Device, use: InUse, short: int) -> Hit:
+def _hit(device: Device, use: ProfileUse, short: int) -> Hit:
     profile = use.profile
     needed = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0)
     dynamic = device.switch.qos.buffer_model == "dynamic"

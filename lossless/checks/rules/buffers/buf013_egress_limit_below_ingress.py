@@ -67,7 +67,7 @@ _UNBOUNDED_TH = 7
 for infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7b)."""
 
 
-class _Held(NamedTuple):
+class _EgressBacklog(NamedTuple):
     """What groups with one profile hold for an egress that stands still, by their number."""
 
     profile: BufferProfile
@@ -75,7 +75,7 @@ class _Held(NamedTuple):
     two_bytes: float
 
 
-class _Egress(NamedTuple):
+class _EgressUse(NamedTuple):
     """One egress profile of lossless queues of one priority, with its ports."""
 
     profile: BufferProfile
@@ -88,7 +88,7 @@ def check(view: View) -> Results:
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue
-        known: dict[int, _Held | MissingInput] = {}
+        known: dict[int, _EgressBacklog | MissingInput] = {}
         merged: dict[int, Hit | Gap] = {}
         for egress in _egresses(sets):
             found = _judged(view, sets, egress, known)
@@ -97,15 +97,15 @@ def check(view: View) -> Results:
         yield from merged.values()
 
 
-def _egresses(sets: Sequence[PortSet]) -> Iterator[_Egress]:
-    found: dict[tuple[int, int], _Egress] = {}
+def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
+    found: dict[tuple[int, int], _EgressUse] = {}
     for ports in sets:
         for priority in ports.qos.pfc.priorities:
             number = ports.qos.queue_of(priority)
             queue = ports.qos.queues[number] if number != UNREADABLE else None
             buffer = queue.buffer if queue else None
             if buffer is not None and not is_lossy(buffer) and _is_bounded(buffer):
-                egress = found.setdefault((id(buffer), priority), _Egress(buffer, priority, []))
+                egress = found.setdefault((id(buffer), priority), _EgressUse(buffer, priority, []))
                 egress.sets.append(ports)
     yield from found.values()
 
@@ -116,14 +116,14 @@ def _is_bounded(buffer: BufferProfile) -> bool:
 
 
 def _judged(
-    view: View, sets: Sequence[PortSet], egress: _Egress, known: dict[int, _Held | MissingInput]
+    view: View, sets: Sequence[PortSet], egress: _EgressUse, known: dict[int, _EgressBacklog | MissingInput]
 ) -> Hit | Gap | None:
     limit = _limit_bytes(egress.profile)
     held = None if limit is None else _most_held(sets, egress.priority, known)
     for unknown in (limit, held):
         if isinstance(unknown, MissingInput):
             return Gap(unknown.reason, places(egress.sets))
-    if not isinstance(limit, float | int) or not isinstance(held, _Held):
+    if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
         return None
     if limit < held.one_bytes:
         return _hit(view, egress, held, limit, senders=1)
@@ -147,22 +147,24 @@ def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 
 
 def _most_held(
-    sets: Sequence[PortSet], priority: int, known: dict[int, _Held | MissingInput]
-) -> _Held | MissingInput | None:
+    sets: Sequence[PortSet], priority: int, known: dict[int, _EgressBacklog | MissingInput]
+) -> _EgressBacklog | MissingInput | None:
     """Return the most that one known group of a priority holds; None where none is lossless."""
-    found: list[_Held | MissingInput] = []
+    found: list[_EgressBacklog | MissingInput] = []
     for ports in sets:
         if priority in ports.qos.pfc.priorities:
             profile = lossless_profile(ports, priority)
             if profile is not None:
                 found.append(profile if isinstance(profile, MissingInput) else _held(ports, profile, known))
-    most = max((one for one in found if isinstance(one, _Held)), key=lambda one: one.one_bytes, default=None)
+    most = max(
+        (one for one in found if isinstance(one, _EgressBacklog)), key=lambda one: one.one_bytes, default=None
+    )
     return most or next((one for one in found if isinstance(one, MissingInput)), None)
 
 
 def _held(
-    ports: PortSet, profile: BufferProfile, known: dict[int, _Held | MissingInput]
-) -> _Held | MissingInput:
+    ports: PortSet, profile: BufferProfile, known: dict[int, _EgressBacklog | MissingInput]
+) -> _EgressBacklog | MissingInput:
     if id(profile) not in known:
         start = trigger(ports.switch, profile)
         if isinstance(start, MissingInput):
@@ -170,11 +172,11 @@ def _held(
         else:
             headroom = given_headroom(ports.switch, profile)
             one, two = (stuck_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
-            known[id(profile)] = _Held(profile, one, two)
+            known[id(profile)] = _EgressBacklog(profile, one, two)
     return known[id(profile)]
 
 
-def _hit(view: View, egress: _Egress, held: _Held, limit: float, *, senders: int) -> Hit:
+def _hit(view: View, egress: _EgressUse, held: _EgressBacklog, limit: float, *, senders: int) -> Hit:
     profile = egress.profile
     amount = int(held.one_bytes if senders == 1 else held.two_bytes)
     who = "one ingress group holds" if senders == 1 else "two ingress groups hold"

@@ -65,7 +65,7 @@ _ALL_PERCENT = 100
 _MTUS = range(64, 9216 + 1)
 
 
-class _Computed(NamedTuple):
+class _DynamicHeadroom(NamedTuple):
     """What the model computes for ports with the pattern as it stands, and with nothing but small packets."""
 
     ports: PortSet
@@ -99,17 +99,19 @@ def _is_computed(ports: PortSet) -> bool:
     return any(group is not None and group.generated for group in groups)
 
 
-def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _Computed | None:
+def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom | None:
     shared = any(lends_headroom(ports.switch, pool) for pool in ports.switch.qos.pools)
     now, worst = (
         dynamic_headroom(ports, mtu_bytes, share, shared_headroom=shared) for share in (percent, _ALL_PERCENT)
     )
     return (
-        None if now is None or worst is None else _Computed(ports, now.headroom_bytes, worst.headroom_bytes)
+        None
+        if now is None or worst is None
+        else _DynamicHeadroom(ports, now.headroom_bytes, worst.headroom_bytes)
     )
 
 
-def _hit(device: Device, row: Row, percent: int, worst: _Computed, sets: list[PortSet]) -> Hit:
+def _hit(device: Device, row: Row, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]) -> Hit:
     ports = worst.ports
     return Hit(
         origin=device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),

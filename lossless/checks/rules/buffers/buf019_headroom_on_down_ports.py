@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PriorityGroup
 
 
-class _Kept(NamedTuple):
+class _DownPortGroup(NamedTuple):
     port: Port
     group: PriorityGroup
     bytes: int
@@ -75,7 +75,7 @@ def check(device: Device) -> Results:
         yield _hit(switch, kept)
 
 
-def _kept(switch: Switch, port: Port) -> Iterator[_Kept]:
+def _kept(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
     own = pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0)
     for group in port.qos.groups if port.qos else ():
         if group is None or group.buffer is None or not group.buffer.lossless or group.generated:
@@ -85,10 +85,10 @@ def _kept(switch: Switch, port: Port) -> Iterator[_Kept]:
             continue
         lent = profile.pool is not None and bool(profile.pool.shared_headroom_bytes)
         headroom = 0 if lent else profile.headroom_bytes or 0
-        yield _Kept(port, group, max(profile.reserved_bytes, headroom))
+        yield _DownPortGroup(port, group, max(profile.reserved_bytes, headroom))
 
 
-def _hit(switch: Switch, kept: list[_Kept]) -> Hit:
+def _hit(switch: Switch, kept: list[_DownPortGroup]) -> Hit:
     total = sum(one.bytes for one in kept)
     names = tuple(dict.fromkeys(f"{switch.name}:{one.port.name}" for one in kept))
     what = "port that is down keeps" if len(names) == 1 else "ports that are down keep"

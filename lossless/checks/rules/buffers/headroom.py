@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
-class Measured(NamedTuple):
+class ProfileHeadroom(NamedTuple):
     """One profile of lossless groups, what it gives in headroom, and what the link behind it needs."""
 
     ports: PortSet
@@ -30,7 +30,7 @@ class Measured(NamedTuple):
     link: LinkNeed
 
 
-def measured(view: View) -> Iterator[Measured | Gap]:
+def measured(view: View) -> Iterator[ProfileHeadroom | Gap]:
     """Yield each distinct profile of lossless groups with its link, and a gap for what is unknown of either."""
     for ports in view.lossless_sets:
         link = link_need(ports)
@@ -40,7 +40,7 @@ def measured(view: View) -> Iterator[Measured | Gap]:
             elif isinstance(link, MissingInput):
                 yield Gap(link.reason, ports.places)
             else:
-                yield Measured(ports, profile, given_headroom(ports.switch, profile), link)
+                yield ProfileHeadroom(ports, profile, given_headroom(ports.switch, profile), link)
 
 
 def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
@@ -55,20 +55,20 @@ def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
     yield from found.values()
 
 
-class InUse(NamedTuple):
+class ProfileUse(NamedTuple):
     """A lossless profile that a file writes, and the ports with PFC whose groups name it."""
 
     profile: BufferProfile
     sets: tuple[PortSet, ...]
 
 
-def written_profiles(view: View) -> tuple[InUse, ...]:
+def written_profiles(view: View) -> tuple[ProfileUse, ...]:
     """Return the lossless profiles of a deployed file that ports with PFC use; rows of a HWSKU are none."""
-    found: dict[int, InUse] = {}
+    found: dict[int, ProfileUse] = {}
     for ports in view.lossless_sets:
         for profile in _named_profiles(ports):
-            known = found.get(id(profile), InUse(profile, ()))
-            found[id(profile)] = InUse(profile, (*known.sets, ports))
+            known = found.get(id(profile), ProfileUse(profile, ()))
+            found[id(profile)] = ProfileUse(profile, (*known.sets, ports))
     return tuple(found.values())
 
 

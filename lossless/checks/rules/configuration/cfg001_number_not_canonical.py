@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.sonic.orchagent_numbers import is_canonical, known
-from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
+from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number
@@ -99,7 +99,7 @@ def _number(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
         yield _hit(device, table, row, field, text, number)
 
 
-def _entry(device: Device, entry: Entry) -> Iterator[Hit]:
+def _entry(device: Device, entry: QosMapEntry) -> Iterator[Hit]:
     if entry.source is None or entry.target is None:
         return
     if not is_canonical(entry.source_text):
@@ -108,7 +108,7 @@ def _entry(device: Device, entry: Entry) -> Iterator[Hit]:
         yield _hit(device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target)
 
 
-def _index(device: Device, entry: Entry, index: int) -> Hit:
+def _index(device: Device, entry: QosMapEntry, index: int) -> Hit:
     plain = str(index)
     twin = entry.row.fields.get(plain)
     hit = _hit(device, entry.table, entry.row, entry.source_text, entry.source_text, index)

@@ -59,7 +59,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.configuration.drift import MAPS, Difference, of_map, of_pool, of_port, of_tunnel
+from lossless.checks.rules.configuration.drift import (
+    MAPS,
+    SwitchDifference,
+    of_map,
+    of_pool,
+    of_port,
+    of_tunnel,
+)
 from lossless.checks.rules.sonic.orchagent_numbers import known, listed
 from lossless.formats.sonic.from_model.steering import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
@@ -84,10 +91,10 @@ def check(device: Device) -> Results:
     found = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
     at = device.tables.origin("DEVICE_METADATA", metadata)
     if have.hwsku_name != want.hwsku_name:
-        yield _hit(Difference(at.at("hwsku"), found, want.origin))
+        yield _hit(SwitchDifference(at.at("hwsku"), found, want.origin))
     elif have.qos.buffer_model != want.qos.buffer_model:
         model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
-        yield _hit(Difference(at.at("buffer_model"), model, want.origin))
+        yield _hit(SwitchDifference(at.at("buffer_model"), model, want.origin))
     else:
         yield from merged(_hits(device, have, want))
 
@@ -100,7 +107,7 @@ def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
     missing = [port for port in used if port.placed and port.name not in present]
     if missing:
         said = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
-        yield _hit(Difference(device.tables.origin("PORT").key(), said, missing[0].origin))
+        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), said, missing[0].origin))
     pairs: dict[tuple[object, ...], list[tuple[Port, Port]]] = {}
     for wanted in used:
         found = present.get(wanted.name)
@@ -120,7 +127,7 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
     if names:
         said = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
         elements = tuple(known(device, name) for name in names)
-        yield _hit(Difference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
+        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
 
 
 def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
@@ -136,18 +143,18 @@ def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
             yield _hit(difference, elements)
 
 
-def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Difference]:
+def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
     pools = {pool.name: pool for pool in have.qos.pools}
     for pool in want.qos.pools:
         if pool.name in pools:
             yield from of_pool(pools[pool.name], pool)
         else:
             at = device.tables.origin("BUFFER_POOL").key()
-            yield Difference(at, f"BUFFER_POOL has no {pool.name}, which the intent uses", pool.origin)
+            yield SwitchDifference(at, f"BUFFER_POOL has no {pool.name}, which the intent uses", pool.origin)
     poll, wanted = have.qos.poll, want.qos.poll
     if wanted.poll_ms is not None and poll.poll_ms != wanted.poll_ms and device.tables.table("PFC_WD"):
         said = f"POLL_INTERVAL is {poll.poll_ms or 'not set'}, the intent says {wanted.poll_ms}"
-        yield Difference(poll.origin, said, wanted.origin)
+        yield SwitchDifference(poll.origin, said, wanted.origin)
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
         yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
@@ -158,7 +165,7 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Differ
     yield from _counters(device, have, want)
 
 
-def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[Difference]:
+def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[SwitchDifference]:
     """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
     told = dynamic_values(have) if have else {}
     for field, declared in dynamic_values(want).items():
@@ -167,21 +174,21 @@ def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) 
             row = next(iter(device.tables.table(table).values()), None)
             at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))
             said = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
-            yield Difference(at, said, want.origin)
+            yield SwitchDifference(at, said, want.origin)
 
 
 def _number(value: int | None) -> str:
     return "not at all" if value is None else str(value)
 
 
-def _counters(device: Device, have: Switch, want: Switch) -> Iterator[Difference]:
+def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
     """Yield the groups that are not polled as declared; a watchdog without its counters is reported as such."""
     polled = dict(have.qos.counters)
     for group, on in want.qos.counters:
         if group != "PFCWD" and polled.get(group, False) != on:
             at = device.tables.origin("FLEX_COUNTER_TABLE")
             said = f"counters of {group} are {'not ' if on else ''}polled, the intent says {'on' if on else 'off'}"
-            yield Difference(at.at(group) if group in polled else at.key(), said, want.qos.origin)
+            yield SwitchDifference(at.at(group) if group in polled else at.key(), said, want.qos.origin)
 
 
 def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
@@ -190,29 +197,29 @@ def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
         said = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
-        yield _hit(Difference(device.tables.origin("PORT", row, "speed"), said, want.origin), where)
+        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "speed"), said, want.origin), where)
     if (
         isinstance(have.mtu_bytes, int)
         and isinstance(want.mtu_bytes, int)
         and have.mtu_bytes < want.mtu_bytes
     ):
         said = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
-        yield _hit(Difference(device.tables.origin("PORT", row, "mtu"), said, want.origin), where)
+        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "mtu"), said, want.origin), where)
     if have.qos is None:
         said = "no QoS rows, and the intent uses the port"
-        yield _hit(Difference(device.tables.origin("PORT_QOS_MAP").key(), said, want.origin), where)
+        yield _hit(SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), said, want.origin), where)
     yield from (_hit(difference, where) for difference in _cable(have, want))
 
 
-def _cable(have: Port, want: Port) -> Iterator[Difference]:
+def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
     length_m, real_m = have.cable.configured_m, want.cable.real_m
     too_short = not length_m or (isinstance(real_m, int) and length_m < real_m)
     if length_m != want.cable.configured_m and not too_short:
         said = f"CABLE_LENGTH is {length_m}m, the intent says {want.cable.configured_m}m"
-        yield Difference(have.cable.origin, said, want.cable.origin)
+        yield SwitchDifference(have.cable.origin, said, want.cable.origin)
 
 
-def _hit(difference: Difference, elements: tuple[str, ...] = ()) -> Hit:
+def _hit(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Hit:
     origin, declared = difference.origin, difference.declared
     related = (Related(declared, "declared here"),) if declared.file != origin.file else ()
     return Hit(

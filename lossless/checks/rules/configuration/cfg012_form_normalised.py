@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _PLAIN = "sonic-cfggen -d --print-data prints what runs in the form of config_db.json"
 
 
-class _Said(NamedTuple):
+class _Wording(NamedTuple):
     """How one kind is told: of one place, of several, and what a reader can do."""
 
     one: str
@@ -69,38 +69,38 @@ class _Said(NamedTuple):
 
 
 _KINDS = {
-    "dump": _Said(
+    "dump": _Wording(
         "1 row stands under a key of redis, TABLE|key, and is read as a row of its table",
         "{} rows stand under keys of redis, TABLE|key, and are read as rows of their tables",
         "a dump shows what runs; the next boot loads config_db.json",
         _PLAIN,
     ),
-    "wrapped": _Said(
+    "wrapped": _Wording(
         "1 row is wrapped with its type, as redis-dump does; what stands below value is read",
         "{} rows are wrapped with their type, as redis-dump does; what stands below value is read",
     ),
-    "listed": _Said(
+    "listed": _Wording(
         "1 field ends in @, by which redis marks a list, and is read as a list",
         "{} fields end in @, by which redis marks a list, and are read as lists",
     ),
-    "null": _Said(
+    "null": _Wording(
         "1 row holds NULL, which stands for no fields, and is read as empty",
         "{} rows hold NULL, which stands for no fields, and are read as empty",
     ),
-    "sections": _Said(
+    "sections": _Wording(
         "the file has a section above its tables; it is judged as a device",
         "the file has {} sections above its tables, localhost or asicN; each is judged as a device of its own",
     ),
-    "list": _Said(
+    "list": _Wording(
         "the file is a list of one configuration",
         "the file is a list of {} configurations; each is judged as a device of its own",
     ),
-    "numbers": _Said(
+    "numbers": _Wording(
         "1 value is a JSON number, and is read as text",
         "{} values are JSON numbers, and are read as text",
         "SONiC does the same when it loads the file",
     ),
-    "mark": _Said(
+    "mark": _Wording(
         "the file begins with a byte-order mark, which is passed over",
         "",
         "SONiC's tools refuse to read JSON that begins so",

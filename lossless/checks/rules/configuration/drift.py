@@ -34,7 +34,7 @@ _SHOWN = 3
 _WEIGHED = frozenset({"DWRR", "WRR"})
 
 
-class Difference(NamedTuple):
+class SwitchDifference(NamedTuple):
     """One subject that differs: where it stands on the device, what is said of it, and where it was declared."""
 
     origin: Origin
@@ -67,19 +67,19 @@ MAPS = (
 _TUNNEL_MAPS = (*MAPS[:3], MapField("tc_to_dscp", "TC_TO_DSCP_MAP", "TC", "DSCP", same=False))
 
 
-def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[Difference]:
+def of_tunnel(have: TunnelMaps, want: TunnelMaps) -> Iterator[SwitchDifference]:
     """Yield what differs between the maps of a tunnel and its declared ones."""
     for field in _TUNNEL_MAPS:
         yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
 
 
-def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Difference]:
+def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[SwitchDifference]:
     """Yield what differs between the QoS of a port and its declared one.
 
     Unless speed and cable are the declared ones, groups that the switch makes from them are not compared.
     """
     if have.trust_dot1p and not want.trust_dot1p:
-        yield Difference(have.origin, "dot1p_to_tc_map is bound: the intent trusts DSCP", want.origin)
+        yield SwitchDifference(have.origin, "dot1p_to_tc_map is bound: the intent trusts DSCP", want.origin)
     for field in MAPS:
         yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
     yield from _mask("pfc_enable", have.pfc, want.pfc)
@@ -96,7 +96,7 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
 
 def of_map(
     field: MapField, have: IndexMap | None, want: IndexMap | None, unbound: Origin
-) -> Iterator[Difference]:
+) -> Iterator[SwitchDifference]:
     """Yield where a map leads elsewhere than the declared one; ``unbound`` is to blame where there is none.
 
     What the intent gives no entry is of no consequence; what cannot be read is reported elsewhere.
@@ -115,7 +115,7 @@ def of_map(
         for (found, target), sources in pairs.items()
     ]
     name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"
-    yield Difference(_map_origin(have, pairs, unbound), f"{name}: {_listed(said)}", want.origin)
+    yield SwitchDifference(_map_origin(have, pairs, unbound), f"{name}: {_listed(said)}", want.origin)
 
 
 def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
@@ -134,13 +134,13 @@ def _map_origin(
     return have.entry_origin(entries[0]) if alone else have.origin
 
 
-def _mask(field: str, have: PriorityMask, want: PriorityMask) -> Iterator[Difference]:
+def _mask(field: str, have: PriorityMask, want: PriorityMask) -> Iterator[SwitchDifference]:
     if have.priorities != want.priorities:
         said = f"{field} is {_numbers(have.priorities)}, the intent says {_numbers(want.priorities)}"
-        yield Difference(have.origin, said, want.origin)
+        yield SwitchDifference(have.origin, said, want.origin)
 
 
-def _queues(have: PortQos, want: PortQos) -> Iterator[Difference]:
+def _queues(have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
     extra = []
     for number, (found, wanted) in enumerate(zip(have.queues, want.queues, strict=True)):
         if wanted is not None:
@@ -150,15 +150,15 @@ def _queues(have: PortQos, want: PortQos) -> Iterator[Difference]:
             extra.append(found)
     if extra:
         numbers = _numbers([queue.number for queue in extra])
-        yield Difference(
+        yield SwitchDifference(
             extra[0].origin, f"queue {numbers}: the intent has no such rows", want.origin, extra=True
         )
 
 
-def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) -> Iterator[Difference]:
+def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) -> Iterator[SwitchDifference]:
     if have is None:
         origin = nowhere._replace(path=("QUEUE",), mark="key")
-        yield Difference(origin, f"queue {want.number} has no row, the intent serves it", want.origin)
+        yield SwitchDifference(origin, f"queue {want.number} has no row, the intent serves it", want.origin)
         return
     prefix = f"queue {want.number}"
     yield from _bound(f"{prefix}: scheduler", have.scheduler, want.scheduler, have.origin, _scheduler)
@@ -169,7 +169,7 @@ def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) 
     yield from _bound(f"{prefix}: buffer profile", have.buffer, want.buffer, at, profile_fields)
 
 
-def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Difference]:
+def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[SwitchDifference]:
     extra = []
     for number, (found, wanted) in enumerate(zip(have.groups, want.groups, strict=True)):
         if wanted is not None:
@@ -179,22 +179,22 @@ def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Differ
             extra.append(found)
     if extra:
         numbers = _numbers([group.number for group in extra])
-        yield Difference(
+        yield SwitchDifference(
             extra[0].origin, f"PG {numbers}: the intent has no such rows", want.origin, extra=True
         )
 
 
 def _group(
     number: int, have: PriorityGroup | None, want: PriorityGroup, nowhere: Origin
-) -> Iterator[Difference]:
+) -> Iterator[SwitchDifference]:
     if have is None:
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
-        yield Difference(origin, f"PG {number} has no row, the intent has buffers for it", want.origin)
+        yield SwitchDifference(origin, f"PG {number} has no row, the intent has buffers for it", want.origin)
     elif have.buffer is not None or not have.generated:
         yield from _bound(f"PG {number}: profile", have.buffer, want.buffer, have.origin, profile_fields)
 
 
-def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[Difference]:
+def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
     for side, found, wanted in zip(
         ("INGRESS", "EGRESS"), have.profile_lists, want.profile_lists, strict=True
     ):
@@ -206,7 +206,7 @@ def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[Difference]:
         if unlike:
             table = f"BUFFER_PORT_{side}_PROFILE_LIST"
             said = f"{side.lower()} profiles are {_names(found)}, the intent says {_names(wanted)}"
-            yield Difference(have.origin._replace(path=(table, name)), said, unlike[0].origin)
+            yield SwitchDifference(have.origin._replace(path=(table, name)), said, unlike[0].origin)
 
 
 def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
@@ -215,13 +215,15 @@ def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
 
 def _bound(
     subject: str, have: Item | None, want: Item | None, at: Origin, fields: Callable[[Item], Fields]
-) -> Iterator[Difference]:
+) -> Iterator[SwitchDifference]:
     """Yield what differs between what is bound and what is declared: in the row itself where it has the same name."""
     if want is None:
         if have is not None:
-            yield Difference(at, f"{subject} is {have.name}, the intent says none", at)
+            yield SwitchDifference(at, f"{subject} is {have.name}, the intent says none", at)
     elif have is None:
-        yield Difference(at, f"{subject} is missing, the intent says {_shown(fields(want))}", want.origin)
+        yield SwitchDifference(
+            at, f"{subject} is missing, the intent says {_shown(fields(want))}", want.origin
+        )
     elif found := _differing(fields(have), fields(want)):
         own = have.name == want.name
         subject = have.name if own else f"{subject} {have.name}"
@@ -230,15 +232,15 @@ def _bound(
 
 def _row(
     subject: str, found: Mapping[str, tuple[Value, Value]], at: Origin, declared: Origin
-) -> Iterator[Difference]:
+) -> Iterator[SwitchDifference]:
     if found:
         said = [
             f"{name} is {_text(have)}, the intent says {_text(want)}" for name, (have, want) in found.items()
         ]
-        yield Difference(at, f"{subject}: {_listed(said)}", declared)
+        yield SwitchDifference(at, f"{subject}: {_listed(said)}", declared)
 
 
-def of_pool(have: Pool, want: Pool) -> Iterator[Difference]:
+def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
     """Yield what differs between a pool and the declared one."""
     yield from _row(have.name, _differing(_pool(have), _pool(want)), have.origin, want.origin)
 

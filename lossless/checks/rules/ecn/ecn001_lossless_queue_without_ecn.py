@@ -81,7 +81,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.wred_profiles import (
-    Use,
+    WredUse,
     distinct_sets,
     in_reach,
     lossless_queues,
@@ -127,7 +127,7 @@ def _unreadable(view: View) -> Iterator[Gap]:
             yield Gap("the queue of a lossless priority cannot be read", ports.places)
 
 
-def _drops(use: Use) -> Hit:
+def _drops(use: WredUse) -> Hit:
     green = use.wred.green
     return Hit(
         origin=use.wred.origin.at("ecn"),
@@ -143,7 +143,7 @@ def _drops(use: Use) -> Hit:
     )
 
 
-def _does_not_mark(use: Use, declared: bool) -> Hit:
+def _does_not_mark(use: WredUse, declared: bool) -> Hit:
     also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
     return Hit(
         origin=use.wred.origin.at("wred_green_enable"),

@@ -56,7 +56,7 @@ from lossless.checks.rules.ecn.wred_profiles import in_reach, marking_uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
 
@@ -73,7 +73,7 @@ def check(view: View) -> Results:
             yield _hit(view, use)
 
 
-def _hit(view: View, use: Use) -> Hit:
+def _hit(view: View, use: WredUse) -> Hit:
     green = use.wred.green
     return Hit(
         origin=threshold_origin(view, use.wred, "min"),

@@ -61,7 +61,7 @@ from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
 from lossless.checks.rules.locations import below
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
 
@@ -75,7 +75,7 @@ def check(view: View) -> Results:
             yield _hit(use, view.fabric.declared)
 
 
-def _hit(use: Use, declared: bool) -> Hit:
+def _hit(use: WredUse, declared: bool) -> Hit:
     green = use.wred.green
     return Hit(
         origin=below(use.wred.origin, "probability" if declared else "green_drop_probability"),

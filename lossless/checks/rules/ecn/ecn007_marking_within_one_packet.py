@@ -68,7 +68,7 @@ from lossless.checks.rules.ecn.wred_profiles import marking_uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
 _ZERO = (
@@ -88,7 +88,7 @@ def check(view: View) -> Results:
             yield _from_zero(view, use)
 
 
-def _full(view: View, use: Use, kmax_bytes: int) -> Hit:
+def _full(view: View, use: WredUse, kmax_bytes: int) -> Hit:
     zero = kmax_bytes == 0
     return Hit(
         origin=threshold_origin(view, use.wred, "max"),
@@ -106,7 +106,7 @@ def _full(view: View, use: Use, kmax_bytes: int) -> Hit:
     )
 
 
-def _from_zero(view: View, use: Use) -> Hit:
+def _from_zero(view: View, use: WredUse) -> Hit:
     return Hit(
         origin=threshold_origin(view, use.wred, "min"),
         message="Kmin is 0, which not all chips take for a threshold",

@@ -67,7 +67,7 @@ from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
 _ALIKE = 2
@@ -89,7 +89,7 @@ def check(view: View) -> Results:
             yield _hit(view, use, use.wred.green.min_bytes, known)
 
 
-def _hit(view: View, use: Use, kmin_bytes: int, speeds: list[int]) -> Hit:
+def _hit(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Hit:
     slow, fast = (kmin_bytes * 8e6 / speed for speed in (speeds[0], speeds[-1]))
     names = [format_rate(speed) for speed in speeds]
     return Hit(

@@ -67,7 +67,7 @@ from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import PortSet, View
 
 _KMIN_BYTES, _KMAX_BYTES, _PMAX_PERCENT = 1024**2, 2 * 1024**2, 5
@@ -91,7 +91,7 @@ def check(view: View) -> Results:
             yield _hit(use, fast)
 
 
-def _hit(use: Use, fast: list[PortSet]) -> Hit:
+def _hit(use: WredUse, fast: list[PortSet]) -> Hit:
     speeds = sorted({ports.speed_bps for ports in fast if ports.speed_bps})
     spans = ", ".join(f"{_span(speed_bps)} at {format_rate(speed_bps)}" for speed_bps in speeds)
     return Hit(

@@ -45,7 +45,7 @@ from lossless.checks.rules.ecn.wred_profiles import in_reach, pfc_only, uses
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import Use
+    from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
 
@@ -58,7 +58,7 @@ def check(view: View) -> Results:
             yield _hit(use)
 
 
-def _hit(use: Use) -> Hit:
+def _hit(use: WredUse) -> Hit:
     green = use.wred.green
     return Hit(
         origin=use.wred.origin,

@@ -64,7 +64,7 @@ from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.thresholds import threshold_origin
-from lossless.checks.rules.ecn.wred_profiles import Use, lossless_queues, pfc_only, refused
+from lossless.checks.rules.ecn.wred_profiles import WredUse, lossless_queues, pfc_only, refused
 from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.units import format_bytes
 
@@ -83,14 +83,14 @@ def check(view: View) -> Results:
     for queues in found.values():
         row = queues[0].queue
         if row is not None and row.wred is not None and row.buffer is not None and _counts(view, row.wred):
-            yield from _judged(view, Use(row.wred, tuple(queues)), row.buffer)
+            yield from _judged(view, WredUse(row.wred, tuple(queues)), row.buffer)
 
 
 def _counts(view: View, wred: Wred) -> bool:
     return wred.marks and not refused(wred) and not pfc_only(view)
 
 
-def _judged(view: View, use: Use, buffer: BufferProfile) -> Results:
+def _judged(view: View, use: WredUse, buffer: BufferProfile) -> Results:
     limit = queue_limit_bytes(buffer)
     kmin, kmax = use.wred.green.min_bytes, use.wred.green.max_bytes
     if limit is None or kmax is None:
@@ -105,13 +105,13 @@ def _judged(view: View, use: Use, buffer: BufferProfile) -> Results:
         )
 
 
-def _never(view: View, use: Use, buffer: BufferProfile, limit: int) -> Hit:
+def _never(view: View, use: WredUse, buffer: BufferProfile, limit: int) -> Hit:
     kmin = use.wred.green.min_bytes or 0
     hit = _hit(view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked")
     return hit._replace(severity="error" if view.fabric.declared else None)
 
 
-def _hit(view: View, use: Use, buffer: BufferProfile, limit: int, end: str, what: str) -> Hit:
+def _hit(view: View, use: WredUse, buffer: BufferProfile, limit: int, end: str, what: str) -> Hit:
     return Hit(
         origin=threshold_origin(view, use.wred, end),
         message=f"the queue holds at most {format_bytes(limit)} by {buffer.name}, K{end} is {what}",

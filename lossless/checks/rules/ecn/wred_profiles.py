@@ -38,7 +38,7 @@ class LosslessQueue(NamedTuple):
         return leads_nowhere and self.ports.ports[0].admin_up is UNKNOWN
 
 
-class Use(NamedTuple):
+class WredUse(NamedTuple):
     """One WRED profile, and the lossless queues it is bound to."""
 
     wred: Wred
@@ -81,16 +81,16 @@ def _astray(qos: PortQos, priority: int) -> bool:
     return stopped not in (None, UNREADABLE, qos.queue_of(priority))
 
 
-def uses(view: View) -> tuple[Use, ...]:
+def uses(view: View) -> tuple[WredUse, ...]:
     """Return the WRED profiles of lossless queues."""
     found: dict[Wred, list[LosslessQueue]] = {}
     for queue in lossless_queues(view):
         if queue.wred is not None:
             found.setdefault(queue.wred, []).append(queue)
-    return tuple(Use(wred, tuple(queues)) for wred, queues in found.items())
+    return tuple(WredUse(wred, tuple(queues)) for wred, queues in found.items())
 
 
-def marking_uses(view: View) -> Iterator[Use]:
+def marking_uses(view: View) -> Iterator[WredUse]:
     """Yield the profiles of lossless queues that mark, of those that a switch takes and senders listen to."""
     if not pfc_only(view):
         yield from (use for use in uses(view) if use.wred.marks and not refused(use.wred))
@@ -116,7 +116,7 @@ def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
     return tuple(sorted({queue.number for queue in queues}))
 
 
-def in_reach(use: Use, curve: Curve) -> bool:
+def in_reach(use: WredUse, curve: Curve) -> bool:
     """Return whether a queue can grow to where a curve begins; what means "off" begins beyond."""
     begin, buffers = curve.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
     return begin is None or any(size is None or begin < size for size in buffers)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
 
 
-class Attached(NamedTuple):
+class HostAttachment(NamedTuple):
     """One interface of a host, and the switch port that it hangs on."""
 
     host: HostQos
@@ -26,7 +26,7 @@ class Attached(NamedTuple):
         return f"{self.near.name} - {self.switch.name}"
 
 
-def attached_hosts(devices: Across) -> Iterator[Attached]:
+def attached_hosts(devices: Across) -> Iterator[HostAttachment]:
     """Yield interfaces of hosts with the switch ports they hang on, those in service.
 
     Hosts of which an intent says what they should be are compared with that.
@@ -37,4 +37,4 @@ def attached_hosts(devices: Across) -> Iterator[Attached]:
             continue
         for near, far in (ends, ends[::-1]):
             if near.host is not None and far.host is None:
-                yield Attached(near.host, near, far)
+                yield HostAttachment(near.host, near, far)

@@ -33,7 +33,7 @@ _PATIENCE = {
 """What NCCL is told: the attribute that has it, its key in an intent, and the variable."""
 
 
-class Difference(NamedTuple):
+class HostDifference(NamedTuple):
     """One setting that differs: its name, both values as people write them, and where each is written.
 
     ``harmless``: the host does more than is wanted of it, and nothing suffers.
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
     harmless: bool = False
 
 
-def differences(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def differences(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield what differs, in the order in which a host is set up."""
     yield from _network(have, want)
     yield from _sorting(have, want)
@@ -56,23 +56,23 @@ def differences(have: HostQos, want: HostQos) -> Iterator[Difference]:
     yield from _jobs(have, want)
 
 
-def _network(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _network(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     yield from _value("mtu", have.mtu_bytes, want.mtu_bytes, "{} B", have.mtu_origin, want.mtu_origin)
     if isinstance(have.rate_bps, int) and isinstance(want.rate_bps, int) and have.rate_bps != want.rate_bps:
         found, wanted = format_rate(have.rate_bps), format_rate(want.rate_bps)
-        yield Difference("speed", found, wanted, have.at("rate"), want.nic_origin)
+        yield HostDifference("speed", found, wanted, have.at("rate"), want.nic_origin)
     yield from _cable(have, want)
     if have.global_pause is True and want.global_pause is False:
-        yield Difference(
+        yield HostDifference(
             "global pause", "on", "off", have.at("global_pause"), _declared(want, "global_pause")
         )
 
 
-def _cable(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _cable(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield the cable that the NIC was told: for a longer one it keeps more room than it needs."""
     told, real = have.cable_m, want.cable_m
     if isinstance(told, int) and isinstance(real, int) and told != real:
-        yield Difference(
+        yield HostDifference(
             "the cable the NIC was told",
             f"{told} m",
             f"{real} m",
@@ -82,7 +82,7 @@ def _cable(have: HostQos, want: HostQos) -> Iterator[Difference]:
         )
 
 
-def _sorting(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     yield from _at_key("trust", have, want)
     yield from _at_key("dcbx", have, want)
     if have.trust != "pcp":
@@ -90,14 +90,14 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[Difference]:
     if isinstance(have.pfc_priorities, tuple) and isinstance(want.pfc_priorities, tuple):
         found, wanted = have.pfc_priorities, want.pfc_priorities
         if found != wanted:
-            yield Difference("PFC", spell(found), spell(wanted), have.pfc_origin, want.pfc_origin)
+            yield HostDifference("PFC", spell(found), spell(wanted), have.pfc_origin, want.pfc_origin)
     stall = "pfc_prevention"
     yield from _value(stall, have.stall_ms, want.stall_ms, "{} ms", have.at(stall), _declared(want, stall))
     if want.ets is not None and not isinstance(have.ets, Unknown) and have.ets != want.ets:
-        yield Difference("shares", _shares(have), _shares(want), have.at("ets"), want.origin)
+        yield HostDifference("shares", _shares(have), _shares(want), have.at("ets"), want.origin)
 
 
-def _map(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     if isinstance(have.dscp_to_priority, Unknown) or isinstance(want.dscp_to_priority, Unknown):
         return
     found = dict(have.dscp_to_priority)
@@ -105,7 +105,7 @@ def _map(have: HostQos, want: HostQos) -> Iterator[Difference]:
         moved = [d for d, p in want.dscp_to_priority if p == priority and found.get(d, p) != p]
         if moved:
             went = sorted({found[dscp] for dscp in moved})
-            yield Difference(
+            yield HostDifference(
                 f"the priority of DSCP {spell_dscps(moved)}",
                 ", ".join(map(str, went)),
                 str(priority),
@@ -128,7 +128,7 @@ def _shares(host: HostQos) -> str:
     return ", ".join(f"TC {tc} {ets.tsa[tc]} {ets.bandwidth_percent[tc]} %" for tc in tcs)
 
 
-def _marking(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _marking(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield the ToS bytes that put RDMA on another DSCP: the driver's own, and that of RDMA-CM."""
     wanted = want.traffic_class
     sources = (
@@ -137,14 +137,14 @@ def _marking(have: HostQos, want: HostQos) -> Iterator[Difference]:
     )
     for name, found, origin in sources:
         if isinstance(wanted, int) and isinstance(found, int) and found >> 2 != wanted >> 2:
-            yield Difference(name, str(found), str(wanted), origin, want.traffic_class_origin)
+            yield HostDifference(name, str(found), str(wanted), origin, want.traffic_class_origin)
 
 
-def _dcqcn(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _dcqcn(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     found, wanted = have.dcqcn, want.dcqcn
     if wanted.enabled is not True:
         if found.enabled is True:
-            yield Difference("DCQCN", "on", "off", found.at("priorities"), wanted.origin)
+            yield HostDifference("DCQCN", "on", "off", found.at("priorities"), wanted.origin)
         return
     yield from _points(found, want)
     for name in ("cnp_dscp", "cnp_priority"):
@@ -156,7 +156,7 @@ def _dcqcn(have: HostQos, want: HostQos) -> Iterator[Difference]:
         yield from _value(name, values.get(name), value, "{}", found.at(name), _written(wanted, name))
 
 
-def _points(found: Dcqcn, want: HostQos) -> Iterator[Difference]:
+def _points(found: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
     """Yield the priorities that DCQCN runs on; those beyond the wanted ones do no harm.
 
     Where the firmware's mask is all that is known, it says where DCQCN may run, and NIC001 whether that is enough.
@@ -174,7 +174,7 @@ def _points(found: Dcqcn, want: HostQos) -> Iterator[Difference]:
         masked = named.get(name) is not None and named.get(name) == named.get("priority_mask")
         if isinstance(on, tuple) and isinstance(wanted, tuple) and on != wanted and not masked:
             more = set(on) > set(wanted)
-            yield Difference(point, spell(on), spell(wanted), found.at(name), want.dcqcn.origin, more)
+            yield HostDifference(point, spell(on), spell(wanted), found.at(name), want.dcqcn.origin, more)
 
 
 def _written(dcqcn: Dcqcn, name: str) -> Origin:
@@ -183,7 +183,7 @@ def _written(dcqcn: Dcqcn, name: str) -> Origin:
     return dcqcn.at(key) if name in dcqcn.stated else dcqcn.origin
 
 
-def _jobs(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _jobs(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     yield from _patience(have, want)
     for attribute, (key, variable) in _JOBS.items():
         found, wanted = getattr(have.jobs, attribute), getattr(want.jobs, attribute)
@@ -191,7 +191,7 @@ def _jobs(have: HostQos, want: HostQos) -> Iterator[Difference]:
         yield from _value(variable, found, wanted, "{}", have.at("nccl", key), declared)
 
 
-def _patience(have: HostQos, want: HostQos) -> Iterator[Difference]:
+def _patience(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     found, wanted = have.transport, want.transport
     if not isinstance(found, tuple) or not isinstance(wanted, tuple):
         return
@@ -217,14 +217,14 @@ def _transport_at(host: HostQos, transport: Transport, key: str) -> Origin:
     return named.get(f"nccl.{key}") or transport.origin
 
 
-def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterator[Difference]:
+def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterator[HostDifference]:
     yield from _value(key, getattr(have, key), getattr(want, key), form, have.at(key), _declared(want, key))
 
 
 def _value(
     setting: str, found: object, wanted: object, form: str, origin: Origin, declared: Origin
-) -> Iterator[Difference]:
+) -> Iterator[HostDifference]:
     """Yield a setting of one value that differs; absent on either side, or not known, it is not compared."""
     if any(value is None or isinstance(value, Unknown) for value in (found, wanted)) or found == wanted:
         return
-    yield Difference(setting, form.format(found), form.format(wanted), origin, declared)
+    yield HostDifference(setting, form.format(found), form.format(wanted), origin, declared)

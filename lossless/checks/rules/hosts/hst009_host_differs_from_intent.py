@@ -55,7 +55,7 @@ from lossless.checks.rules.hosts.host_drift import differences
 from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.hosts.host_drift import Difference
+    from lossless.checks.rules.hosts.host_drift import HostDifference
     from lossless.checks.rules.subjects import IntendedHost
 
 
@@ -65,7 +65,7 @@ def check(host: IntendedHost) -> Results:
         yield _hit(difference, host.names)
 
 
-def _hit(difference: Difference, names: tuple[str, ...]) -> Hit:
+def _hit(difference: HostDifference, names: tuple[str, ...]) -> Hit:
     return Hit(
         origin=difference.origin,
         message=f"{difference.setting} is {difference.found}, the intent says {difference.wanted}",

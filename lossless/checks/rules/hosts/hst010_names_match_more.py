@@ -58,7 +58,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Names that are listed, each with a device that it stands for too."""
 
 
-class Listed(NamedTuple):
+class NameList(NamedTuple):
     """One list of names as NCCL reads it. ``devices`` are those the host has, empty where nothing says."""
 
     variable: str
@@ -103,13 +103,13 @@ def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, 
     }
 
 
-def _lists(host: HostQos, devices_of: Mapping[str, tuple[str, ...]]) -> Iterator[Listed]:
+def _lists(host: HostQos, devices_of: Mapping[str, tuple[str, ...]]) -> Iterator[NameList]:
     for name, devices in devices_of.items():
         variable = host.jobs.variable(name)
         listed = parsed(variable.value) if variable else None
         if variable and listed:
             written = variable.value.removeprefix("^")
-            yield Listed(name, written, written != variable.value, listed, devices, variable.origin)
+            yield NameList(name, written, written != variable.value, listed, devices, variable.origin)
 
 
 def parsed(value: str) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def parsed(value: str) -> tuple[str, ...]:
     return tuple(name for entry in names.split(",") if (name := entry.partition(":")[0].strip()))
 
 
-def _hit(listed: Listed, found: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
+def _hit(listed: NameList, found: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
     name, other = found[0]
     verb = "leaves out" if listed.excluding else "takes"
     why = ": names are compared as far as they go" if is_there else ", where a host has one"

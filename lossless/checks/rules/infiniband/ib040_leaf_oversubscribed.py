@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-class Load(NamedTuple):
+class SwitchLoad(NamedTuple):
     """What a switch carries one way, and where its links up are written."""
 
     down_bps: int
@@ -71,7 +71,7 @@ def check(subnet: Subnet) -> Results:
             yield _hit(name, load, known.oversubscription)
 
 
-def _loads(subnet: Subnet) -> dict[str, Load]:
+def _loads(subnet: Subnet) -> dict[str, SwitchLoad]:
     """Return what each switch that has links up carries."""
     down: dict[str, int] = {}
     up: dict[str, int] = {}
@@ -88,7 +88,7 @@ def _loads(subnet: Subnet) -> dict[str, Load]:
             up[lower] = up.get(lower, 0) + rate_bps
             down[upper] = down.get(upper, 0) + rate_bps
             written[lower] = link.origin
-    return {name: Load(down.get(name, 0), up[name], origin) for name, origin in written.items()}
+    return {name: SwitchLoad(down.get(name, 0), up[name], origin) for name, origin in written.items()}
 
 
 def _loading(subnet: Subnet) -> set[str]:
@@ -97,7 +97,7 @@ def _loading(subnet: Subnet) -> set[str]:
     return {name for name, hca in hcas(subnet).items() if roles[hca.host] != "management"}
 
 
-def _hit(name: str, load: Load, accepted: float) -> Hit:
+def _hit(name: str, load: SwitchLoad, accepted: float) -> Hit:
     ratio = load.down_bps / load.up_bps
     declared = f", {accepted:g}:1 is declared" if accepted > 1 else ""
     return Hit(

@@ -15,7 +15,7 @@ _KEYS = {"min_time_between_cnps": "cnp_interval"}
 """Keys of an intent that are not called as the parameter is."""
 
 
-class Dcqcn:
+class HostDcqcn:
     """The DCQCN parameters of hosts that are alike. Nothing is known of a NIC without a table of them."""
 
     def __init__(self, host: HostQos, hosts: tuple[str, ...]) -> None:
@@ -42,8 +42,8 @@ class Dcqcn:
         return parameter is not None and self.values.get(name) != parameter.default
 
 
-def running(view: View) -> Iterator[Dcqcn]:
+def running(view: View) -> Iterator[HostDcqcn]:
     """Yield the parameters of each kind of host on which DCQCN is known to run."""
     for host, names in view.host_kinds:
         if host.dcqcn.enabled is True:
-            yield Dcqcn(host, names)
+            yield HostDcqcn(host, names)

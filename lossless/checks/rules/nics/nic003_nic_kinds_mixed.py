@@ -56,13 +56,13 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.nics.dcqcn_parameters import Dcqcn
+    from lossless.checks.rules.nics.dcqcn_parameters import HostDcqcn
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
-    kinds: dict[str, list[Dcqcn]] = {}
+    kinds: dict[str, list[HostDcqcn]] = {}
     for dcqcn in running(view):
         if dcqcn.host.nic_name:
             kinds.setdefault(dcqcn.host.nic_name, []).append(dcqcn)
@@ -71,11 +71,11 @@ def check(view: View) -> Results:
         yield _hit(sorted(kinds.values(), key=lambda found: (_hosts(found), found[0].host.nic_name)))
 
 
-def _hosts(found: Sequence[Dcqcn]) -> int:
+def _hosts(found: Sequence[HostDcqcn]) -> int:
     return sum(len(dcqcn.hosts) for dcqcn in found)
 
 
-def _hit(kinds: Sequence[Sequence[Dcqcn]]) -> Hit:
+def _hit(kinds: Sequence[Sequence[HostDcqcn]]) -> Hit:
     odd, *others = kinds
     names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
     spoken = ", ".join(f"{found[0].host.nic_name} in {_hosts(found)}" for found in reversed(kinds))

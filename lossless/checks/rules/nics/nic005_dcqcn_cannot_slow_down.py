@@ -61,7 +61,7 @@ from lossless.ground.basics.units import format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.nics.dcqcn_parameters import Dcqcn
+    from lossless.checks.rules.nics.dcqcn_parameters import HostDcqcn
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.view import View
 
@@ -78,14 +78,14 @@ def check(view: View) -> Results:
         yield from _timer(dcqcn)
 
 
-def _no_cut(dcqcn: Dcqcn) -> Iterator[Hit]:
+def _no_cut(dcqcn: HostDcqcn) -> Iterator[Hit]:
     kept_percent = dcqcn.values.get("rpg_min_dec_fac", 0)
     if kept_percent >= _NO_CUT_PERCENT:
         message = f"rpg_min_dec_fac {kept_percent}% forbids any cut of the rate: DCQCN does nothing"
         yield _hit(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
 
 
-def _floor(dcqcn: Dcqcn) -> Results:
+def _floor(dcqcn: HostDcqcn) -> Results:
     floor_bps, rate_bps = dcqcn.values.get("rpg_min_rate", 0) * 10**6, dcqcn.host.rate_bps
     if rate_bps is UNKNOWN and floor_bps:
         yield unread("the rate of its links", dcqcn.hosts)
@@ -94,7 +94,7 @@ def _floor(dcqcn: Dcqcn) -> Results:
         yield _hit(dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate")
 
 
-def _timer(dcqcn: Dcqcn) -> Iterator[Hit]:
+def _timer(dcqcn: HostDcqcn) -> Iterator[Hit]:
     raised_us = dcqcn.values.get("rpg_time_reset")
     name, cut_us = max(((n, dcqcn.values.get(n, 0)) for n in _CUTS), key=lambda pair: pair[1])
     if raised_us is not None and raised_us <= cut_us:
@@ -107,7 +107,7 @@ def _timer(dcqcn: Dcqcn) -> Iterator[Hit]:
 
 
 def _hit(
-    dcqcn: Dcqcn, name: str, message: str, note: str, *also: str, severity: Severity | None = None
+    dcqcn: HostDcqcn, name: str, message: str, note: str, *also: str, severity: Severity | None = None
 ) -> Hit:
     return Hit(
         origin=dcqcn.at(name, *also),

@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.roles.outliers import Odd, odd_ones
+from lossless.checks.rules.roles.outliers import Outlier, odd_ones
 
 if TYPE_CHECKING:
     from lossless.model.fabric.across import Across
@@ -55,7 +55,7 @@ def across(devices: Across) -> Results:
     return map(_hit, odd_ones(devices, "map"))
 
 
-def _hit(odd: Odd) -> Hit:
+def _hit(odd: Outlier) -> Hit:
     here, usual = dict(odd.these[0].setting.value), dict(odd.usual[0].setting.value)
     differing = sorted((k for k in {*here, *usual} if here.get(k) != usual.get(k)), key=lambda k: (len(k), k))
     shown = "; ".join(

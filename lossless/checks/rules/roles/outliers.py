@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.across import Across, Setting, Summary
 
 
-class Said(NamedTuple):
+class SwitchSetting(NamedTuple):
     """One switch and what it says."""
 
     switch: Summary
     setting: Setting
 
 
-class Odd(NamedTuple):
+class Outlier(NamedTuple):
     """Switches that say one thing, where the others of their role say another.
 
     ``usual`` are those others: the most, or where no value has the most switches the first by name.
@@ -30,8 +30,8 @@ class Odd(NamedTuple):
     """
 
     group: str
-    these: tuple[Said, ...]
-    usual: tuple[Said, ...]
+    these: tuple[SwitchSetting, ...]
+    usual: tuple[SwitchSetting, ...]
     of: int
     subjects: tuple[str, ...]
     same_model: bool
@@ -53,7 +53,7 @@ class Odd(NamedTuple):
         return (Related(said.setting.origin, f"{said.switch.name} says {said.setting.text}"),)
 
 
-def difference(odd: Odd) -> Hit:
+def difference(odd: Outlier) -> Hit:
     """Return the hit of switches that say something else; a difference between models is information."""
     here, usual = odd.these[0].setting, odd.usual[0].setting
     return Hit(
@@ -66,13 +66,13 @@ def difference(odd: Odd) -> Hit:
     )
 
 
-def odd_ones(devices: Across, kind: str) -> Iterator[Odd]:
+def odd_ones(devices: Across, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from the others of their role in settings of one kind."""
     for role, members in devices.by_type.items():
         yield from _odd(f"the role {role}", _said(members, kind), same_model=True)
 
 
-def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Odd]:
+def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from others of their role and model, and models that differ within a role.
 
     What a chip needs may differ from model to model, so only the first is likely a mistake.
@@ -87,25 +87,27 @@ def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Odd]:
         yield from _odd(f"the role {role}", usual, same_model=False)
 
 
-def _said(members: Sequence[Summary], kind: str) -> list[Said]:
+def _said(members: Sequence[Summary], kind: str) -> list[SwitchSetting]:
     ordered = sorted(members, key=lambda member: member.name)
-    return [Said(switch, found) for switch in ordered for found in switch.settings if found.kind == kind]
+    return [
+        SwitchSetting(switch, found) for switch in ordered for found in switch.settings if found.kind == kind
+    ]
 
 
-def _usual(said: Sequence[Said]) -> Iterator[Said]:
+def _usual(said: Sequence[SwitchSetting]) -> Iterator[SwitchSetting]:
     """Yield what switches say that say the same as most of them."""
     for groups in _groups(said).values():
         yield from groups[0]
 
 
-def _odd(group: str, said: Sequence[Said], *, same_model: bool) -> Iterator[Odd]:
-    by_place: dict[object, Odd] = {}
+def _odd(group: str, said: Sequence[SwitchSetting], *, same_model: bool) -> Iterator[Outlier]:
+    by_place: dict[object, Outlier] = {}
     for subject, (usual, *others) in sorted(_groups(said).items()):
         of = len(usual) + sum(map(len, others))
         # Where fewer than half agree, nothing is usual: several fabrics lie in one folder.
         for these in others if 2 * len(usual) >= of else ():
             origin = these[0].setting.origin
-            odd = Odd(group, tuple(these), tuple(usual), of, (subject,), same_model)
+            odd = Outlier(group, tuple(these), tuple(usual), of, (subject,), same_model)
             # One profile that serves several speeds is one cause.
             known = by_place.setdefault(origin, odd)
             if known is not odd:
@@ -113,9 +115,9 @@ def _odd(group: str, said: Sequence[Said], *, same_model: bool) -> Iterator[Odd]
     yield from by_place.values()
 
 
-def _groups(said: Sequence[Said]) -> dict[str, list[list[Said]]]:
+def _groups(said: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:
     """Return, by subject, the switches that say the same; the most first."""
-    found: dict[str, dict[object, list[Said]]] = {}
+    found: dict[str, dict[object, list[SwitchSetting]]] = {}
     for one in said:
         found.setdefault(one.setting.subject, {}).setdefault(one.setting.value, []).append(one)
     return {subject: sorted(by.values(), key=len, reverse=True) for subject, by in found.items()}

@@ -99,7 +99,7 @@ CONTROL_DSCPS = range(40, 64)
 _BEST_EFFORT = 0
 
 
-class _Strict(NamedTuple):
+class _StrictQueue(NamedTuple):
     """A queue that is served strictly up to the speed of its port; ``starved`` are lossless queues behind it."""
 
     ports: PortSet
@@ -110,14 +110,14 @@ class _Strict(NamedTuple):
 
 def check(view: View) -> Results:
     """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
-    found: dict[tuple[int, str], list[_Strict]] = {}
+    found: dict[tuple[int, str], list[_StrictQueue]] = {}
     for strict, carries in _strict(view):
         found.setdefault((id(strict.scheduler), carries), []).append(strict)
     for (_, carries), queues in found.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
 
 
-def _strict(view: View) -> Iterator[tuple[_Strict, str]]:
+def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
     """Yield each such queue with the bulk traffic it carries, or nothing where it is lossless itself."""
     lossless: dict[int, set[int]] | None = None
     for ports in view.lossless_sets:
@@ -131,7 +131,7 @@ def _strict(view: View) -> Iterator[tuple[_Strict, str]]:
             carries = "" if queue.number in own else _bulk_traffic(view, ports, queue.number)
             first = queue.number in own and not _for_cnps(view, queue.number)
             if unbounded(scheduler, ports.speed_bps) and (first or (carries and starved)):
-                yield _Strict(ports, queue, scheduler, starved), carries or ""
+                yield _StrictQueue(ports, queue, scheduler, starved), carries or ""
 
 
 def lossless_numbers(view: View) -> dict[int, set[int]]:
@@ -179,7 +179,7 @@ def _cnp_dscp(view: View) -> int | None:
     return congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
 
 
-def _lossless(view: View, queues: list[_Strict]) -> Hit:
+def _lossless(view: View, queues: list[_StrictQueue]) -> Hit:
     numbers, waiting = _numbers(queues), sorted(set(_waiting(queues[0].ports.qos, queues[0].queue.number)))
     others = queue_names(tuple(n for n in waiting if n not in numbers)) if waiting else "all others"
     return _hit(
@@ -189,7 +189,7 @@ def _lossless(view: View, queues: list[_Strict]) -> Hit:
     )._replace(note=_control_note(view, queues[0]), help="serve RDMA by weight: DWRR")
 
 
-def _control_note(view: View, strict: _Strict) -> str:
+def _control_note(view: View, strict: _StrictQueue) -> str:
     waiting = set(_waiting(strict.ports.qos, strict.queue.number))
     cnp = _queue_of(strict.ports.qos, _cnp_dscp(view))
     if cnp in waiting:
@@ -206,7 +206,7 @@ def _queue_of(qos: PortQos, dscp: int | None) -> int | None:
     return None if traffic_class == UNREADABLE else qos.queue_of(traffic_class)
 
 
-def _bulk(view: View, queues: list[_Strict], carries: str) -> Hit:
+def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Hit:
     numbers = _numbers(queues)
     starved = tuple(sorted({number for queue in queues for number in queue.starved}))
     return _hit(
@@ -219,7 +219,7 @@ def _bulk(view: View, queues: list[_Strict], carries: str) -> Hit:
     )
 
 
-def _hit(view: View, queues: list[_Strict], message: str) -> Hit:
+def _hit(view: View, queues: list[_StrictQueue], message: str) -> Hit:
     sets = tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
     return Hit(
         origin=_origin(view, queues),
@@ -230,11 +230,11 @@ def _hit(view: View, queues: list[_Strict], message: str) -> Hit:
     )
 
 
-def _numbers(queues: Iterable[_Strict]) -> tuple[int, ...]:
+def _numbers(queues: Iterable[_StrictQueue]) -> tuple[int, ...]:
     return tuple(sorted({strict.queue.number for strict in queues}))
 
 
-def _origin(view: View, queues: list[_Strict]) -> Origin:
+def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
     """Return the scheduler's type where it serves nothing else, otherwise the row that chose the scheduler."""
     first = queues[0]
     if view.fabric.declared:

@@ -56,7 +56,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.scheduling.scheduler_use import Service, limit_bps, lossless_services, queue_names
+from lossless.checks.rules.scheduling.scheduler_use import (
+    SchedulerUse,
+    limit_bps,
+    lossless_services,
+    queue_names,
+)
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import Scheduler
@@ -81,7 +86,7 @@ def check(device: Device) -> Results:
             yield from _judged(service, "a port with PFC")
 
 
-def _port_services(device: Device) -> Iterator[Service]:
+def _port_services(device: Device) -> Iterator[SchedulerUse]:
     """Yield the schedulers of whole ports with PFC (SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID)."""
     found: dict[str, list[PortSet]] = {}
     for ports in device.view.lossless_sets:
@@ -91,7 +96,7 @@ def _port_services(device: Device) -> Iterator[Service]:
     for name, sets in found.items():
         scheduler = _scheduler(device, name)
         if scheduler is not None:
-            yield Service(scheduler, tuple((ports, 0) for ports in sets))
+            yield SchedulerUse(scheduler, tuple((ports, 0) for ports in sets))
 
 
 def _scheduler(device: Device, name: str) -> Scheduler | None:
@@ -103,7 +108,7 @@ def _scheduler(device: Device, name: str) -> Scheduler | None:
     return Scheduler(name, "", None, device.tables.origin("SCHEDULER", row), pir=pir, meter=meter)
 
 
-def _judged(service: Service, what: str) -> Results:
+def _judged(service: SchedulerUse, what: str) -> Results:
     limit = limit_bps(service.scheduler)
     if limit is None:
         yield Gap("a limit in packets per second depends on the size of packets", service.places)
@@ -116,7 +121,7 @@ def _judged(service: Service, what: str) -> Results:
         yield _hit(service.on(*slowed), limit, what)
 
 
-def _hit(service: Service, limit: int, what: str) -> Hit:
+def _hit(service: SchedulerUse, limit: int, what: str) -> Hit:
     pir, speeds = service.scheduler.pir or 0, sorted({p.speed_bps for p in service.sets if p.speed_bps})
     names = ", ".join(map(format_rate, speeds))
     return Hit(

@@ -58,7 +58,7 @@ from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, 
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.scheduling.scheduler_use import Service
+    from lossless.checks.rules.scheduling.scheduler_use import SchedulerUse
     from lossless.checks.rules.subjects import Device
 
 
@@ -81,7 +81,7 @@ def _impossible(field: str, rate: int, speed_bps: int) -> bool:
     return rate * 8 > speed_bps and (field == "cir" or rate <= speed_bps)
 
 
-def _hit(service: Service, field: str, rate: int, speed_bps: int) -> Hit:
+def _hit(service: SchedulerUse, field: str, rate: int, speed_bps: int) -> Hit:
     bits = rate <= speed_bps
     harmless = field == "pir" and service.scheduler.kind != STRICT
     return Hit(

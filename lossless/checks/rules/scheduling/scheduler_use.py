@@ -23,7 +23,7 @@ WEIGHTS = range(1, 101)
 """Weights that a scheduler takes (sonic-scheduler.yang @086b03b; SAI inc/saischeduler.h @0051fac)."""
 
 
-class Service(NamedTuple):
+class SchedulerUse(NamedTuple):
     """One scheduler, and the queues it serves: ports that are alike, each with a number."""
 
     scheduler: Scheduler
@@ -49,13 +49,13 @@ class Service(NamedTuple):
         """On how many ports."""
         return places(self.sets)
 
-    def on(self, *sets: PortSet) -> Service:
+    def on(self, *sets: PortSet) -> SchedulerUse:
         """Return the same scheduler on some of its ports only."""
         wanted = {id(ports.ports) for ports in sets}
-        return Service(self.scheduler, tuple(use for use in self.queues if id(use[0].ports) in wanted))
+        return SchedulerUse(self.scheduler, tuple(use for use in self.queues if id(use[0].ports) in wanted))
 
 
-def services(view: View) -> Iterator[Service]:
+def services(view: View) -> Iterator[SchedulerUse]:
     """Yield each scheduler that serves queues of ports in use."""
     yield from _gathered(
         (queue.scheduler, ports, queue.number)
@@ -65,7 +65,7 @@ def services(view: View) -> Iterator[Service]:
     )
 
 
-def lossless_services(view: View) -> Iterator[Service]:
+def lossless_services(view: View) -> Iterator[SchedulerUse]:
     """Yield each scheduler that serves lossless queues, with these alone."""
     yield from _gathered(
         (found.queue.scheduler, found.ports, found.number)
@@ -74,7 +74,7 @@ def lossless_services(view: View) -> Iterator[Service]:
     )
 
 
-def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[Service]:
+def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[SchedulerUse]:
     # Rows are read once, so one row is one object; comparing by value would walk every origin.
     found: dict[int, tuple[Scheduler, dict[tuple[int, int], tuple[PortSet, int]]]] = {}
     for scheduler, ports, number in uses:
@@ -82,7 +82,7 @@ def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[Servic
             continue  # orchagent refuses the row; SWS004 says so.
         found.setdefault(id(scheduler), (scheduler, {}))[1][id(ports.ports), number] = (ports, number)
     for scheduler, queues in found.values():
-        yield Service(scheduler, tuple(queues.values()))
+        yield SchedulerUse(scheduler, tuple(queues.values()))
 
 
 def scheduler_of(qos: PortQos, number: int) -> Scheduler | None:

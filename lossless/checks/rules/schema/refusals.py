@@ -34,7 +34,7 @@ _OF_TABLE = ("has no ", "is unknown ")
 _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 
 
-class Cause(NamedTuple):
+class RefusalCause(NamedTuple):
     """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
 
     message: str
@@ -83,16 +83,16 @@ def _place(problem: Problem) -> tuple[list[tuple[int, str]], str]:
     return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
 
 
-def _alike(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
+def _alike(device: Device, problems: Iterable[Problem]) -> Iterator[RefusalCause]:
     groups: dict[tuple[str, str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.table, problem.flaw.message), []).append(problem)
     for (table, message), alike in groups.items():
-        cause = Cause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(alike))
+        cause = RefusalCause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(alike))
         yield _at_poll(device, cause) if POLL in message and table == "PFC_WD" else cause
 
 
-def _at_poll(device: Device, cause: Cause) -> Cause:
+def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:
     """Return timers below the poll interval: where all rows are, the interval is to blame."""
     rows = device.tables.data["PFC_WD"]
     poll = Origin(device.tables.file, ("PFC_WD", "GLOBAL", POLL))
@@ -101,7 +101,7 @@ def _at_poll(device: Device, cause: Cause) -> Cause:
     return cause._replace(related=(Related(poll, "the poll interval"),))
 
 
-def _references(device: Device, problems: Iterable[Problem]) -> Iterator[Cause]:
+def _references(device: Device, problems: Iterable[Problem]) -> Iterator[RefusalCause]:
     groups: dict[tuple[object, ...], list[Problem]] = {}
     for problem in problems:
         groups.setdefault(_reference_cause(device, problem), []).append(problem)
@@ -134,11 +134,11 @@ def _named(problems: tuple[Problem, ...]) -> list[str]:
     return list(dict.fromkeys(problem.flaw.value for problem in problems))
 
 
-def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
+def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -> RefusalCause:
     tables = ", ".join(sorted({problem.table for problem in problems}))
     count = len(_named(problems))
     rows = f"{count} row" + ("s" if count > 1 else "")
-    return Cause(
+    return RefusalCause(
         f"{tables}: {rows} of {target} {'are' if count > 1 else 'is'} named, and the file has no table {target}",
         problems,
         help=f"add {target}, or take these rows away",
@@ -147,12 +147,12 @@ def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -
     )
 
 
-def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
+def _in_brackets(problems: tuple[Problem, ...]) -> RefusalCause:
     """Return what is said of all references in brackets: CFG002 says what the device makes of them."""
     first = problems[0]
     plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
     fields = ", ".join(sorted({problem.flaw.message or "key" for problem in problems}))
-    return Cause(
+    return RefusalCause(
         f"{fields}: rows are named in brackets, the form of before 202111",
         problems,
         help=f"write {plain!r} instead of {first.flaw.value!r}",
@@ -160,20 +160,20 @@ def _in_brackets(problems: tuple[Problem, ...]) -> Cause:
     )
 
 
-def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) -> Cause:
+def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) -> RefusalCause:
     names, first = _named(problems), problems[0]
     where = f"{first.flaw.message} names " if first.flaw.message and target != _PORTS else ""
     rows = device.tables.data.get(target)
     near = nearest_name(names[0], rows) if isinstance(rows, dict) and len(names) == 1 else None
     what = f"{names[0]!r}" if len(names) == 1 else f"{len(names)} rows ({listed(names)})"
-    return Cause(
+    return RefusalCause(
         f"{where or f'{first.table} names '}{what} of {target}, and {target} has no such row{'s'[: len(names) > 1]}",
         problems,
         help=f"did you mean {near!r}?" if near else "",
     )
 
 
-def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
+def _hit(device: Device, found: Findings, cause: RefusalCause) -> Hit:
     first = cause.problems[0]
     rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
     return Hit(
@@ -193,7 +193,7 @@ def _hit(device: Device, found: Findings, cause: Cause) -> Hit:
     )
 
 
-def _who_refuses(cause: Cause) -> str:
+def _who_refuses(cause: RefusalCause) -> str:
     if cause.who:
         return cause.who
     if cause.problems[0].flaw.kind == "release":

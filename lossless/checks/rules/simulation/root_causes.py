@@ -33,7 +33,7 @@ UNBOUNDED_TH = 7
 """The largest ``dynamic_th``, which bounds a queue by nothing but its pool (BUF013)."""
 
 
-class Blamed(NamedTuple):
+class RootCause(NamedTuple):
     """Where something is decided. ``rows`` have a part in it: an error in one of them is the same cause.
 
     ``profile`` is the buffer profile behind it. ``vendors_own``: it is what the vendor ships, or more. ``is_pool``: it
@@ -47,7 +47,7 @@ class Blamed(NamedTuple):
     is_pool: bool = False
 
 
-def headroom(run: SimulationFacts, spot: PortRef) -> Blamed:
+def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides the headroom of the class at a port: the hardware, where its own rows are the headroom."""
     ports, profile = _port(run, spot), _profile(run, spot)
     if ports is None or profile is None:
@@ -57,52 +57,52 @@ def headroom(run: SimulationFacts, spot: PortRef) -> Blamed:
         *(group.origin for group in ports.qos.groups if group and group.buffer is profile),
     )
     if not profile.lossless:
-        return Blamed(profile.origin, rows, profile)
+        return RootCause(profile.origin, rows, profile)
     if _is_vendors_own(ports, profile) and profile.origin.path[:1] != ("BUFFER_PROFILE",):
-        return Blamed(profile.origin, rows, profile, vendors_own=True)
-    return Blamed(headroom_origin(ports, profile), rows, profile, _is_vendors_own(ports, profile))
+        return RootCause(profile.origin, rows, profile, vendors_own=True)
+    return RootCause(headroom_origin(ports, profile), rows, profile, _is_vendors_own(ports, profile))
 
 
-def headroom_pool(run: SimulationFacts, spot: PortRef) -> Blamed:
+def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides the shared headroom that a port draws on."""
     profile = _profile(run, spot)
     if profile is None or profile.pool is None:
         return headroom(run, spot)
     origin = profile.pool.origin
-    return Blamed(origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin, (origin,), profile)
+    return RootCause(origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin, (origin,), profile)
 
 
-def pool(run: SimulationFacts, spot: PortRef) -> Blamed:
+def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides how much of the buffer groups like that of a port share."""
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile)
 
 
-def _of_pool(profile: BufferProfile) -> Blamed:
+def _of_pool(profile: BufferProfile) -> RootCause:
     origin = profile.pool.origin if profile.pool is not None else profile.origin
     at = origin.at("size") if origin.path[:1] == ("BUFFER_POOL",) else origin
-    return Blamed(at, (origin,), profile, is_pool=True)
+    return RootCause(at, (origin,), profile, is_pool=True)
 
 
-def queue(run: SimulationFacts, spot: PortRef) -> Blamed:
+def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides how much the queue of the class takes at a port: WRED that drops, else its profile."""
     found = _queue(run, spot)
     if found is None:
         return the_class(run)
     if found.wred is not None and found.wred.drops:
-        return Blamed(below(found.wred.origin, "ecn"), (found.wred.origin, found.origin))
+        return RootCause(below(found.wred.origin, "ecn"), (found.wred.origin, found.origin))
     if found.buffer is None:
-        return Blamed(found.origin)
+        return RootCause(found.origin)
     if found.buffer.dynamic_th == UNBOUNDED_TH and found.buffer.pool is not None:
         return _of_pool(found.buffer)
     declared = run.view is not None and run.view.fabric.declared
     field = "dynamic_th" if found.buffer.dynamic_th is not None else "static_th"
     origin = found.buffer.origin if declared else below(found.buffer.origin, field)
     bound = (found.buffer_origin,) if found.buffer_origin is not None else ()
-    return Blamed(origin, (found.buffer.origin, *bound), found.buffer)
+    return RootCause(origin, (found.buffer.origin, *bound), found.buffer)
 
 
-def watchdog(run: SimulationFacts, spot: PortRef) -> Blamed:
+def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides when the watchdog acts on a port: its own row, else the first of its switch."""
     ports = _port(run, spot)
     of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
@@ -111,7 +111,7 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> Blamed:
     return the_class(run) if ports is None or found is None else _detection(run, ports.switch, found)
 
 
-def quickest_watchdog(run: SimulationFacts) -> Blamed:
+def quickest_watchdog(run: SimulationFacts) -> RootCause:
     """Return what decides when the first watchdog of a fabric acts."""
     sets = run.view.lossless_sets if run.view is not None else ()
     timed = [
@@ -123,26 +123,26 @@ def quickest_watchdog(run: SimulationFacts) -> Blamed:
     return _detection(run, first.switch, first.qos.watchdog)
 
 
-def _detection(run: SimulationFacts, switch: Switch, found: Watchdog) -> Blamed:
+def _detection(run: SimulationFacts, switch: Switch, found: Watchdog) -> RootCause:
     declared = run.view is not None and run.view.fabric.declared
     origin = below(found.origin, "detection" if declared else "detection_time")
-    return Blamed(origin, (found.origin, switch.qos.poll.origin))
+    return RootCause(origin, (found.origin, switch.qos.poll.origin))
 
 
-def link(run: SimulationFacts, spot: PortRef) -> Blamed:
+def link(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return where the link of a port was declared."""
     port = run.view.port(*spot) if run.view is not None else None
-    return Blamed(port.origin, (port.origin,)) if port is not None else the_class(run)
+    return RootCause(port.origin, (port.origin,)) if port is not None else the_class(run)
 
 
-def the_class(run: SimulationFacts) -> Blamed:
+def the_class(run: SimulationFacts) -> RootCause:
     """Return the class that was asked about; of devices, the PFC of the first port that has it on."""
     view = run.view
     if view is None:
         raise ValueError("a run without a fabric has nothing to blame")
     classes = (one.origin for one in view.fabric.classes.lossless if one.priority == run.priority)
     ports = (found.qos.pfc.origin for found in view.lossless_sets)
-    return Blamed(next(chain(classes, ports), view.fabric.switches[0].origin))
+    return RootCause(next(chain(classes, ports), view.fabric.switches[0].origin))
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:

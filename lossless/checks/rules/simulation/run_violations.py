@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SimulationFacts,
     )
     from lossless.analysis.buffers.verdict import BufferVerdict
-    from lossless.checks.rules.simulation.root_causes import Blamed
+    from lossless.checks.rules.simulation.root_causes import RootCause
     from lossless.checks.rules.subjects import SimulationRun
     from lossless.ground.basics.findings import Json, Origin, Severity
 
@@ -39,7 +39,7 @@ _APART = ("SCM", "CFG004")
 _HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than it knows"
 
 
-class Found(NamedTuple):
+class VerdictEvidence(NamedTuple):
     """A hit of a verdict, and the rows that have a part in it; or a gap."""
 
     verdict: BufferVerdict
@@ -60,12 +60,12 @@ def hits(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Resu
                 yield found.hit
 
 
-def _all(run: SimulationFacts) -> Iterator[Found]:
+def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
     for cause in run.causes:
         yield from _MAKERS[cause.kind](run, cause)
 
 
-def _is_said(run: SimulationRun, found: Found, severity: Severity) -> bool:
+def _is_said(run: SimulationRun, found: VerdictEvidence, severity: Severity) -> bool:
     """Return whether another rule blames the same object, and calls it at least as grave."""
     elements = set(found.hit.elements) if isinstance(found.hit, Hit) else set()
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
@@ -94,7 +94,7 @@ def _is_same_object(one: Origin, other: Origin, *, declared: bool) -> bool:
 # --- one maker for each kind of cause ---
 
 
-def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     pools = dict(run.pools)
     dropping = [short for short in run.short if short.drops]
     of_groups = [short for short in dropping if short.spot.switch not in pools]
@@ -113,7 +113,7 @@ def _has_enough(short: HeadroomUse) -> bool:
 
 def _of_headroom(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
-) -> Iterator[Found]:
+) -> Iterator[VerdictEvidence]:
     for blamed, shorts in _grouped(run, dropping, blame.headroom):
         why = f"its headroom of {format_bytes(shorts[0].given_bytes)} runs out"
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}{_quickness(run)}"
@@ -130,7 +130,7 @@ def _of_headroom(
 
 def _of_chips(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
-) -> Iterator[Found]:
+) -> Iterator[VerdictEvidence]:
     for blamed, shorts in _grouped(run, dropping, blame.pool):
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: the buffer of its switch is full"
         mend = "make the pool smaller, so that the chip holds it and the headroom of every group"
@@ -140,7 +140,7 @@ def _of_chips(
 
 def _of_pools(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
-) -> Iterator[Found]:
+) -> Iterator[VerdictEvidence]:
     for blamed, shorts in _grouped(run, dropping, blame.headroom_pool):
         why = f"the shared headroom runs out{_quickness(run)}"
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}"
@@ -150,10 +150,10 @@ def _of_pools(
         yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
 
 
-def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     for blamed, refusals in _grouped(run, run.refusing, blame.queue):
         if blamed.profile is not None and holds_half_of_its_pool(blamed.profile):
-            yield Found("unsafe", Gap(_HALVES))
+            yield VerdictEvidence("unsafe", Gap(_HALVES))
             continue
         spots = [refusal.spot for refusal in refusals]
         seeds = len(frozenset().union(*(refusal.refused_in for refusal in refusals)))
@@ -162,7 +162,7 @@ def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
         yield _found(run, cause, blamed, message, spots, mend=mend, data={"seeds_with_drops": seeds})
 
 
-def _refused(blamed: Blamed) -> tuple[str, str]:
+def _refused(blamed: RootCause) -> tuple[str, str]:
     if blamed.profile is None:
         return "its WRED drops them instead of marking them", 'set "ecn": "ecn_all"'
     if blamed.is_pool:
@@ -175,14 +175,14 @@ def _refused(blamed: Blamed) -> tuple[str, str]:
     )
 
 
-def _storms(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _storms(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     for blamed, spots in _by_origin((blame.watchdog(run, spot), spot) for spot in run.stopped):
         data: dict[str, Json] = {"seeds_with_storms": cause.seeds}
         mend = "raise the detection time, or remove the congestion: no NIC is at fault here"
         yield _found(run, cause, blamed, cause.text, spots, mend=mend, data=data)
 
 
-def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     yield _found(
         run,
         cause,
@@ -194,7 +194,7 @@ def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
     )
 
 
-def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     for blamed, shorts in _grouped(run, run.short, blame.headroom):
         worst = min(shorts, key=lambda short: short.margin_bytes)
         left = format_bytes(max(0, worst.margin_bytes))
@@ -204,7 +204,7 @@ def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[Fo
         yield _found(run, cause, blamed, message, spots, mend=mend, data=_numbers(shorts))
 
 
-def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     on = {switch: _any_spot(run, switch) for switch, _ in run.pools}
     known = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
     for blamed, pools in _by_origin((blame.headroom_pool(run, one[2]), one) for one in known):
@@ -215,7 +215,7 @@ def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found
         yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
 
 
-def _long_pauses(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _long_pauses(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     data: dict[str, Json] = {}
     if run.pause is not None:
         data = {"longest_pause_ms": run.pause.longest_ms, "detection_ms": run.pause.detection_ms}
@@ -223,11 +223,11 @@ def _long_pauses(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found
     yield _found(run, cause, blame.quickest_watchdog(run), cause.text, (), mend=mend, data=data)
 
 
-def _others(run: SimulationFacts, cause: SimulationCause) -> Iterator[Found]:
+def _others(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     yield _found(run, cause, blame.the_class(run), cause.text, ())
 
 
-_MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Found]]] = {
+_MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[VerdictEvidence]]] = {
     "drop": _drops,
     "storm": _storms,
     "cycle": _circles,
@@ -244,13 +244,13 @@ _MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Found]]
 def _found(
     run: SimulationFacts,
     cause: SimulationCause,
-    blamed: Blamed,
+    blamed: RootCause,
     message: str,
     spots: Sequence[PortRef],
     *,
     mend: str = "",
     data: dict[str, Json] | None = None,
-) -> Found:
+) -> VerdictEvidence:
     """Return a hit; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
     known = cause.verdict != "unsafe" and blamed.vendors_own
     hit = Hit(
@@ -262,18 +262,18 @@ def _found(
         data={"seeds": run.seeds, **(data or {})},
         severity="info" if known else None,
     )
-    return Found(cause.verdict, hit, (blamed.origin, *blamed.rows))
+    return VerdictEvidence(cause.verdict, hit, (blamed.origin, *blamed.rows))
 
 
 def _grouped(
-    run: SimulationFacts, items: Iterable[Placed], of: Callable[[SimulationFacts, PortRef], Blamed]
-) -> Iterator[tuple[Blamed, list[Placed]]]:
+    run: SimulationFacts, items: Iterable[Placed], of: Callable[[SimulationFacts, PortRef], RootCause]
+) -> Iterator[tuple[RootCause, list[Placed]]]:
     """Yield items by what is to blame for them."""
     yield from _by_origin((of(run, item.spot), item) for item in items)
 
 
-def _by_origin(items: Iterable[tuple[Blamed, T]]) -> Iterator[tuple[Blamed, list[T]]]:
-    found: dict[Origin, tuple[Blamed, list[T]]] = {}
+def _by_origin(items: Iterable[tuple[RootCause, T]]) -> Iterator[tuple[RootCause, list[T]]]:
+    found: dict[Origin, tuple[RootCause, list[T]]] = {}
     for blamed, item in items:
         found.setdefault(blamed.origin, (blamed, []))[1].append(item)
     yield from found.values()
@@ -306,7 +306,7 @@ def _numbers(shorts: Sequence[HeadroomUse]) -> dict[str, Json]:
     }
 
 
-def _more_pool(blamed: Blamed) -> str:
+def _more_pool(blamed: RootCause) -> str:
     pool = (
         blamed.profile.pool.name
         if blamed.profile is not None and blamed.profile.pool is not None

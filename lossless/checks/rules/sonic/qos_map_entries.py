@@ -39,7 +39,7 @@ KINDS = {
 use TC 8 (files/build_templates/qos_config.j2 @086b03b)."""
 
 
-class Entry(NamedTuple):
+class QosMapEntry(NamedTuple):
     """One entry that is not two plain numbers in range. ``source`` and ``target`` None: reading them throws."""
 
     table: str
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
         return KINDS[self.table]
 
 
-def odd_entries(device: Device) -> Iterator[Entry]:
+def odd_entries(device: Device) -> Iterator[QosMapEntry]:
     """Yield the entries of all QoS maps that are not written as a number in range to a number in range."""
     for table, kind in KINDS.items():
         for row in _rows(device, table):
@@ -82,11 +82,13 @@ def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:
     return _PLAIN[kind.sources] >= fields.keys() and _PLAIN[kind.targets].issuperset(fields.values())
 
 
-def _entry(table: str, row: Row, source_text: str, target_text: str) -> Entry:
-    return Entry(table, row, source_text, target_text, read_number(source_text), read_number(target_text))
+def _entry(table: str, row: Row, source_text: str, target_text: str) -> QosMapEntry:
+    return QosMapEntry(
+        table, row, source_text, target_text, read_number(source_text), read_number(target_text)
+    )
 
 
-def _is_odd(entry: Entry) -> bool:
+def _is_odd(entry: QosMapEntry) -> bool:
     if entry.source_text == "NULL":  # how the database writes a row without fields
         return False
     in_range = entry.source in range(entry.kind.sources) and entry.target in range(entry.kind.targets)

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.orchagent_numbers import listed
-from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
+from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per map and unreadable text."""
-    found: dict[tuple[str, str, str], list[Entry]] = {}
+    found: dict[tuple[str, str, str], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:
             text = entry.source_text if entry.source is None else entry.target_text
@@ -61,7 +61,7 @@ def check(device: Device) -> Results:
         yield _hit(device, text, entries)
 
 
-def _hit(device: Device, text: str, entries: list[Entry]) -> Hit:
+def _hit(device: Device, text: str, entries: list[QosMapEntry]) -> Hit:
     table, row = entries[0].table, entries[0].row
     sources = tuple(entry.source_text for entry in entries)
     says = (

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.sonic.orchagent_numbers import listed
-from lossless.checks.rules.sonic.qos_map_entries import Entry, odd_entries
+from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -61,7 +61,7 @@ _BEYOND = frozenset(map(str, range(8, 16)))
 
 def check(device: Device) -> Results:
     """Yield a hit per map and number that does not exist."""
-    found: dict[tuple[str, str, int, bool], list[Entry]] = {}
+    found: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:
             continue
@@ -94,7 +94,7 @@ def _beyond_pfc(device: Device, row: Row) -> Results:
         )
 
 
-def _hit(device: Device, number: int, foreign: bool, entries: list[Entry]) -> Hit:
+def _hit(device: Device, number: int, foreign: bool, entries: list[QosMapEntry]) -> Hit:
     first = entries[0]
     kind = first.kind
     what, last = (kind.source, kind.sources - 1) if foreign else (kind.target, kind.targets - 1)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
 
 
-class _Use(NamedTuple):
+class _ProfileField(NamedTuple):
     """A table that names profiles: by which field, of which side, and whether packets may be trimmed there."""
 
     table: str
@@ -74,10 +74,10 @@ class _Use(NamedTuple):
 
 
 _USES = (
-    _Use("BUFFER_PG", "profile", "ingress", trims=False),
-    _Use("BUFFER_QUEUE", "profile", "egress", trims=True),
-    _Use("BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list", "ingress", trims=False),
-    _Use("BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list", "egress", trims=False),
+    _ProfileField("BUFFER_PG", "profile", "ingress", trims=False),
+    _ProfileField("BUFFER_QUEUE", "profile", "egress", trims=True),
+    _ProfileField("BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list", "ingress", trims=False),
+    _ProfileField("BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list", "egress", trims=False),
 )
 
 
@@ -112,14 +112,14 @@ def _of_other_side(device: Device, side: str) -> set[str]:
 _OTHER = {"ingress": "egress", "egress": "ingress"}
 
 
-def _misplaced(device: Device, use: _Use, odd: set[str], trimming: set[str]) -> Iterator[Hit]:
+def _misplaced(device: Device, use: _ProfileField, odd: set[str], trimming: set[str]) -> Iterator[Hit]:
     for key, row in device.tables.table(use.table).items():
         for name in names_in(row.fields.get(use.field, "")):
             if name in odd and not _paused_without_headroom(device, use, key, name):
                 yield _use_hit(device, use, key, row, name, trimmed=name in trimming and not use.trims)
 
 
-def _paused_without_headroom(device: Device, use: _Use, key: str, name: str) -> bool:
+def _paused_without_headroom(device: Device, use: _ProfileField, key: str, name: str) -> bool:
     """Return whether PFC005 speaks of the row: a group of a priority with PFC, whose profile has no headroom."""
     if use.table != "BUFFER_PG" or "xoff" in device.tables.table("BUFFER_PROFILE")[name].fields:
         return False
@@ -131,7 +131,7 @@ def _paused_without_headroom(device: Device, use: _Use, key: str, name: str) -> 
     return not set(port.qos.pfc.priorities).isdisjoint(numbers)
 
 
-def _use_hit(device: Device, use: _Use, key: str, row: Row, name: str, *, trimmed: bool) -> Hit:
+def _use_hit(device: Device, use: _ProfileField, key: str, row: Row, name: str, *, trimmed: bool) -> Hit:
     what = {"BUFFER_PG": "a group", "BUFFER_QUEUE": "a queue"}.get(use.table, "a profile list")
     pool = device.tables.table("BUFFER_PROFILE")[name].reference("pool")
     says = (

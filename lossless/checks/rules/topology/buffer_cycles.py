@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 UNSTATED = "an intent does not say how packets are routed: up and then down leads not everywhere"
 
 
-class Routed(NamedTuple):
+class FabricRouting(NamedTuple):
     """A fabric as packets find their way in it, and what comes of that.
 
     ``stated``: the intent says how they do; else they go up and then down, as a Clos is routed.
@@ -63,17 +63,17 @@ class Routed(NamedTuple):
         )
 
 
-_JUDGED: WeakKeyDictionary[View, Routed | None] = WeakKeyDictionary()
+_JUDGED: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
 
 
-def routed(view: View) -> Routed | None:
+def routed(view: View) -> FabricRouting | None:
     """Return how a fabric is routed, judged once for all rules; None where nothing is ever paused."""
     if view not in _JUDGED:
         _JUDGED[view] = _routed(view.fabric)
     return _JUDGED[view]
 
 
-def _routed(fabric: Fabric) -> Routed | None:
+def _routed(fabric: Fabric) -> FabricRouting | None:
     if not fabric.classes.lossless or fabric.lossy_origin is not None:
         return None
     routing, wires = fabric.routing, wires_of(fabric)
@@ -82,9 +82,9 @@ def _routed(fabric: Fabric) -> Routed | None:
     question = RoutingQuestion(routing.policy if routing else "up-down", bounces, tors - bounces)
     borne = fabric.failures
     if routing is None or borne is None:
-        return Routed(False, wires, question, after_failures(wires, question, FailureBudget(0, 0)))
+        return FabricRouting(False, wires, question, after_failures(wires, question, FailureBudget(0, 0)))
     left = _in_service(wires, [one.names for one in borne.out_of_service])
-    return Routed(
+    return FabricRouting(
         True, left, question, after_failures(left, question, FailureBudget(borne.links, borne.switches))
     )
 
@@ -101,7 +101,7 @@ def _tierless(wires: Wires) -> bool:
     return any(wires.links[switch] and not wires.tiers[switch] for switch in inside)
 
 
-def flooded(found: Routed) -> Routed:
+def flooded(found: FabricRouting) -> FabricRouting:
     """Return the fabric as it is where every leaf sends up what it floods."""
     wires, question = found.wires, found.question
     leaves = {
@@ -109,7 +109,7 @@ def flooded(found: Routed) -> Routed:
     }
     bounces = question.bounces | {wires.names[leaf] for leaf in leaves}
     flood = RoutingQuestion(question.policy, bounces)
-    return Routed(found.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
+    return FabricRouting(found.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
 
 
 def circle_in_words(circle: Sequence[CycleHop]) -> str:

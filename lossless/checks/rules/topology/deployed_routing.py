@@ -29,7 +29,7 @@ UNJOINED = (
 )
 
 
-def unknown_tiers(found: Deployed) -> Iterator[str]:
+def unknown_tiers(found: DeployedRouting) -> Iterator[str]:
     """Yield why nothing is judged where it is not known how high switches stand."""
     types = {name: found.devices[name].device_type or "" for name in found.tierless}
     contradicting = [
@@ -54,7 +54,7 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MANY])}{more}"
 
 
-def unlike_above(found: Deployed) -> list[str]:
+def unlike_above(found: DeployedRouting) -> list[str]:
     """Return the switches that BGP does not keep from sending up again: those above them have ASNs of their own.
 
     Those above with one ASN refuse each other's routes by it, whoever passes them on (RFC 4271, section 9.1.2).
@@ -67,7 +67,7 @@ def unlike_above(found: Deployed) -> list[str]:
     ]
 
 
-def _may_leak(name: str, above: Iterable[str], found: Deployed) -> bool:
+def _may_leak(name: str, above: Iterable[str], found: DeployedRouting) -> bool:
     own = found.devices.get(name)
     asns = {one.asn for other in above if (one := found.devices.get(other)) is not None}
     known = asns - {None}
@@ -82,7 +82,7 @@ def nowhere(near: str, far: str) -> str:
     )
 
 
-class Deployed(NamedTuple):
+class DeployedRouting(NamedTuple):
     """The switches of several files and what joins them. ``tierless`` are those with links and no known tier.
 
     ``devices`` are those that a file was given for, by name; ``joined``: at least two of them have to do with each
@@ -108,7 +108,7 @@ class _Link(NamedTuple):
     far_pauses: bool
 
 
-def deployed(devices: Across) -> Deployed | None:
+def deployed(devices: Across) -> DeployedRouting | None:
     """Return what files of several switches with lossless classes amount to; None where there are none such.
 
     Switches of an intent that is judged with them are left to it.
@@ -128,7 +128,9 @@ def deployed(devices: Across) -> Deployed | None:
     tierless = [name for name in wires.names if name in in_use and tiers[name] is None]
     bounces = frozenset(name for name, one in own.items() if one.bounce and not one.moved)
     moved = frozenset(name for name, one in own.items() if one.bounce and one.moved)
-    return Deployed(own, wires, RoutingQuestion("up-down", bounces, moved), tuple(tierless), bool(links))
+    return DeployedRouting(
+        own, wires, RoutingQuestion("up-down", bounces, moved), tuple(tierless), bool(links)
+    )
 
 
 def _tiers(own: dict[str, Summary]) -> dict[str, Tier | None]:

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
-    from lossless.checks.rules.topology.deployed_routing import Deployed
+    from lossless.checks.rules.topology.deployed_routing import DeployedRouting
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.routing import Named, Routing
     from lossless.model.fabric.view import View
@@ -125,7 +125,7 @@ def across(devices: Across) -> Results:
             yield Gap(nowhere(*verdict.lost))
 
 
-def _deployed_hit(found: Deployed, circle: Sequence[CycleHop]) -> Hit:
+def _deployed_hit(found: DeployedRouting, circle: Sequence[CycleHop]) -> Hit:
     up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
     places = [place for name in up if (place := found.devices[name].bounce) is not None]
     return Hit(

@@ -22,7 +22,7 @@ _STEP_PORTS = 32
 _INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
 
 
-class Rows(NamedTuple):
+class WatchdogRows(NamedTuple):
     """Watchdogs of one kind of switch that say the same. ``watchdog`` is the first of them."""
 
     switch: Switch
@@ -90,7 +90,7 @@ def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
     return (detection_ms or 0) + (DEFAULT_POLL_MS if poll_ms is None else poll_ms) + dropping_ms
 
 
-def watched(view: View) -> Iterator[Rows]:
+def watched(view: View) -> Iterator[WatchdogRows]:
     """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
     groups: dict[tuple[object, ...], list[PortSet]] = {}
     for ports in view.lossless_sets:
@@ -100,7 +100,7 @@ def watched(view: View) -> Iterator[Rows]:
     for sets in groups.values():
         first = sets[0].qos.watchdog
         if first is not None:
-            yield Rows(sets[0].switch, first, view.fabric.door != "config_db", tuple(sets))
+            yield WatchdogRows(sets[0].switch, first, view.fabric.door != "config_db", tuple(sets))
 
 
 def default_poll_ms(ports: int) -> int:
@@ -112,9 +112,9 @@ def default_poll_ms(ports: int) -> int:
     return min(POLL_RANGE_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
 
 
-def by_switch(found: Iterable[Rows]) -> list[list[Rows]]:
+def by_switch(found: Iterable[WatchdogRows]) -> list[list[WatchdogRows]]:
     """Return watchdogs in one list for each kind of switch."""
-    switches: dict[int, list[Rows]] = {}
+    switches: dict[int, list[WatchdogRows]] = {}
     for rows in found:
         switches.setdefault(id(rows.switch), []).append(rows)
     return [*switches.values()]

@@ -77,7 +77,7 @@ from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORA
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
 _DELL_POLL_MS = range(100, 3000 + 1)
@@ -86,7 +86,7 @@ _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 def check(view: View) -> Results:
     """Yield a hit per timer out of range, and per switch whose poll interval is."""
-    switches: dict[int, list[Rows]] = {}
+    switches: dict[int, list[WatchdogRows]] = {}
     for rows in watched(view):
         switches.setdefault(id(rows.switch), []).append(rows)
         yield from _timers(rows)
@@ -95,7 +95,7 @@ def check(view: View) -> Results:
             yield _poll(found)
 
 
-def _timers(rows: Rows) -> Iterator[Hit]:
+def _timers(rows: WatchdogRows) -> Iterator[Hit]:
     detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
     if detection_ms is None:
         yield _without_detection(rows)
@@ -105,7 +105,7 @@ def _timers(rows: Rows) -> Iterator[Hit]:
         yield _timer(rows, "restoration_time", restoration_ms, RESTORATION_RANGE_MS)
 
 
-def _without_detection(rows: Rows) -> Hit:
+def _without_detection(rows: WatchdogRows) -> Hit:
     return Hit(
         origin=rows.watchdog.origin.key(),
         message=f"the watchdog has no detection time: {_DROPPED}",
@@ -115,7 +115,7 @@ def _without_detection(rows: Rows) -> Hit:
     )
 
 
-def _timer(rows: Rows, field: str, value_ms: int, accepted: range) -> Hit:
+def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Hit:
     name = field.partition("_")[0]
     nearest_ms = min(max(value_ms, accepted[0]), accepted[-1])
     return Hit(
@@ -129,7 +129,7 @@ def _timer(rows: Rows, field: str, value_ms: int, accepted: range) -> Hit:
     )
 
 
-def _poll(found: Sequence[Rows]) -> Hit:
+def _poll(found: Sequence[WatchdogRows]) -> Hit:
     poll_ms, declared = found[0].poll_ms, found[0].declared
     above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in found)
     unsure = not declared and poll_ms in _DELL_POLL_MS and not above

@@ -62,13 +62,13 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a hit per watchdog below the poll interval, or one per switch where all of them are."""
-    switches: dict[int, list[Rows]] = {}
+    switches: dict[int, list[WatchdogRows]] = {}
     for rows in watched(view):
         if rows.accepted and rows.polled_in_range:
             switches.setdefault(id(rows.switch), []).append(rows)
@@ -80,7 +80,7 @@ def check(view: View) -> Results:
             yield from map(_row_hit, below)
 
 
-def below_poll(rows: Rows) -> tuple[str, ...]:
+def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
     """Return the timers that are shorter than the poll interval."""
     timers = {
         "detection_time": rows.watchdog.detection_ms,
@@ -89,7 +89,7 @@ def below_poll(rows: Rows) -> tuple[str, ...]:
     return tuple(name for name, value in timers.items() if value is not None and value < rows.poll_ms)
 
 
-def _poll_hit(found: Sequence[Rows]) -> Hit:
+def _poll_hit(found: Sequence[WatchdogRows]) -> Hit:
     hit = _row_hit(min(found, key=lambda rows: rows.watchdog.detection_ms or 0))
     return hit._replace(
         origin=found[0].poll_origin,
@@ -99,7 +99,7 @@ def _poll_hit(found: Sequence[Rows]) -> Hit:
     )
 
 
-def _row_hit(rows: Rows) -> Hit:
+def _row_hit(rows: WatchdogRows) -> Hit:
     below = below_poll(rows)
     values = {
         "detection": rows.watchdog.detection_ms,

@@ -60,7 +60,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
 _AFTER = {
@@ -76,7 +76,7 @@ def check(view: View) -> Results:
             yield _hit(rows)
 
 
-def _hit(rows: Rows) -> Hit:
+def _hit(rows: WatchdogRows) -> Hit:
     action, detection_ms = rows.watchdog.action, rows.watchdog.detection_ms or 0
     return Hit(
         origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),

@@ -55,7 +55,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
 
@@ -69,7 +69,7 @@ def check(view: View) -> Results:
             yield _hit(rows, detection_ms, restoration_ms)
 
 
-def _hit(rows: Rows, detection_ms: int, restoration_ms: int) -> Hit:
+def _hit(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Hit:
     return Hit(
         origin=rows.at("restoration_time"),
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",

@@ -59,7 +59,7 @@ from lossless.ground.basics.known import Unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.hosts import Transport
@@ -95,7 +95,7 @@ def patience_ns(transport: Transport) -> int | None:
     return transport.patience_ns
 
 
-def _judge(rows: Rows, transport: Transport) -> Iterator[Hit]:
+def _judge(rows: WatchdogRows, transport: Transport) -> Iterator[Hit]:
     patience = patience_ns(transport)
     if patience is None:
         return
@@ -139,12 +139,12 @@ def _data(transport: Transport, dead_ms: int, patience: int) -> dict[str, Json]:
     }
 
 
-def _restoration_ms(rows: Rows) -> int:
+def _restoration_ms(rows: WatchdogRows) -> int:
     """Return how long packets are dropped before the queue is restored, 0 where none are or WD005 speaks."""
     return (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
 
 
-def _hit(rows: Rows, transport: Transport, dead_ms: int, patience: int) -> Hit:
+def _hit(rows: WatchdogRows, transport: Transport, dead_ms: int, patience: int) -> Hit:
     detection_ms, restoration_ms = rows.watchdog.detection_ms or 0, _restoration_ms(rows)
     in_time_ms = patience // _MS - detection_ms - rows.poll_ms
     # Where no sound restoration would be short enough, only a more patient transport helps; and of a host that was

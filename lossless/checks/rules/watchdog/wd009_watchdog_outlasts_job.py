@@ -41,7 +41,7 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -60,7 +60,7 @@ def check(view: View) -> Results:
             yield from _judge(rows, host, timeout_ms, names)
 
 
-def _judge(rows: Rows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Iterator[Hit]:
+def _judge(rows: WatchdogRows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Iterator[Hit]:
     detection_ms = rows.watchdog.detection_ms or 0
     restoration_ms = (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
     dead_ms = detection_ms + rows.poll_ms + restoration_ms

@@ -59,7 +59,7 @@ from lossless.checks.rules.locations import beside
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import View
 
 
@@ -75,7 +75,7 @@ def check(view: View) -> Results:
             yield _one_look(rows, detection_ms)
 
 
-def _between(rows: Rows, detection_ms: int) -> Hit:
+def _between(rows: WatchdogRows, detection_ms: int) -> Hit:
     poll_ms = rows.poll_ms
     looks = -(-detection_ms // poll_ms)
     first_ms, last_ms = looks * poll_ms, (looks + 1) * poll_ms
@@ -92,7 +92,7 @@ def _between(rows: Rows, detection_ms: int) -> Hit:
     )
 
 
-def _one_look(rows: Rows, detection_ms: int) -> Hit:
+def _one_look(rows: WatchdogRows, detection_ms: int) -> Hit:
     return Hit(
         origin=rows.at("detection_time"),
         message=f"detection is one poll of {detection_ms} ms: one look decides that a queue storms",

@@ -54,7 +54,7 @@ from lossless.checks.rules.watchdog.watchdog_rows import by_switch, watched
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import View
 
@@ -79,8 +79,8 @@ def _is_broadcom(switch: Switch) -> bool:
     return switch.profile is not None and switch.profile.asic.name.startswith(_BROADCOM)
 
 
-def _odd_ones(found: Sequence[Rows]) -> Iterator[Hit]:
-    by_action: dict[str, list[Rows]] = {}
+def _odd_ones(found: Sequence[WatchdogRows]) -> Iterator[Hit]:
+    by_action: dict[str, list[WatchdogRows]] = {}
     for rows in found:
         by_action.setdefault(rows.watchdog.action, []).append(rows)
     usual, *others = sorted(by_action, key=lambda action: -_ports(by_action[action]))
@@ -88,11 +88,11 @@ def _odd_ones(found: Sequence[Rows]) -> Iterator[Hit]:
         yield _hit(by_action[action], by_action[usual])
 
 
-def _ports(alike: Sequence[Rows]) -> int:
+def _ports(alike: Sequence[WatchdogRows]) -> int:
     return sum(rows.places for rows in alike)
 
 
-def _hit(odd: Sequence[Rows], others: Sequence[Rows]) -> Hit:
+def _hit(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Hit:
     action, usual = odd[0].watchdog.action, others[0].watchdog.action
     ports = _ports(others)
     return Hit(

@@ -65,7 +65,7 @@ from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.view import PortSet, View
 
 
@@ -78,7 +78,7 @@ def check(view: View) -> Results:
             yield from _judge(found[0], sets)
 
 
-def _judge(rows: Rows, sets: list[PortSet]) -> Iterator[Hit]:
+def _judge(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Hit]:
     ports = sum(len(alike.ports) for alike in sets)
     poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
     if poll_ms >= needed_ms:

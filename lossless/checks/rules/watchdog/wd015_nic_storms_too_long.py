@@ -51,7 +51,7 @@ from lossless.ground.basics.known import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.rules.watchdog.watchdog_rows import Rows
+    from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.across import Across
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
@@ -90,7 +90,7 @@ def attached(devices: Across) -> Results:
 
 
 def _outlasting(
-    host: HostQos, stall_ms: int, acting: Sequence[Rows], names: tuple[str, ...]
+    host: HostQos, stall_ms: int, acting: Sequence[WatchdogRows], names: tuple[str, ...]
 ) -> Iterator[Hit]:
     first = min(acting, key=lambda rows: rows.watchdog.detection_ms or 0, default=None)
     detection_ms = first.watchdog.detection_ms if first else None
