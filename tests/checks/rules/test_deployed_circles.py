@@ -171,3 +171,43 @@ def test_bgp_inside_one_asn_passes_nothing_on() -> None:
     assert said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65101)) == []
     (reason,) = said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65002))
     assert reason.startswith("whether leaf2 sends up again ")
+
+
+def neighbors(**types: str) -> dict[str, Any]:
+    return {"DEVICE_NEIGHBOR_METADATA": {name: {"type": kind} for name, kind in types.items()}}
+
+
+def test_leaves_that_are_called_leaf_router_are_leaves_by_their_servers() -> None:
+    tors = {"server": "Server", "spine1": "SpineRouter", "spine2": "SpineRouter"}
+    bounces = [merge(bouncing(peer), neighbors(**tors)) for peer in ("leaf2", "leaf1")]
+    types = {"DEVICE_METADATA": {"localhost": {"type": "LeafRouter"}}}
+    leaves = [leaf(number, **merge(patch, types)) for number, patch in enumerate(bounces, start=1)]
+    documents = [*leaves, spine(1, "SpineRouter"), spine(2, "SpineRouter")]
+    assert only("TOP005", *documents).places == 4
+    assert said(*documents) == []
+
+
+def test_spines_without_a_type_are_spines_by_the_leaves_below_them() -> None:
+    below = neighbors(leaf1="ToRRouter", leaf2="ToRRouter")
+    leaves = [leaf(1, **bouncing("leaf2")), leaf(2, **bouncing("leaf1"))]
+    documents = [*leaves, spine(1, None, **below), spine(2, None, **below)]
+    assert only("TOP005", *documents).places == 4
+    assert said(*documents) == []
+
+
+def test_types_that_contradict_each_other_leave_it_open_and_are_named() -> None:
+    below = neighbors(leaf1="ToRRouter", leaf2="ToRRouter")
+    documents = [
+        leaf(1, **bouncing("leaf2")),
+        leaf(2, **bouncing("leaf1")),
+        spine(1, "ToRRouter", **below),
+        spine(2),
+    ]
+    assert drawn("TOP005", *documents) == []
+    (reason,) = said(*documents)
+    assert reason.startswith("the types of devices contradict each other on the tier of spine1: correct ")
+    documents[-1] = spine(2, None)
+    assert [reason.partition(":")[0] for reason in said(*documents)] == [
+        "nothing says how high spine2 stands in the fabric",
+        "the types of devices contradict each other on the tier of spine1",
+    ]

@@ -245,6 +245,25 @@ class TestTiers:
     def test_without_tiers_nobody_is_above(self, role: str | None) -> None:
         assert self.judged(spine="400", DEVICE_METADATA={"localhost": {"type": role}}) == []
 
+    @pytest.mark.parametrize("types", [("MiniToR", "MiniLeaf"), ("BackEndToRRouter", "LowerSpineRouter")])
+    def test_every_type_that_stands_for_a_tier_counts(self, types: tuple[str, str]) -> None:
+        lower, upper = ({"DEVICE_METADATA": {"localhost": {"type": kind}}} for kind in types)
+        sooner = {"PFC_WD": {port: {"detection_time": "400"} for port in PORTS}}
+        leaf = patched("wired-leaf.json", lower, "leaf1.json")
+        spine = patched("wired-spine.json", {**sooner, **upper}, "spine1.json")
+        (found,) = judging.drawn("WD018", leaf, spine)
+        assert found.message == "spine1 acts on a storm after 400 ms, leaf1 below it after 800 ms"
+
+    def test_two_leaf_routers_are_leaf_and_spine_where_one_has_servers(self) -> None:
+        types = {name: {"type": "Server"} for name in ("server1", "server2")}
+        both = {"DEVICE_METADATA": {"localhost": {"type": "LeafRouter"}}}
+        sooner = {"PFC_WD": {port: {"detection_time": "400"} for port in PORTS}}
+        spine = patched("wired-spine.json", {**sooner, **both}, "spine1.json")
+        assert judging.drawn("WD018", patched("wired-leaf.json", both, "leaf1.json"), spine) == []
+        with_servers = {**both, "DEVICE_NEIGHBOR_METADATA": types}
+        leaf = patched("wired-leaf.json", with_servers, "leaf1.json")
+        assert len(judging.drawn("WD018", leaf, spine)) == 1
+
     def test_a_link_that_is_down_spreads_nothing(self) -> None:
         assert self.judged(spine="400", PORT={"Ethernet8": {"admin_status": "down"}}) == []
 

@@ -71,6 +71,32 @@ def test_a_packet_that_went_down_does_not_go_up_again() -> None:
     assert (switches(found), found.choice.up_down) == ("acedb", False)
 
 
+def test_a_deployed_switch_with_servers_is_a_leaf_that_packets_do_not_turn_at() -> None:
+    def switch(name: str, kind: str, **far: str) -> Data:
+        names = {
+            port: dict(zip(("name", "port"), text.split(":"), strict=True)) for port, text in far.items()
+        }
+        return {"DEVICE_METADATA": {"localhost": {"hostname": name, "type": kind}}, "DEVICE_NEIGHBOR": names}
+
+    # a - s1 - c - s2 - b is the only path: across c where it is a spine as well, a valley where it is a leaf.
+    c = switch("c", "LeafRouter", Ethernet0="server:eth0", Ethernet4="s1:Ethernet4", Ethernet8="s2:Ethernet8")
+    rest = [
+        switch("a", "ToRRouter", Ethernet8="s1:Ethernet8"),
+        switch("s1", "LeafRouter", Ethernet4="c:Ethernet4"),
+        switch("s2", "LeafRouter", Ethernet8="c:Ethernet8"),
+        switch("b", "ToRRouter", Ethernet4="s2:Ethernet4"),
+    ]
+
+    def up_down(middle: Data) -> bool:
+        documents = [device(patch, f"{number}.json") for number, patch in enumerate([*rest, middle])]
+        found = traced(documents, "a:Ethernet0", "b:Ethernet0")
+        assert [hop.switch for hop in found.hops] == ["a", "s1", "c", "s2", "b"]
+        return found.choice.up_down
+
+    assert up_down(c)
+    assert not up_down({**c, "DEVICE_NEIGHBOR_METADATA": {"server": {"type": "Server"}}})
+
+
 def test_via_chooses_among_paths_of_one_length() -> None:
     found = traced([intent({})], "host1", "host5", via="spine2")
     assert [hop.switch for hop in found.hops] == ["leaf1", "spine2", "leaf2"]

@@ -146,6 +146,27 @@ def test_a_tier_without_pfc_is_stated() -> None:
     assert intent(found)["classes"]["rdma"]["lossless"] is True
 
 
+def test_switches_have_the_roles_of_their_tiers_whatever_operators_call_them() -> None:
+    def roles(**types: str | None) -> list[str]:
+        up = {f"Ethernet{4 * n}": {"name": f"spine{n}", "port": "Ethernet8"} for n in (1, 2)}
+        rows = {"server": {"type": "Server"}} if types.pop("servers", None) else {}
+        leaf = patched(base(), DEVICE_NEIGHBOR={"Ethernet0": {"name": "server", "port": "eth0"}, **up})
+        leaf["DEVICE_METADATA"]["localhost"]["type"] = types["leaf"]
+        leaf["DEVICE_NEIGHBOR_METADATA"] = rows
+        spines = [patched(base(), DEVICE_NEIGHBOR={}) for _ in up]
+        for number, spine in enumerate(spines, start=1):
+            spine["PORT_QOS_MAP"] = {"Ethernet8": base()["PORT_QOS_MAP"]["Ethernet8"]}
+            spine["DEVICE_METADATA"]["localhost"] |= {"hostname": f"spine{number}", "type": types["spine"]}
+        devices = intent(imported(leaf, *spines))["topology"]["devices"]
+        return [devices[name]["role"] for name in ("leaf1", "spine1", "spine2")]
+
+    assert roles(leaf="ToRRouter", spine="LeafRouter") == ["leaf", "spine", "spine"]
+    assert roles(leaf="LeafRouter", spine="SpineRouter") == ["spine", "super-spine", "super-spine"]
+    assert roles(leaf="LeafRouter", spine="SpineRouter", servers="yes") == ["leaf", "spine", "spine"]
+    assert roles(leaf="ToRRouter", spine="SpineRouter") == ["leaf", "spine", "spine"]
+    assert roles(leaf="ToRRouter", spine="Undefined") == ["leaf", "spine", "spine"]
+
+
 def test_two_files_of_one_name_are_refused() -> None:
     with pytest.raises(InputError) as error:
         imported(base(), base())
