@@ -167,6 +167,28 @@ def test_switches_have_the_roles_of_their_tiers_whatever_operators_call_them() -
     assert roles(leaf="ToRRouter", spine="Undefined") == ["leaf", "spine", "spine"]
 
 
+def test_what_is_not_above_leaves_alone_keeps_the_tier_of_its_type_else_it_is_a_leaf() -> None:
+    def role(own: str, *neighbors: str) -> str:
+        names = [f"other{number}" for number in range(len(neighbors))]
+        up = {f"Ethernet{4 * n}": {"name": name, "port": "Ethernet8"} for n, name in enumerate(names)}
+        switch = patched(base(), DEVICE_NEIGHBOR=up)
+        switch["DEVICE_METADATA"]["localhost"]["type"] = own
+        others = [patched(base(), DEVICE_NEIGHBOR={}) for _ in names]
+        for name, kind, other in zip(names, neighbors, others, strict=True):
+            other["PORT_QOS_MAP"] = {"Ethernet8": base()["PORT_QOS_MAP"]["Ethernet8"]}
+            other["DEVICE_METADATA"]["localhost"] |= {"hostname": name, "type": kind}
+        found: str = intent(imported(switch, *others))["topology"]["devices"]["leaf1"]["role"]
+        return found
+
+    assert role("SpineRouter", "ToRRouter", "LeafRouter") == "super-spine"
+    assert role("Undefined", "ToRRouter", "LeafRouter") == "leaf"
+    assert (
+        role("Undefined", "ToRRouter", "ToRRouter") == "leaf"
+    )  # a port in use leads to what nothing is known of
+    assert role("ToRRouter", "ToRRouter", "ToRRouter", "ToRRouter") == "leaf"
+    assert role("Undefined", "ToRRouter", "ToRRouter", "ToRRouter") == "spine"
+
+
 def test_two_files_of_one_name_are_refused() -> None:
     with pytest.raises(InputError) as error:
         imported(base(), base())

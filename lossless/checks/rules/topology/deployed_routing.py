@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
-from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, is_host_type
+from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier, known_tier
 
@@ -123,7 +123,7 @@ def deployed(devices: Across) -> DeployedRouting | None:
         return None
     tiers = _tiers(own)
     links = list(_links(devices, own, tiers.keys() - own.keys()))
-    wires = _wires(own, tiers, links)
+    wires = _wires(tiers, links)
     in_use = {end[0] for link in links for end in (link.near, link.far)}
     tierless = [name for name in wires.names if name in in_use and tiers[name] is None]
     bounces = frozenset(name for name, one in own.items() if one.bounce and not one.moved)
@@ -153,7 +153,7 @@ def _links(devices: Across, own: dict[str, Summary], outside: Set[str]) -> Itera
                 yield _Link((one.name, end.port), end.neighbor, bool(end.pfc), bool(end.pfc))
 
 
-def _wires(own: dict[str, Summary], tiers: dict[str, Tier | None], links: list[_Link]) -> Wires:
+def _wires(tiers: dict[str, Tier | None], links: list[_Link]) -> Wires:
     number = {name: place for place, name in enumerate(sorted(tiers))}
     joined = [dict[int, int]() for _ in number]
     ports: dict[Pair, Pair] = {}
@@ -168,7 +168,7 @@ def _wires(own: dict[str, Summary], tiers: dict[str, Tier | None], links: list[_
         pausing |= {(near, far)} if link.far_pauses else set()
         pausing |= {(far, near)} if link.near_pauses else set()
     heights = [int(tiers[name] or UNKNOWN_TIER) for name in number]
-    attached = [tiers[name] is Tier.LEAF or _has_hosts(own.get(name), tiers.keys()) for name in number]
+    attached = [tiers[name] is Tier.LEAF for name in number]
     asked = partial(_of_pairs, ports)
     return Wires(
         tuple(number), heights, attached, joined, [0] * len(number), asked, frozenset(all_pairs - pausing)
@@ -177,11 +177,3 @@ def _wires(own: dict[str, Summary], tiers: dict[str, Tier | None], links: list[_
 
 def _of_pairs(ports: dict[Pair, Pair], pairs: Iterable[Pair]) -> dict[Pair, Pair]:
     return {pair: ports[pair] for pair in pairs}
-
-
-def _has_hosts(summary: Summary | None, switches: Set[str]) -> bool:
-    """Return whether a link in service leads from a switch to a host."""
-    if summary is None:
-        return False
-    hosts = {name for name, device_type in summary.beyond if is_host_type(device_type)} - switches
-    return any(end.in_service and end.neighbor and end.neighbor[0] in hosts for end in summary.ends)

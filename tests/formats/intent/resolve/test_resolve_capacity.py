@@ -34,3 +34,12 @@ def test_a_link_between_two_leaves_is_no_uplink() -> None:
     assert found[0].note == (
         "1 host x 4 x 400G = 1.6 Tb/s down, 1 spine x 2 x 400G = 800 Gb/s up, each counted one way"
     )
+
+
+def test_a_link_to_a_switch_without_a_tier_is_neither_uplink_nor_downlink() -> None:
+    topology = EXPLICIT["topology"]
+    link = {"a": "leaf1", "b": "management", "links": "1 x 400G", "cable": "3m"}
+    devices = {**topology["devices"], "management": {"role": "switch", "outside": True}}
+    intent = {**EXPLICIT, "topology": {"devices": devices, "links": [*topology["links"], link]}}
+    leaf1 = next(capacity for capacity in fabric_of(intent).capacities if capacity.leaf == "leaf1")
+    assert (leaf1.down_bps // 10**9, leaf1.up_bps // 10**9) == (1600, 800)

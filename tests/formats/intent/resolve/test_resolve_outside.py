@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lossless.analysis.routing.channels import wires_of
 from lossless.api import lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
@@ -11,6 +12,7 @@ from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from lossless.model.fabric.model import Fabric
+from lossless.model.fabric.tier import Tier
 
 TEXT = """\
 lossless: v1
@@ -63,6 +65,18 @@ def test_nothing_is_made_or_asked_of_what_is_outside() -> None:
 def test_links_to_devices_outside_count_as_capacity() -> None:
     (capacity,) = fabric().capacities
     assert (capacity.down_bps, capacity.up_bps) == (1_200_000_000_000, 800_000_000_000)
+
+
+def test_devices_outside_are_hosts_or_switches_with_a_tier() -> None:
+    beyond = {link.far: (link.to_host, link.tier) for link in fabric().beyond}
+    assert beyond == {"spine1": (False, Tier.SPINE), "host9": (True, None)}
+    tierless = fabric(TEXT.replace("spine1: {role: spine,", "spine1: {role: switch,")).beyond
+    assert [(link.to_host, link.tier) for link in tierless if link.far == "spine1"] == [(False, None)]
+
+
+def test_routing_knows_the_tiers_of_switches_outside() -> None:
+    wires = wires_of(fabric())
+    assert dict(zip(wires.names, wires.tiers, strict=True)) == {"leaf1": Tier.LEAF, "spine1": Tier.SPINE}
 
 
 def test_hardware_of_a_device_outside_is_refused() -> None:
