@@ -76,7 +76,7 @@ def channel_graph(fabric: Fabric) -> ChannelGraph:
         )
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
     tiered = None not in tiers.values()
-    rank = {name: int(tier or Tier.LEAF) if tiered else int(Tier.LEAF) for name, tier in tiers.items()}
+    rank = {name: int(tier if tier and tiered else Tier.LEAF) for name, tier in tiers.items()}
     rank.update({host.name: 0 for host in fabric.hosts})
     channels = [
         direction

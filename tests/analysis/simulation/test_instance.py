@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +18,7 @@ from lossless.analysis.simulation.question.request import PATTERNS, NamedTransfe
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.verdict import describe
+from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import declared, deployed, put
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 KIB, MIB = 1 << 10, 1 << 20
 ON_FABRIC = {"networks": {"storage": {"on": "fabric", "prefixes": ["10.20.0.0/16"]}}}
+
+
+TORUS: dict[str, Any] = {
+    "sides": [3, 3], "links": "1 x 400G", "hosts_per_switch": 1, "host_links": "1 x 400G",
+    "cables": {"host": "3m", "link": "10m"},
+}  # fmt: skip
+TIERLESS = {"hardware": {"switch": "nvidia-sn5600"}, "topology": {"leaf_spine": None, "torus": TORUS}}
 
 
 def ends_of_flows(staged: ScenarioInstance) -> list[tuple[str, str]]:
@@ -221,3 +229,18 @@ def test_of_each_kind_of_port_it_is_told_how_many_feed_one() -> None:
     assert (kinds["host", "leaf"].ports, kinds["host", "leaf"].fan_in) == (2, 0)
     assert (kinds["leaf", "host"].ports, kinds["leaf", "host"].fan_in) == (1, len(last_hops))
     assert kinds["leaf", "host"].fullest_bytes > 0
+
+
+@pytest.mark.parametrize(
+    ("view", "called"),
+    [
+        (declared(), {"host", "leaf", "spine"}),
+        (declared(TIERLESS), {"host", "switch"}),
+        (deployed(), {"host", "ToRRouter"}),
+        (deployed({"DEVICE_METADATA": {"localhost": {"type": None}}}), {"host", "switch"}),
+    ],
+)
+def test_switches_are_called_by_the_type_that_operators_gave_them_else_by_their_tier(
+    view: View, called: set[str]
+) -> None:
+    assert set(instantiate(put(view), 1).roles) == called

@@ -283,3 +283,22 @@ def test_a_fabric_too_large_to_look_at_each_destination_is_refused(monkeypatch: 
     ):
         blast_radius(of("torus"), StormSource("host1"))
     assert blast_radius(of("torus"), StormSource("host1", "incast")).hosts
+
+
+def test_hosts_are_below_all_tiers_and_a_fabric_with_a_switch_of_no_tier_has_none() -> None:
+    heights = channel_graph(of("three tiers").fabric).rank
+    assert {name.rstrip("0123456789-"): rank for name, rank in heights.items()} == {
+        "host": 0,
+        "leaf": 1,
+        "spine": 2,
+        "superspine": 3,
+    }
+    link = {"a": "spine1", "b": "management", "links": "1 x 400G", "cable": "3m"}
+    devices = {"leaf1": {"role": "leaf"}, "spine1": {"role": "spine"}, "management": {"role": "switch"}}
+    host = {"a": "leaf1", "b": "host1", "links": "1 x 400G", "cable": "3m"}
+    links = [host, {**link, "a": "leaf1", "b": "spine1"}, link]
+    topology = {"leaf_spine": None, "devices": {**devices, "host1": {"role": "host"}}, "links": links}
+    hardware = {"switch": "nvidia-sn5600"}
+    partly = channel_graph(declared({"topology": topology, "hardware": hardware}).fabric)
+    assert partly.rank == {"leaf1": 1, "spine1": 1, "management": 1, "host1": 0}
+    assert not partly.tiered

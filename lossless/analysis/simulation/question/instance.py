@@ -77,12 +77,12 @@ def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
 
 
 def _role(scenario: Scenario, node: int) -> str:
-    """Return what a node is: a switch by the word for its tier, where it is known, or a host."""
+    """Return what a node is called: a switch by its operator's own word, else by its tier; or a host."""
     switch = scenario.topology.switch_of.get(node)
     if switch is None:
         return "host"
     tier = known_tier(switch.tier)
-    return tier.word if tier else "switch"
+    return switch.device_type or (tier.word if tier else "switch")
 
 
 def _storage(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:

@@ -12,9 +12,9 @@ Without `topology.routing` packets go up and then down, and nothing fails; where
 torus, nothing is judged. Devices that are configured elsewhere (`outside`) send and take packets; how they forward is
 not known, and where that could close a circle it is counted as not judged.
 
-Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the type of
-each switch (ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the same priority. Where who is joined
-to whom or the type of a switch is not known, nothing is judged.
+Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the tier of
+each switch (by its neighbors, else by its type: ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the
+same priority. Where who is joined to whom or the tier of a switch is not known, nothing is judged.
 
 ## Why it breaks a lossless fabric
 A switch that pauses waits until the next one takes what it holds. If those that wait form a circle and their queues
