@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.formats.sonic.device_types import TIER_OF_TYPE, device_tier, neighbor_types
 from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, device_tier, neighbor_types
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import UNKNOWN, Maybe
 from lossless.model.fabric.tier import Tier
@@ -24,7 +24,7 @@ WITHOUT_TIER = """
     BmcMgmtToRRouter EPMS MgmtTsToR MiniTs LeafTs SpineTs CoreTs ConsoleServer TerminalServer
     SonicHost SmartSwitchDPU NetworkBmc FilterLeaf MseeRouter not-provisioned
 """
-"""Why each of them has none is said at :data:`lossless.formats.sonic.device_types.TIER_OF_TYPE`."""
+"""Why each of them has none is said at :data:`lossless.formats.sonic.to_model.device_types.TIER_OF_TYPE`."""
 
 
 def tables(own: str | None, *neighbors: str | None) -> Tables:
