@@ -155,11 +155,11 @@ def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
     Every other port with PFC can, except that up-down routing sends nothing from uplink to uplink of a leaf.
     On a spine this is an upper bound: parallel links from one leaf do not send back to it.
     """
-    tiers = [port.tier for ports in sets for port in ports.ports]
-    hosts = tiers.count("host")
-    if hosts and all(port.tier == "switch" for port in egress.ports):
+    far_ends = [port.leads_to for ports in sets for port in ports.ports]
+    hosts = far_ends.count("host")
+    if hosts and all(port.leads_to == "switch" for port in egress.ports):
         return hosts
-    return max(1, len(tiers) - 1)
+    return max(1, len(far_ends) - 1)
 
 
 def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:

@@ -88,7 +88,7 @@ def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[S
 
 def _ports(switch: Switch) -> tuple[PortCounts, PortCounts, PortCounts]:
     """Return the ports that links use, that none uses, and that links lack."""
-    linked = [port for port in switch.ports if port.tier is not None]
+    linked = [port for port in switch.ports if port.leads_to is not None]
     used = _counts(port.speed_bps or 0 for port in linked if port.placed)
     missing = _counts(port.speed_bps or 0 for port in linked if not port.placed)
     return used, _counts(spec.speed_bps for spec in switch.unused), missing

@@ -78,7 +78,7 @@ def facing(device: Device, port: Port, kinds: Mapping[str, str]) -> str | None:
     the :func:`neighbor_types`.
     """
     if device.intended is not None:
-        declared = next((other.tier for other in device.intended.ports if other.name == port.name), None)
+        declared = next((other.leads_to for other in device.intended.ports if other.name == port.name), None)
         if declared is not None:
             return declared
     kind = kinds.get(port.neighbor[0]) if port.neighbor else None

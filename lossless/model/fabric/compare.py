@@ -20,7 +20,7 @@ NOT_CARRIED: dict[str, str] = {
     "Switch.classes": "class names and the rest class exist only in an intent",
     "Switch.demand": "ports an intent asks for beyond those the switch has",
     "Cable.real_m": "CABLE_LENGTH holds the configured length, the next longer row of the HWSKU",
-    "Port.tier": "what is at the other end is not part of a port's row",
+    "Port.leads_to": "what is at the other end is not part of a port's row",
     "Port.neighbor": "DEVICE_NEIGHBOR belongs to the device's own provisioning",
     "Port.admin_up": "PORT belongs to the device's own provisioning",
     "Port.placed": "a port without a place is never rendered",

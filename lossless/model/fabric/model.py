@@ -112,8 +112,8 @@ class Port(NamedTuple):
     ``speed_bps`` None: the file does not say. ``neighbor`` is whoever the device believes to be at the other end.
 
     ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
-    ``tier`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links of
-    this tier have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
+    ``leads_to`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links
+    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
     file is all that is known.
     """
@@ -123,7 +123,7 @@ class Port(NamedTuple):
     lanes: int | None
     mtu_bytes: Maybe[int]
     admin_up: Maybe[bool]
-    tier: Literal["host", "switch"] | None
+    leads_to: Literal["host", "switch"] | None
     cable: Cable
     neighbor: tuple[str, str] | None
     qos: PortQos | None

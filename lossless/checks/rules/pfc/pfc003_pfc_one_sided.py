@@ -58,7 +58,7 @@ def check(view: View) -> Results:
     masks = {
         ports.qos.pfc.priorities
         for ports in view.port_sets
-        if any(port.tier == "host" for port in ports.ports)
+        if any(port.leads_to == "host" for port in ports.ports)
     }
     for host, names in view.host_kinds:
         if host.pfc_priorities is UNKNOWN:

@@ -79,7 +79,7 @@ def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
     uplinks = {
         id(port.qos): port.qos
         for port in view.switch_by_name[capacity.leaf].ports
-        if port.tier == "switch" and port.qos is not None
+        if port.leads_to == "switch" and port.qos is not None
     }
     return tuple(sorted({p for qos in uplinks.values() for p in qos.pfc.priorities if not _marks(qos, p)}))
 

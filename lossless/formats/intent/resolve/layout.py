@@ -302,7 +302,7 @@ class _PortShaper:
             lanes=len(spec.lanes) if spec else None,
             mtu_bytes=self._builder.mtu_bytes,
             admin_up=True,
-            tier="host" if use.to_host else "switch",
+            leads_to="host" if use.to_host else "switch",
             cable=Cable(use.cable_m, configured_m, use.cable_origin),
             neighbor=None,
             qos=self._qos[key],

@@ -170,7 +170,7 @@ def _port(spec: PortSpec, like: Port, qos: PortQos, origin: Origin) -> Port:
         lanes=len(spec.lanes),
         mtu_bytes=like.mtu_bytes,
         admin_up=False,
-        tier=None,
+        leads_to=None,
         cable=Cable(UNKNOWN, None, origin),
         neighbor=None,
         qos=qos,

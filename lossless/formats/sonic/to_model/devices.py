@@ -138,7 +138,7 @@ class _Reader:
             lanes=len(fields["lanes"].split(",")) if "lanes" in fields else None,
             mtu_bytes=self._mtu(row),
             admin_up=self._admin_up(row),
-            tier=None,
+            leads_to=None,
             cable=cable,
             neighbor=self._neighbor(name),
             qos=reader.read(rows, speed_bps, cable) if rows.qos or rows.groups else None,

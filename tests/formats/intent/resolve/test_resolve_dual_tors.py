@@ -125,7 +125,7 @@ def test_the_watchdog_leaves_second_priorities_alone(arista: dict[str, Switch]) 
 
 
 def test_second_priorities_have_groups_with_headroom_and_queues_that_mark(arista: dict[str, Switch]) -> None:
-    up = next(port.qos for port in arista["leaf1"].ports if port.tier == "switch")
+    up = next(port.qos for port in arista["leaf1"].ports if port.leads_to == "switch")
     assert up is not None
     for first, second in ((3, 2), (4, 6)):
         group, queue = up.groups[second], up.queues[second]

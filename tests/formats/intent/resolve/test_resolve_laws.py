@@ -266,7 +266,7 @@ def test_headroom_of_a_group_is_that_of_the_row_of_its_port(data: Data) -> None:
 @given(intents(renderable=True))
 def test_hosts_mark_traffic_for_a_lossless_class_and_agree_with_the_switches(data: Data) -> None:
     fabric = fabric_of(data)
-    masks = {port.qos.pfc.priorities for _, port in ports(fabric) if port.qos and port.tier == "host"}
+    masks = {port.qos.pfc.priorities for _, port in ports(fabric) if port.qos and port.leads_to == "host"}
     for host in fabric.hosts:
         qos = host.qos
         assert {qos.pfc_priorities} == masks

@@ -46,7 +46,7 @@ def test_ports_to_devices_outside_are_configured_as_any_other() -> None:
     (leaf,) = fabric().switches
     ports = {port.name: port for port in leaf.ports}
     assert len(ports) == 4
-    assert ports["Ethernet256"].tier == "switch"
+    assert ports["Ethernet256"].leads_to == "switch"
     assert ports["Ethernet256"].cable.configured_m == 40
     assert all(port.qos is not None and port.qos.pfc.priorities for port in ports.values())
 

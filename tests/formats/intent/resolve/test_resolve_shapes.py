@@ -137,7 +137,7 @@ def test_each_link_of_a_torus_is_of_the_tier_that_pfc_is_stated_for() -> None:
     text["hardware"] = {"switch": "nvidia-sn5600", "nic": "connectx-7"}
     found = fabric_of({**text, "pfc": {"tiers": ["links"]}, "topology": data})
     for switch in found.switches:
-        pausing = {port.tier for port in switch.ports if port.qos and port.qos.pfc.priorities}
+        pausing = {port.leads_to for port in switch.ports if port.qos and port.qos.pfc.priorities}
         assert pausing == {"switch"}
 
 

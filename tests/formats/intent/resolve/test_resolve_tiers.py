@@ -49,7 +49,7 @@ def masks(found: Fabric, tier: Tier) -> dict[tuple[str | None, int], set[tuple[i
         for port in switch.ports if switch.tier is tier else ():
             assert port.qos is not None
             assert isinstance(port.cable.real_m, int)
-            by_kind.setdefault((port.tier, port.cable.real_m), set()).add(port.qos.pfc.priorities)
+            by_kind.setdefault((port.leads_to, port.cable.real_m), set()).add(port.qos.pfc.priorities)
     return by_kind
 
 
@@ -81,7 +81,7 @@ def test_a_fabric_with_pfc_on_some_tiers_draws_no_finding(tiers: str) -> None:
 def test_a_port_without_pfc_keeps_its_lossless_queue_and_has_no_headroom() -> None:
     found = fabric(with_pfc(SHAPE, "tiers: [hosts]"))
     with_it, without = (
-        next(p for p in found.switches[0].ports if p.tier == tier) for tier in ("host", "switch")
+        next(p for p in found.switches[0].ports if p.leads_to == kind) for kind in ("host", "switch")
     )
     assert with_it.qos is not None
     assert without.qos is not None
@@ -114,7 +114,7 @@ def test_a_switch_none_of_whose_ports_pause_has_no_watchdog() -> None:
 def test_asymmetric_pfc_is_set_on_ports_that_pause_and_nowhere_else() -> None:
     found = fabric(with_pfc(SHAPE, "tiers: [hosts]\n  asymmetric: on"))
     leaf = found.switches[0]
-    paused = {port.name for port in leaf.ports if port.tier == "host"}
+    paused = {port.name for port in leaf.ports if port.leads_to == "host"}
     assert tables(leaf)["PORT"] == {name: {"pfc_asym": "on"} for name in paused}
     assert "PORT" not in tables(fabric(SHAPE).switches[0])
 
@@ -122,16 +122,18 @@ def test_asymmetric_pfc_is_set_on_ports_that_pause_and_nowhere_else() -> None:
 def test_each_pair_of_switches_has_a_lag_of_its_own_counted_on_each_switch() -> None:
     found = fabric(spoilt(SHAPE, ("leaves: 2", "lag: on\n    leaves: 2")))
     for switch in found.switches:
-        lags = [port.lag for port in switch.ports if port.tier == "switch"]
+        lags = [port.lag for port in switch.ports if port.leads_to == "switch"]
         assert lags == ["PortChannel1", "PortChannel1", "PortChannel2", "PortChannel2"]
-    assert all(port.lag is None for switch in found.switches for port in switch.ports if port.tier == "host")
+    assert all(
+        port.lag is None for switch in found.switches for port in switch.ports if port.leads_to == "host"
+    )
 
 
 def test_links_of_one_name_are_one_lag_and_others_stand_alone() -> None:
     line = "    - {a: leaf1, b: leaf2, links: 1 x 800G, cable: 30m}\n"
     more = "".join(line.replace("}", f", lag: {lag}}}") for lag in ("left", "right", "left", "on", "off"))
     found = fabric(spoilt(NAMED, (line, line + more)))
-    ports = [port for port in found.switches[0].ports if port.tier == "switch"]
+    ports = [port for port in found.switches[0].ports if port.leads_to == "switch"]
     assert [port.lag for port in ports] == [
         None,
         "PortChannel1",
