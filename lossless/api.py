@@ -8,74 +8,80 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lossless.interfaces.api.baselining import Baselined, baseline
+    from lossless.interfaces.api.baseline import BaselineResult, baseline
     from lossless.interfaces.api.cabling import Cabling, cabled_as_declared, cabled_topology
-    from lossless.interfaces.api.changing import lint_since
     from lossless.interfaces.api.collector import collector
-    from lossless.interfaces.api.diffing import Drift, diff
+    from lossless.interfaces.api.diff import Drift, diff
     from lossless.interfaces.api.fabrics import Fabrics, load_fabrics
-    from lossless.interfaces.api.fixing import Fixed, fix
+    from lossless.interfaces.api.fix import FixResult, fix
     from lossless.interfaces.api.headroom import (
         HeadroomInputs,
         Headrooms,
         headroom_of_link,
         headroom_of_ports,
     )
-    from lossless.interfaces.api.importing import Imported, import_configs, write_import
-    from lossless.interfaces.api.judging import JudgedByOpensm, judge_by_opensm
-    from lossless.interfaces.api.linting import lint, lint_documents, lint_text
-    from lossless.interfaces.api.mapping import Topology, moves, pins, topology
+    from lossless.interfaces.api.import_ import ImportResult, import_configs, write_import
+    from lossless.interfaces.api.lint import lint, lint_documents, lint_text
+    from lossless.interfaces.api.lint_since import lint_since
+    from lossless.interfaces.api.opensm import OpensmResult, check_with_opensm
     from lossless.interfaces.api.options import Options
     from lossless.interfaces.api.profiles import Hardware, hardware
-    from lossless.interfaces.api.rendering import RenderResult, render
+    from lossless.interfaces.api.render import RenderResult, render
     from lossless.interfaces.api.report import Change, Report
     from lossless.interfaces.api.rules import Rule, rule, rules
     from lossless.interfaces.api.schema import configuration_schema, intent_schema
-    from lossless.interfaces.api.simulating import Limits, Question, Simulated, SimulationRequest, simulate
+    from lossless.interfaces.api.simulate import (
+        Limits,
+        Question,
+        SimulationRequest,
+        SimulationResult,
+        simulate,
+    )
     from lossless.interfaces.api.storm import storm
-    from lossless.interfaces.api.sweeping import Grid, parse_grid, sweep
-    from lossless.interfaces.api.tracing import trace
-    from lossless.interfaces.api.watching import Watch
-    from lossless.interfaces.api.workloads import Workload, judge_workload, workload
+    from lossless.interfaces.api.sweep import Grid, parse_grid, sweep
+    from lossless.interfaces.api.topology import Topology, moves, pins, topology
+    from lossless.interfaces.api.trace import trace
+    from lossless.interfaces.api.watch import Watch
+    from lossless.interfaces.api.workload import Workload, evaluate_workload, workload
 
 __all__ = [
-    "Baselined",
+    "BaselineResult",
     "Cabling",
     "Change",
     "Drift",
     "Fabrics",
-    "Fixed",
+    "FixResult",
     "Grid",
     "Hardware",
     "HeadroomInputs",
     "Headrooms",
-    "Imported",
-    "JudgedByOpensm",
+    "ImportResult",
     "Limits",
+    "OpensmResult",
     "Options",
     "Question",
     "RenderResult",
     "Report",
     "Rule",
-    "Simulated",
     "SimulationRequest",
+    "SimulationResult",
     "Topology",
     "Watch",
     "Workload",
     "baseline",
     "cabled_as_declared",
     "cabled_topology",
+    "check_with_opensm",
     "collector",
     "configuration_schema",
     "diff",
+    "evaluate_workload",
     "fix",
     "hardware",
     "headroom_of_link",
     "headroom_of_ports",
     "import_configs",
     "intent_schema",
-    "judge_by_opensm",
-    "judge_workload",
     "lint",
     "lint_documents",
     "lint_since",
@@ -97,61 +103,61 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Baselined": "baselining",
+    "BaselineResult": "baseline",
     "Cabling": "cabling",
     "Change": "report",
-    "Drift": "diffing",
+    "Drift": "diff",
     "Fabrics": "fabrics",
-    "Fixed": "fixing",
-    "Grid": "sweeping",
+    "FixResult": "fix",
+    "Grid": "sweep",
     "Hardware": "profiles",
     "HeadroomInputs": "headroom",
     "Headrooms": "headroom",
-    "Imported": "importing",
-    "JudgedByOpensm": "judging",
-    "Limits": "simulating",
+    "ImportResult": "import_",
+    "Limits": "simulate",
+    "OpensmResult": "opensm",
     "Options": "options",
-    "Question": "simulating",
-    "RenderResult": "rendering",
+    "Question": "simulate",
+    "RenderResult": "render",
     "Report": "report",
     "Rule": "rules",
-    "Simulated": "simulating",
-    "SimulationRequest": "simulating",
-    "Topology": "mapping",
-    "Watch": "watching",
-    "Workload": "workloads",
-    "baseline": "baselining",
+    "SimulationRequest": "simulate",
+    "SimulationResult": "simulate",
+    "Topology": "topology",
+    "Watch": "watch",
+    "Workload": "workload",
+    "baseline": "baseline",
     "cabled_as_declared": "cabling",
     "cabled_topology": "cabling",
+    "check_with_opensm": "opensm",
     "collector": "collector",
     "configuration_schema": "schema",
-    "diff": "diffing",
-    "fix": "fixing",
+    "diff": "diff",
+    "evaluate_workload": "workload",
+    "fix": "fix",
     "hardware": "profiles",
     "headroom_of_link": "headroom",
     "headroom_of_ports": "headroom",
-    "import_configs": "importing",
+    "import_configs": "import_",
     "intent_schema": "schema",
-    "judge_by_opensm": "judging",
-    "judge_workload": "workloads",
-    "lint": "linting",
-    "lint_documents": "linting",
-    "lint_since": "changing",
-    "lint_text": "linting",
+    "lint": "lint",
+    "lint_documents": "lint",
+    "lint_since": "lint_since",
+    "lint_text": "lint",
     "load_fabrics": "fabrics",
-    "moves": "mapping",
-    "parse_grid": "sweeping",
-    "pins": "mapping",
-    "render": "rendering",
+    "moves": "topology",
+    "parse_grid": "sweep",
+    "pins": "topology",
+    "render": "render",
     "rule": "rules",
     "rules": "rules",
-    "simulate": "simulating",
+    "simulate": "simulate",
     "storm": "storm",
-    "sweep": "sweeping",
-    "topology": "mapping",
-    "trace": "tracing",
-    "workload": "workloads",
-    "write_import": "importing",
+    "sweep": "sweep",
+    "topology": "topology",
+    "trace": "trace",
+    "workload": "workload",
+    "write_import": "import_",
 }
 """The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""
 

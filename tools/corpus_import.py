@@ -31,7 +31,7 @@ from lossless.formats.inputs.intents import intent_fabric
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import Imported, import_documents
+from lossless.interfaces.api.import_ import ImportResult, import_documents
 from lossless.output.render.switches import switch_file
 from lossless.output.report.import_text import differences_text, figures_text
 
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     """What came of one file; ``refused`` says why it was not imported, or its intent not rendered."""
 
     file: str
-    imported: Imported | None = None
+    imported: ImportResult | None = None
     cells: tuple[Cell, ...] = ()
     refused: str = ""
     worse: tuple[str, ...] = ()

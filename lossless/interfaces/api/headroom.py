@@ -86,10 +86,10 @@ def headroom_of_ports(
 
     views = [View(fabric) for fabric in fabrics_at(path, options, "compute headroom for")]
     sets = [_named(views, name) for name in ports] or [
-        found for view in views for found in view.lossless_sets
+        port_set for view in views for port_set in view.lossless_sets
     ]
     assumed = _assumed()
-    return Headrooms(tuple(one for found in sets for one in of_ports(found, stated, assumed)))
+    return Headrooms(tuple(each for port_set in sets for each in of_ports(port_set, stated, assumed)))
 
 
 def _assumed() -> SourcedTraffic:
@@ -107,12 +107,12 @@ def _assumed() -> SourcedTraffic:
 
 
 def _hwsku(switch: SwitchProfile, name: str | None) -> Hwsku:
-    found = switch.hwsku(switch.default_hwsku if name is None else name)
-    if found is None:
+    hwsku = switch.hwsku(switch.default_hwsku if name is None else name)
+    if hwsku is None:
         raise ProfileError(
-            f"{switch.name} has no HWSKU {name!r}{_suggest(name or '', [one.name for one in switch.hwskus])}"
+            f"{switch.name} has no HWSKU {name!r}{_suggest(name or '', [each.name for each in switch.hwskus])}"
         )
-    return found
+    return hwsku
 
 
 def _check_speed(switch: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> None:
@@ -142,16 +142,16 @@ def _port(switches: Sequence[Switch], spec: str) -> tuple[Switch, Port]:
     name, colon, port_name = spec.partition(":")
     if not colon and len(switches) == 1:
         name, port_name = switches[0].name, spec
-    found = [switch for switch in switches if switch.name == name]
-    if not found:
+    namesakes = [switch for switch in switches if switch.name == name]
+    if not namesakes:
         raise LosslessError(f"no switch {name!r}{_suggest(name, (switch.name for switch in switches))}")
-    if len(found) > 1:
-        files = " and ".join(switch.origin.file for switch in found)
+    if len(namesakes) > 1:
+        files = " and ".join(switch.origin.file for switch in namesakes)
         raise LosslessError(f"{files} both have the hostname {name!r}")
-    for port in found[0].ports:
+    for port in namesakes[0].ports:
         if port.name == port_name:
-            return found[0], port
-    known = [port.name for port in found[0].ports]
+            return namesakes[0], port
+    known = [port.name for port in namesakes[0].ports]
     if not port_name:
         raise LosslessError(
             f"{name} is a switch; name one of its ports, like {name}:{known[0] if known else '...'}"

@@ -12,7 +12,7 @@ from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
-    from lossless.interfaces.api.baselining import Baselined
+    from lossless.interfaces.api.baseline import BaselineResult
     from lossless.interfaces.cli.options.rules import Choice
 
 
@@ -57,7 +57,7 @@ def command(
     return FAILED if done.errors else OK
 
 
-def _told(done: Baselined, *, prune: bool) -> str:
+def _told(done: BaselineResult, *, prune: bool) -> str:
     if done.errors:
         return f"{done.file}: nothing was written, since not everything could be read"
     changes = f"{done.removed} gone" if prune else f"{done.added} new, {done.removed} gone"

@@ -8,7 +8,7 @@ from lossless.interfaces.cli.app import FAILED, FINDINGS, OK
 from lossless.interfaces.cli.terminal import out, problem
 
 if TYPE_CHECKING:
-    from lossless.api import Fixed, Options, Report
+    from lossless.api import FixResult, Options, Report
 
 
 def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
@@ -40,13 +40,13 @@ def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
     return FAILED if done.report.errors else FINDINGS if done.changed else OK
 
 
-def _count(done: Fixed, *, would: bool = False) -> str:
+def _count(done: FixResult, *, would: bool = False) -> str:
     many, files = len(done.findings), len(done.changed)
     verb = "would mend" if would else "mended"
     return f"{verb} {many} finding{'' if many == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
 
 
-def _tell_refused(done: Fixed) -> None:
+def _tell_refused(done: FixResult) -> None:
     for finding, drawn in done.refused:
         problem(
             f"not mended: {finding.code} at {finding.object} of {finding.origin.file}: that would draw {drawn}"

@@ -11,7 +11,7 @@ from lossless.interfaces.cli.options import api_options, profiles
 from lossless.interfaces.cli.terminal import out, problem
 
 if TYPE_CHECKING:
-    from lossless.api import Imported
+    from lossless.api import ImportResult
 
 
 @click.command("import", short_help=COMMANDS["import"])
@@ -65,7 +65,7 @@ def command(
     return FINDINGS if result.refused else OK
 
 
-def _say(result: Imported, output: str | None) -> None:
+def _say(result: ImportResult, output: str | None) -> None:
     from lossless.output.report.import_text import differences_text, figures_text
 
     devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"

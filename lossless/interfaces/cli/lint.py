@@ -106,7 +106,7 @@ def command(
 
 def _announce() -> None:
     """Say what a person must know before traffic is run: that it cannot be, or that it takes a moment."""
-    from lossless.interfaces.api.simulating import is_compiled, why_not_simulated
+    from lossless.interfaces.api.simulate import is_compiled, why_not_simulated
     from lossless.interfaces.cli.progress import compiling
 
     reason = why_not_simulated()

@@ -28,11 +28,11 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int
     """
     from lossless import api
 
-    found = api.judge_by_opensm(path, api_options((), profile_dirs))
+    found = api.check_with_opensm(path, api_options((), profile_dirs))
     if output_format == "json":
         out_json({"version": _VERSION, **found.to_data()})
     else:
         from lossless.output.report.opensm_text import opensm_text
 
         out(opensm_text(found.to_data()))
-    return FINDINGS if found.judgement.complaints else OK
+    return FINDINGS if found.verdict.complaints else OK

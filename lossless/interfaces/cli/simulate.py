@@ -15,7 +15,7 @@ from lossless.interfaces.cli.terminal import out, out_json, problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.api import Simulated
+    from lossless.api import SimulationResult
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -76,7 +76,7 @@ def _require_pictures(closed_form: bool) -> None:
     require_matplotlib()
 
 
-def _draw(found: Sequence[Simulated], folder: str) -> None:
+def _draw(found: Sequence[SimulationResult], folder: str) -> None:
     from lossless.output.report.simulation.pictures import write_pictures
 
     recordings = [recording for one in found for recording in one.recordings]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
-from lossless.interfaces.api.simulating import SEEDS, Limits, Question
-from lossless.interfaces.api.workloads import ALGORITHMS, COLLECTIVES
+from lossless.interfaces.api.simulate import SEEDS, Limits, Question
+from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.options import api_options, profiles, written_as
 from lossless.interfaces.cli.options.quantities import Quantity
@@ -98,7 +98,7 @@ def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str
     bar = ProgressBar("seeds")
     try:
         ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
-        estimate, judged = api.judge_workload(path, _asked(given), ask, options)
+        estimate, judged = api.evaluate_workload(path, _asked(given), ask, options)
     finally:
         bar.stop()
     return {**estimate.to_data(), "buffers": judged.to_data()}, judged.overall

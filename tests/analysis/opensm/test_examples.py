@@ -11,7 +11,7 @@ from lossless.analysis.opensm.check import for_upstream, seat_of, write_files
 from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import live
 from lossless.analysis.opensm.tools import find_program
-from lossless.api import judge_by_opensm
+from lossless.api import check_with_opensm
 from lossless.output.render.infiniband.files import files_of
 from tests.analysis.opensm.test_run import Stopwatch
 from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
@@ -47,7 +47,7 @@ GENERATED = {
 @pytest.mark.parametrize("name", SUBNETS)
 def test_opensm_accepts_the_example_with_the_engine_that_is_meant(name: str, tools: Tools) -> None:
     del tools
-    found = judge_by_opensm(EXAMPLES / name).judgement
+    found = check_with_opensm(EXAMPLES / name).verdict
     assert found.complaints == ()
     assert found.reading.unrecognised == ()
     assert found.swept is not None
@@ -66,7 +66,7 @@ def test_opensm_accepts_what_is_rendered_of_a_generated_subnet(
     del tools
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with(GENERATED[name]).text, encoding="utf-8")
-    found = judge_by_opensm(path).judgement
+    found = check_with_opensm(path).verdict
     assert (found.complaints, found.changed, found.credits.state) == ((), (), "free")
     effective = found.reading.effective
     assert set(found.written) <= set(effective)
@@ -77,11 +77,11 @@ def test_a_subnet_of_a_thousand_hosts_is_judged_within_five_seconds(tools: Tools
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with(tree(32, 32)).text, encoding="utf-8")
     stopwatch = Stopwatch()
-    found = judge_by_opensm(path)
+    found = check_with_opensm(path)
     assert stopwatch.seconds() < 5
     assert isinstance(found.subnet.hcas, tuple)
     assert len(found.subnet.hcas) > 1024
-    assert found.judgement.complaints == ()
+    assert found.verdict.complaints == ()
 
 
 def said_by(up: LiveSubnet, *words: str) -> str:

@@ -9,25 +9,25 @@ import pytest
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import Imported, import_documents
+from lossless.interfaces.api.import_ import ImportResult, import_documents
 from tests.formats.sonic.devices import Config, base, patched
 
 
-def imported(*configs: Config) -> Imported:
+def imported(*configs: Config) -> ImportResult:
     return import_documents(
         [load_text(json.dumps(c), f"sw{n}/config_db.json") for n, c in enumerate(configs)]
     )
 
 
-def intent(found: Imported) -> Any:
+def intent(found: ImportResult) -> Any:
     return load_text(found.text, "fabric.yaml").data
 
 
-def kinds(found: Imported) -> set[str]:
+def kinds(found: ImportResult) -> set[str]:
     return {difference.kind for difference in found.differences}
 
 
-def telling(found: Imported) -> list[tuple[str, str]]:
+def telling(found: ImportResult) -> list[tuple[str, str]]:
     """Return what differs but for the sizes of pools, which are computed, as kinds and fields."""
     return [(d.kind, d.cell.field) for d in found.differences if d.kind != "pool size"]
 

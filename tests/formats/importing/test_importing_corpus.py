@@ -12,7 +12,7 @@ from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import import_documents
+from lossless.interfaces.api.import_ import import_documents
 from tests.conftest import REFERENCE
 from tools import corpus_import
 

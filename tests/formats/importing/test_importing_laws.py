@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lossless.api import lint_documents
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import import_documents
+from lossless.interfaces.api.import_ import import_documents
 from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of, intents
 from tools.example_base import base_of

@@ -13,7 +13,7 @@ from lossless.formats.importing.cabling.lldp import LldpNeighbor, device_of, rea
 from lossless.formats.importing.model import Claim
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import import_documents
+from lossless.interfaces.api.import_ import import_documents
 from lossless.model.fabric.cabling import CableEnd
 from tests.formats.sonic.devices import Config, base, patched
 

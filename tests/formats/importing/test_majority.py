@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lossless.formats.importing.majority import Vote, most, said
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import import_documents
+from lossless.interfaces.api.import_ import import_documents
 from tests.formats.sonic.devices import Config, base, patched
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")

@@ -13,7 +13,7 @@ from inline_snapshot import external_file
 
 from lossless.api import lint, lint_since, render
 from lossless.ground.basics.findings import Finding, Origin, Severity
-from lossless.interfaces.api.changing import _compared
+from lossless.interfaces.api.lint_since import _compared
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import commit, environment, git, repository, write

@@ -8,7 +8,7 @@ import click
 
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
-from lossless.interfaces.api.simulating import (
+from lossless.interfaces.api.simulate import (
     MOST_EVENTS,
     PATTERNS,
     SEEDS,

@@ -30,15 +30,15 @@ __all__ = [
     "SEEDS",
     "Limits",
     "Question",
-    "Simulated",
     "SimulationRequest",
+    "SimulationResult",
     "is_compiled",
     "simulate",
     "why_not_simulated",
 ]
 
 
-class Simulated(NamedTuple):
+class SimulationResult(NamedTuple):
     """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
 
     ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
@@ -68,7 +68,7 @@ def simulate(
     path: str | PathLike[str],
     options: Options = DEFAULT_OPTIONS,
     ask: SimulationRequest | None = None,
-) -> tuple[Simulated, ...]:
+) -> tuple[SimulationResult, ...]:
     """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
 
     Raises:
@@ -81,10 +81,12 @@ def simulate(
     views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
     closed = [fabric_verdict(view) for view in views]
     if ask is None:
-        return tuple(Simulated(verdict) for verdict in closed)
+        return tuple(SimulationResult(verdict) for verdict in closed)
     from lossless.analysis.simulation.study.answer import answer
 
-    return tuple(Simulated(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True))
+    return tuple(
+        SimulationResult(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True)
+    )
 
 
 def why_not_simulated() -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import lint_documents, lint_inputs
+from lossless.interfaces.api.lint import lint_documents, lint_inputs
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 
-class Fixed(NamedTuple):
+class FixResult(NamedTuple):
     """What a fix did: the text of each file it changes, before and after, what it mended, and what is left to say.
 
     ``refused`` are findings that were not mended, as that would have drawn another one, with its code.
@@ -45,7 +45,7 @@ def fix(
     *,
     unsafe: bool = False,
     write: bool = True,
-) -> Fixed:
+) -> FixResult:
     """Mend what can be mended by editing files; ``unsafe`` also what changes what a device does.
 
     Every byte but those of the mended values stays. Without ``write`` it is only said what would change. Files in other
@@ -76,7 +76,7 @@ def fix(
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
     report = lint_inputs(inputs._replace(documents=(*outcome.documents, *apart)), options)
-    return Fixed(changed, outcome.findings, outcome.refused, report)
+    return FixResult(changed, outcome.findings, outcome.refused, report)
 
 
 def fix_documents(

@@ -8,7 +8,7 @@ from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.rendering import sound_fabric
+from lossless.interfaces.api.render import sound_fabric
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.workloads.estimate import Estimate
-    from lossless.interfaces.api.crowding import Judged
+    from lossless.interfaces.api.workload_verdict import WorkloadVerdict
 
-__all__ = ["ALGORITHMS", "COLLECTIVES", "Workload", "judge_workload", "workload"]
+__all__ = ["ALGORITHMS", "COLLECTIVES", "Workload", "evaluate_workload", "workload"]
 
 
 def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
@@ -32,9 +32,9 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
     return estimate(intent_fabric_at(path, options), asked)
 
 
-def judge_workload(
+def evaluate_workload(
     path: str | PathLike[str], asked: Workload, ask: SimulationRequest, options: Options = DEFAULT_OPTIONS
-) -> tuple[Estimate, Judged]:
+) -> tuple[Estimate, WorkloadVerdict]:
     """Say that, and what the buffers make of it: the packet-level model is asked to carry what meets at each port.
 
     ``ask`` says how far to go; its question is that of the workload.
@@ -45,9 +45,9 @@ def judge_workload(
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.analysis.workloads.estimate import estimate
-    from lossless.interfaces.api.crowding import judged
+    from lossless.interfaces.api.workload_verdict import workload_verdict
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)
-    found = estimate(fabric, asked)
-    return found, judged(View(fabric), found, ask)
+    line_rate = estimate(fabric, asked)
+    return line_rate, workload_verdict(View(fabric), line_rate, ask)

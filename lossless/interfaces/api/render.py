@@ -8,7 +8,7 @@ from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import lint_intent
+from lossless.interfaces.api.lint import lint_intent
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
@@ -142,10 +142,10 @@ def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
     from lossless.output.render.hosts import require_bases
 
     # The file of the host of several ASICs has none of the tables that are rendered, and is left alone.
-    found = {
+    paths = {
         switch.name: folder / switch.device / f"config_db{switch.asic.removeprefix('asic')}.json"
         for switch in fabric.switches
     }
-    present = {name: str(path) for name, path in found.items() if path.exists()}
+    present = {name: str(path) for name, path in paths.items() if path.exists()}
     require_bases(fabric, present)
     return present

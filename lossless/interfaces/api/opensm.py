@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 _DEPLOYED = (".conf", ".cfg")
 
 
-class JudgedByOpensm(NamedTuple):
+class OpensmResult(NamedTuple):
     """What opensm said of the files of one subnet, and the subnet as it was simulated."""
 
     subnet: Subnet
-    judgement: OpensmVerdict
+    verdict: OpensmVerdict
 
     def to_data(self) -> dict[str, Json]:
         """Return it as plain data."""
-        found, verdict = self.judgement, self.judgement.credits
-        left_out: list[Json] = list(found.left_out)
-        loop: list[Json] = list(verdict.loop)
-        complaints: list[Json] = list(found.complaints)
+        verdict, credit_loops = self.verdict, self.verdict.credits
+        left_out: list[Json] = list(verdict.left_out)
+        loop: list[Json] = list(credit_loops.loop)
+        complaints: list[Json] = list(verdict.complaints)
         return {
             "file": self.subnet.files[0] if self.subnet.files else self.subnet.origin.file,
             "subnet": self.subnet.name,
-            "accepted": not found.complaints,
+            "accepted": not verdict.complaints,
             "configuration": {
-                "read": len(found.written),
-                "changed": len(found.changed),
+                "read": len(verdict.written),
+                "changed": len(verdict.changed),
                 "left_out": left_out,
             },
-            "intended_engine": found.intended,
-            "simulated": None if found.swept is None else self._simulated(found.swept),
+            "intended_engine": verdict.intended,
+            "simulated": None if verdict.swept is None else self._simulated(verdict.swept),
             "credit_loops": {
-                "state": verdict.state,
-                "engine": verdict.engine,
-                "why": verdict.why,
+                "state": credit_loops.state,
+                "engine": credit_loops.engine,
+                "why": credit_loops.why,
                 "loop": loop,
             },
             "complaints": complaints,
@@ -76,8 +76,8 @@ class JudgedByOpensm(NamedTuple):
         return f"{count} from the file" + (", with warnings" if swept.sweep.partitions else "")
 
 
-def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> JudgedByOpensm:
-    """Let the opensm that is installed here judge a subnet.
+def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> OpensmResult:
+    """Check a subnet with the opensm that is installed here.
 
     ``path`` is an intent: what render would write for it is read, and brought up on a simulated fabric; GUIDs that
     nobody states are derived, and keys that protect the subnet are left out. Or it is an opensm.conf: it is read with
@@ -87,7 +87,7 @@ def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTION
         InputError: the intent or the file cannot be read.
         SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
     """
-    from lossless.analysis.opensm.check import check_with_opensm
+    from lossless.analysis.opensm import check
     from lossless.analysis.opensm.tools import find_tools
 
     if str(path).endswith(_DEPLOYED):
@@ -95,7 +95,7 @@ def judge_by_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTION
         files = {"opensm.conf": text}
     else:
         subnet, files = _intended(path, options)
-    return JudgedByOpensm(subnet, check_with_opensm(find_tools(), subnet, files))
+    return OpensmResult(subnet, check.check_with_opensm(find_tools(), subnet, files))
 
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:

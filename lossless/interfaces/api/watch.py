@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.interfaces.api.linting import report_of, run_at
+from lossless.interfaces.api.lint import report_of, run_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.linting import run_at, settled_run
+from lossless.interfaces.api.lint import run_at, settled_run
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BASELINE = "lossless-baseline.json"
 _ABOUT_KEEPING = "SUP"
 
 
-class Baselined(NamedTuple):
+class BaselineResult(NamedTuple):
     """What a baseline has become: how many findings it lists, how many of them are new, and how many it lists no more.
 
     ``errors`` are what could not be read; where there are any, nothing was written. ``is_configured`` is whether
@@ -42,7 +42,7 @@ def baseline(
     options: Options = DEFAULT_OPTIONS,
     *,
     prune: bool = False,
-) -> Baselined:
+) -> BaselineResult:
     """Write the findings at ``paths`` down as known; with ``prune`` only take out what is mended.
 
     ``file`` is the configured baseline where none is named, else ``lossless-baseline.json`` in the current folder.
@@ -69,7 +69,7 @@ def baseline(
     if not errors and (after != before or not os.path.exists(file)):
         write_all({file: written(after)})
     is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
-    return Baselined(
+    return BaselineResult(
         file, sum(after.values()), sum(added.values()), sum(stale.values()), errors, is_configured
     )
 

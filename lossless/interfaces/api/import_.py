@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Path = str | PathLike[str]
 
 
-class Imported(NamedTuple):
+class ImportResult(NamedTuple):
     """An imported intent: its text, and how what it renders compares with what is deployed.
 
     ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that do not come
@@ -60,7 +60,7 @@ def import_configs(
     nic: str | None = None,
     name: str = "imported",
     options: Options = DEFAULT_OPTIONS,
-) -> Imported:
+) -> ImportResult:
     """Return the intent that deployed devices amount to.
 
     ``cabling`` is a CSV file with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of
@@ -91,7 +91,7 @@ def import_documents(
     nic: str | None = None,
     name: str = "imported",
     options: Options = DEFAULT_OPTIONS,
-) -> Imported:
+) -> ImportResult:
     """Return the intent that devices already read amount to; see :func:`import_configs`."""
     from lossless.formats.importing.devices import devices_of, require_name
     from lossless.formats.importing.draft import draft_of
@@ -102,7 +102,7 @@ def import_documents(
     best = _best(draft, options)
     bases = {f"{device.name}/config_db.json": device.document.text for device in devices}
     names = tuple(device.name for device in devices)
-    return Imported(best.text, names, best.cells, best.differences, best.refused, bases)
+    return ImportResult(best.text, names, best.cells, best.differences, best.refused, bases)
 
 
 class _Attempt(NamedTuple):
@@ -179,7 +179,7 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
     return _Attempt(text, *round_trip(draft, fabric), ())
 
 
-def write_import(imported: Imported, output: Path | None, base_dir: Path | None) -> None:
+def write_import(imported: ImportResult, output: Path | None, base_dir: Path | None) -> None:
     """Write an imported intent to ``output``, and the devices' own files below ``base_dir``, each where it is given.
 
     Raises:

@@ -33,7 +33,7 @@ MOST_GPUS = 4096
 _TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
 
 
-class Judged(NamedTuple):
+class WorkloadVerdict(NamedTuple):
     """What closed forms say of the ports that a workload uses, None where they do not hold for it, and what runs say.
 
     ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was.
@@ -67,7 +67,7 @@ class Judged(NamedTuple):
         }
 
 
-def judged(view: View, found: Estimate, ask: SimulationRequest) -> Judged:
+def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
     """Return what the buffers of a fabric make of a workload.
 
     What would take too long is not run, and it is said.
@@ -75,81 +75,81 @@ def judged(view: View, found: Estimate, ask: SimulationRequest) -> Judged:
     runs: list[RunVerdict] = []
     reasons: list[str] = []
     parts = [1.0]
-    for question, part in _questions(view, found):
+    for question, part in _questions(view, estimate):
         if isinstance(question, str):
             reasons.append(question)
             continue
         try:
-            one = answer(view, ask._replace(question=question))
+            result = answer(view, ask._replace(question=question))
         except TooLargeError:
             reasons.append(f"{question.called or question.pattern}: {_TOO_MUCH}")
             continue
-        runs += one.runs
-        reasons += [one.not_run] if one.not_run else []
+        runs += result.runs
+        reasons += [result.not_run] if result.not_run else []
         parts.append(part)
-    closed = None if _lossy_storage(view, found) else fabric_verdict(view)
-    return Judged(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
+    closed = None if _lossy_storage(view, estimate) else fabric_verdict(view)
+    return WorkloadVerdict(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
 
 
-def _questions(view: View, found: Estimate) -> Iterator[tuple[Question | str, float]]:
+def _questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
     """Yield what to ask, or why it cannot be, and how much of the workload that is."""
-    lossy = _lossy_storage(view, found)
+    lossy = _lossy_storage(view, estimate)
     if lossy is not None:
         yield lossy, 1.0
         return
-    yield from _as_sent(view, found)
-    if found.incast is not None:
-        size_bytes = min(found.incast.size_bytes, MOST_BYTES)
-        question = Question(nics=found.incast.senders + 1, size_bytes=size_bytes)
+    yield from _collective_traffic(view, estimate)
+    if estimate.incast is not None:
+        size_bytes = min(estimate.incast.size_bytes, MOST_BYTES)
+        question = Question(nics=estimate.incast.senders + 1, size_bytes=size_bytes)
         yield (
-            question._replace(traffic_class=_storage_class(view, found)),
-            size_bytes / found.incast.size_bytes,
+            question._replace(traffic_class=_storage_class(view, estimate)),
+            size_bytes / estimate.incast.size_bytes,
         )
 
 
-def _as_sent(view: View, found: Estimate) -> Iterator[tuple[Question | str, float]]:
+def _collective_traffic(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
     """Yield the traffic of the workload, all of it at once."""
-    where, moved = found.placement, found.demand
-    if moved.peers == "switch":
+    placement, demand = estimate.placement, estimate.demand
+    if demand.peers == "switch":
         yield "switches that reduce are no part of the packet-level model", 1.0
-    if moved.peers in ("switch", "outside", "none"):
+    if demand.peers in ("switch", "outside", "none"):
         return
-    ports = nic_ports(view.fabric, where)
+    ports = nic_ports(view.fabric, placement)
     many = len({name for own in ports for name in own})
-    to_all = moved.peers in ("all", "rank")
-    if many > (MOST_PORTS_TO_ALL if to_all else MOST_PORTS) or (to_all and where.gpus > MOST_GPUS):
-        yield f"{_called(found)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
+    to_all = demand.peers in ("all", "rank")
+    if many > (MOST_PORTS_TO_ALL if to_all else MOST_PORTS) or (to_all and placement.gpus > MOST_GPUS):
+        yield f"{_called(estimate)} among {many:,} NIC ports: {_TOO_MUCH}", 1.0
         return
-    sizes, part = scaled(port_traffic(moved, ports, where.domain), MOST_BYTES)
+    sizes, part = scaled(port_traffic(demand, ports, placement.domain), MOST_BYTES)
     moves = tuple(NamedTransfer(*pair, size) for pair, size in sizes.items())
     if moves:
         most_bytes = min(_most(moves), MOST_BYTES)
-        yield Question(size_bytes=most_bytes, moves=moves, called=_called(found)), part
+        yield Question(size_bytes=most_bytes, moves=moves, called=_called(estimate)), part
 
 
 def _most(moves: tuple[NamedTransfer, ...]) -> int:
     total: dict[str, int] = {}
-    for one in moves:
-        total[one.source] = total.get(one.source, 0) + one.size_bytes
+    for move in moves:
+        total[move.source] = total.get(move.source, 0) + move.size_bytes
     return max(total.values())
 
 
-def _called(found: Estimate) -> str:
-    name = found.workload.collective
-    return name if found.algorithm == "direct" else f"{name} ({found.algorithm})"
+def _called(estimate: Estimate) -> str:
+    name = estimate.workload.collective
+    return name if estimate.algorithm == "direct" else f"{name} ({estimate.algorithm})"
 
 
-def _storage_class(view: View, found: Estimate) -> str | None:
+def _storage_class(view: View, estimate: Estimate) -> str | None:
     """Return the class that storage rides, None for any other workload, or where no network is stated for it."""
-    network = next((one for one in view.fabric.networks if one.carries_storage), None)
-    if found.demand.peers != "outside" or network is None:
+    network = next((each for each in view.fabric.networks if each.carries_storage), None)
+    if estimate.demand.peers != "outside" or network is None:
         return None
-    rest = next((one.name for one in view.fabric.classes.classes if one.rest), None)
+    rest = next((cls.name for cls in view.fabric.classes.classes if cls.rest), None)
     return network.class_name or rest
 
 
-def _lossy_storage(view: View, found: Estimate) -> str | None:
-    name = _storage_class(view, found)
-    if name is None or name in {one.name for one in view.fabric.classes.lossless}:
+def _lossy_storage(view: View, estimate: Estimate) -> str | None:
+    name = _storage_class(view, estimate)
+    if name is None or name in {cls.name for cls in view.fabric.classes.lossless}:
         return None
     return f"storage rides class {name}, which is lossy: where buffers are short it is dropped, and pauses nobody"

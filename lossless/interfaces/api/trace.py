@@ -47,7 +47,7 @@ def trace(
     from lossless.formats.inputs.fabrics import documents_at
     from lossless.formats.inputs.intents import require_own_switches
     from lossless.interfaces.api.fabrics import load_fabrics
-    from lossless.interfaces.api.linting import check
+    from lossless.interfaces.api.lint import check
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path)

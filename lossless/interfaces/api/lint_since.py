@@ -9,7 +9,7 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import SEVERITIES, Finding
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import load_fabrics
-from lossless.interfaces.api.linting import lint, lint_inputs
+from lossless.interfaces.api.lint import lint, lint_inputs
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Change, MarginChange, RemainingFinding, Report
 
