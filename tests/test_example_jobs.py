@@ -8,12 +8,12 @@ from ruamel.yaml import YAML
 
 from lossless.api import lint, render
 from tests.conftest import ROOT
-from tests.formats.hosts.write.nic_configuration_template import (
+from tests.formats.hosts.from_model.nic_configuration_template import (
     refused_by_controller,
     refused_by_server,
     settings_of,
 )
-from tests.formats.hosts.write.test_job_files import read_by_nccl
+from tests.formats.hosts.from_model.test_job_files import read_by_nccl
 
 CLUSTER = ROOT / "examples" / "roce-256-kubernetes"
 EFA = ROOT / "examples" / "efa-train"

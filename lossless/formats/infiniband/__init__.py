@@ -1,1 +1,0 @@
-"""InfiniBand subnets: the model, how an intent becomes one, and the files of its subnet manager."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.host import Hosts, read_hosts
+from lossless.formats.hosts.to_model.host import Hosts, read_hosts
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.model.hardware.load import nic_profiles
 

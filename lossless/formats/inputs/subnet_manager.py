@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.formats.infiniband.read.subnet import Deployed, SubnetFile
+    from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.changes import Change
     from lossless.ground.documents.document import Document
@@ -48,7 +48,7 @@ def is_managers(file: str) -> bool:
 
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the document of a text that stands for a file; ``near``: with those of the files beside it."""
-    from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of, read_subnet
+    from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of, read_subnet
 
     subnet_file = SubnetFile(file, text)
     kind = kind_of(text, file)
@@ -64,7 +64,7 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
     texts = {document.file: document for document in documents if is_managers(document.file)}
     if not texts:
         return ManagerFiles()
-    from lossless.formats.infiniband.read.subnet import SubnetFile, kind_of, read_subnet
+    from lossless.formats.infiniband.to_model.subnet import SubnetFile, kind_of, read_subnet
 
     subnets = []
     used: set[str] = set()
@@ -83,7 +83,7 @@ def lone_subnet(conf: str) -> tuple[Subnet, str]:
     Raises:
         InputError: it cannot be read, or says what has no meaning.
     """
-    from lossless.formats.infiniband.read.subnet import SubnetFile, read_subnet
+    from lossless.formats.infiniband.to_model.subnet import SubnetFile, read_subnet
     from lossless.ground.documents.marked_document import read_as_written
 
     text = read_as_written(conf)
@@ -98,14 +98,14 @@ def without_secrets(file: str, text: str) -> str:
     """Return the text of a file as others may see it: without the keys that protect an InfiniBand subnet."""
     if not is_managers(file):
         return text
-    from lossless.formats.infiniband.masked import masked
+    from lossless.formats.infiniband.read.secrets import masked
 
     return masked(text)
 
 
 def edited_document(document: Document, changes: Sequence[Change]) -> Document | None:
     """Return a file with some changes, read again; None where it would not say just that."""
-    from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of
+    from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced
     from lossless.ground.documents.line_edits import replacements
 
@@ -119,7 +119,7 @@ def edited_document(document: Document, changes: Sequence[Change]) -> Document |
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
     """Return the files that an opensm.conf names, as far as they lie in its folder."""
-    from lossless.formats.infiniband.read.subnet import SubnetFile, companions
+    from lossless.formats.infiniband.to_model.subnet import SubnetFile, companions
     from lossless.ground.documents.marked_document import read_as_written
 
     folder = os.path.dirname(conf.file)

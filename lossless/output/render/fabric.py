@@ -183,7 +183,7 @@ def _difference(at: Place, path: str, after: str, *, secret: bool) -> str:
     before = old_text(at.folder, path) or ""
     if not (secret or is_secret(at.folder, path)):
         return _unified(path, before, after)
-    from lossless.formats.infiniband.masked import masked
+    from lossless.formats.infiniband.read.secrets import masked
 
     return _unified(path, masked(before), masked(after)) or f"# {path}: its keys or its mode differ"
 

@@ -27,7 +27,7 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
 
 def host_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return what of the hosts' settings no file sets, and why."""
-    from lossless.formats.hosts.write.scripts import unset
+    from lossless.formats.hosts.from_model.scripts import unset
 
     left: dict[str, int] = {}
     for host in fabric.hosts:
@@ -53,7 +53,7 @@ def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
 
 
 def _one_host(host: Host) -> tuple[PlannedFile, ...]:
-    from lossless.formats.hosts.write.scripts import host_files as files_of
+    from lossless.formats.hosts.from_model.scripts import host_files as files_of
     from lossless.output.render.environment import render_template
 
     return tuple(

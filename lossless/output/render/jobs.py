@@ -10,7 +10,7 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.hosts.write.files import HostFile
+    from lossless.formats.hosts.from_model.files import HostFile
     from lossless.model.fabric.model import Fabric
 
 CLUSTER_FOLDER = "kubernetes"
@@ -27,14 +27,14 @@ def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
     yield from _of_hosts(fabric)
     yield from _of_cluster(fabric)
     if fabric.managed is not None:
-        from lossless.formats.hosts.write.managed import managed_files
+        from lossless.formats.hosts.from_model.managed import managed_files
 
         yield from _below(MACHINES, _planned(managed_files(fabric.managed)))
 
 
 def job_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return which NICs of a cluster its operator does not set."""
-    from lossless.formats.hosts.write.kubernetes import unconfigured
+    from lossless.formats.hosts.from_model.kubernetes import unconfigured
 
     return tuple(
         f"no NicConfigurationTemplate for {name}: NVIDIA's operator sets NVIDIA NICs alone"
@@ -43,7 +43,7 @@ def job_notes(fabric: Fabric) -> tuple[str, ...]:
 
 
 def _of_hosts(fabric: Fabric) -> Iterator[PlannedFile]:
-    from lossless.formats.hosts.write.jobs import job_files as files_of
+    from lossless.formats.hosts.from_model.jobs import job_files as files_of
 
     rendered: dict[int, tuple[PlannedFile, ...]] = {}
     for host in fabric.hosts:
@@ -55,7 +55,7 @@ def _of_hosts(fabric: Fabric) -> Iterator[PlannedFile]:
 def _of_cluster(fabric: Fabric) -> Iterator[PlannedFile]:
     if fabric.kubernetes is None:
         return
-    from lossless.formats.hosts.write.kubernetes import kubernetes_files
+    from lossless.formats.hosts.from_model.kubernetes import kubernetes_files
 
     for file in _below(CLUSTER_FOLDER, _planned(kubernetes_files(fabric))):
         apply = (f"kubectl apply -f {file.path}",)

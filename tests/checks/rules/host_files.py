@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.nvidia import PARAMETERS
+from lossless.formats.hosts.from_model.nvidia import PARAMETERS
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos

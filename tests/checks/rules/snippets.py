@@ -34,7 +34,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint, lint_documents
-from lossless.formats.infiniband.read.subnet import SubnetFile, document_of, kind_of
+from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.cabling import compare_cabling
 

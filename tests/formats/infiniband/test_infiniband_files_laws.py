@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.formats.infiniband.compare import carried
-from lossless.formats.infiniband.read.subnet import Deployed, SubnetFile, companions, kind_of, read_subnet
+from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile, companions, kind_of, read_subnet
 from lossless.model.fabric.infiniband.subnet import Setting, Subnet
 from lossless.output.render.infiniband.files import subnet_files
+from tests.formats.infiniband.carried import carried
 from tests.formats.infiniband.managed_subnets import HERE, subnets
 from tests.subnets import torus
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.hosts.from_model.nvidia import PARAMETERS
 from lossless.formats.hosts.read.model import Flaw, Said
 from lossless.formats.hosts.read.tools import ROCE_VERSIONS, driver_of, parameter_key
-from lossless.formats.hosts.write.nvidia import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

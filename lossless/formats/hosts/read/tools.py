@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
 from lossless.formats.hosts.read.model import Flaw, Said
-from lossless.formats.hosts.write.nvidia import MASK, PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.write.files import UFM_FOLDER, folder_of
+from lossless.formats.infiniband.from_model.files import UFM_FOLDER, folder_of
 from lossless.model.fabric.infiniband.options import option
 from lossless.output.render.planned_files import Deployment
 

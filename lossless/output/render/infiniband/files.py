@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.write.files import (
+from lossless.formats.infiniband.from_model.files import (
     job_files,
     manager_files,
     secret_values,
@@ -19,7 +19,7 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.infiniband.write.files import Trouble, Written
+    from lossless.formats.infiniband.from_model.files import Trouble, Written
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
 
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lossless.formats.hosts.read.host import Hosts, read_hosts
 from lossless.formats.hosts.read.text import Facts, read_facts
+from lossless.formats.hosts.to_model.host import Hosts, read_hosts
 from lossless.ground.basics.data_files import data_dir
 from lossless.model.hardware.load import load_nic, nic_names
-from tests.formats.hosts.write.fake_nic import FakeHost
+from tests.formats.hosts.from_model.fake_nic import FakeHost
 
 COLLECTOR = Path(data_dir("templates"), "hosts/collect/lossless-collect.sh")
 NICS = tuple(load_nic(name) for name in nic_names())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lossless import api
+from tests.formats.hosts.from_model.fake_nic import FakeHost
 from tests.formats.hosts.read.collecting import collect
-from tests.formats.hosts.write.fake_nic import FakeHost
 from tests.interfaces.cli.inputs import INTENT
 
 

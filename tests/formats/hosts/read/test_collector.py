@@ -17,10 +17,10 @@ from lossless.checks.rules.hosts.host_drift import differences
 from lossless.ground.basics.known import UNKNOWN, certain
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.hosts import HostQos
+from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.formats.hosts.from_model.families import KINDS
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script
 from tests.formats.hosts.read.collecting import COLLECTOR, collect, hosts_of, snapshot
-from tests.formats.hosts.write.fake_nic import TOOLS, FakeHost
-from tests.formats.hosts.write.families import KINDS
-from tests.formats.hosts.write.made_hosts import dcqcn, host, script
 
 WITHOUT_MLNX_QOS = tuple(tool for tool in TOOLS if tool != "mlnx_qos")
 FAMILIES: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {

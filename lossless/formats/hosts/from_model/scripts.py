@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write import broadcom, nvidia, other
-from lossless.formats.hosts.write.files import HostFile
-from lossless.formats.hosts.write.plain import plain
-from lossless.formats.hosts.write.settings import common, profile
-from lossless.formats.hosts.write.tools import tool_of
-from lossless.formats.hosts.write.tools import values as tool_values
+from lossless.formats.hosts.from_model import broadcom, nvidia, other
+from lossless.formats.hosts.from_model.files import HostFile
+from lossless.formats.hosts.from_model.plain import plain
+from lossless.formats.hosts.from_model.settings import common, profile
+from lossless.formats.hosts.from_model.tools import tool_of
+from lossless.formats.hosts.from_model.tools import values as tool_values
 from lossless.ground.basics.known import certain
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.formats.hosts.write.scripts import context, host_files
+from lossless.formats.hosts.from_model.scripts import context, host_files
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
 from lossless.model.fabric.hosts import HostQos
 from lossless.output.render.environment import environment, render_template
-from tests.formats.hosts.write.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
-from tests.formats.hosts.write.made_hosts import dcqcn, host, rendered, script
+from tests.formats.hosts.from_model.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host, rendered, script
 
 
 @pytest.mark.parametrize("who", ["other", "hand"])

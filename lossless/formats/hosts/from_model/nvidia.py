@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import cnps, dcqcn_priorities
+from lossless.formats.hosts.from_model.settings import cnps, dcqcn_priorities
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
 from lossless.ground.basics.records import NamedTuple

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.files import HostFile
-from lossless.formats.hosts.write.jobs import environment_files
+from lossless.formats.hosts.from_model.files import HostFile
+from lossless.formats.hosts.from_model.jobs import environment_files
 
 if TYPE_CHECKING:
     from lossless.model.fabric.managed import Managed

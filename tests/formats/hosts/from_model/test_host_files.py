@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lossless.formats.hosts.write.scripts import host_files
+from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.ground.basics.known import certain
-from tests.formats.hosts.write.families import KINDS, broadcom
-from tests.formats.hosts.write.made_hosts import dcqcn, host, rendered, script
+from tests.formats.hosts.from_model.families import KINDS, broadcom
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host, rendered, script
 
 GOLDEN = Path(__file__).with_name("golden")
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from lossless.api import render
-from tests.formats.hosts.write.fake_nic import FakeHost
+from tests.formats.hosts.from_model.fake_nic import FakeHost
 from tests.paths import ROOT
 
 BLOCKS = re.findall(

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.formats.hosts.write.fake_broadcom import FIRMWARE, PRIORITIES
+from tests.formats.hosts.from_model.fake_broadcom import FIRMWARE, PRIORITIES
 
 FRESH: dict[str, Any] = {
     "pause": ["on", "on"],

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.formats.hosts.write.fake_nic import FakeHost
-from tests.formats.hosts.write.families import broadcom, mlx5_by_dcb, other
-from tests.formats.hosts.write.made_hosts import host, script
+from tests.formats.hosts.from_model.fake_nic import FakeHost
+from tests.formats.hosts.from_model.families import broadcom, mlx5_by_dcb, other
+from tests.formats.hosts.from_model.made_hosts import host, script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import profile
+from lossless.formats.hosts.from_model.settings import profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import dscp_digits, profile, roce
+from lossless.formats.hosts.from_model.settings import dscp_digits, profile, roce
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.known import certain
 from lossless.model.fabric.priorities import priority_flags

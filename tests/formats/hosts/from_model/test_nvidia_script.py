@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 from lossless.ground.basics.known import certain
 from lossless.model.fabric.hosts import HostQos
-from tests.formats.hosts.write.fake_nic import SYSFS_PARAMETERS, TOOLS, FakeHost
-from tests.formats.hosts.write.made_hosts import dcqcn, host, script
-from tests.formats.hosts.write.test_nvidia_files import hosts
+from tests.formats.hosts.from_model.fake_nic import SYSFS_PARAMETERS, TOOLS, FakeHost
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script
+from tests.formats.hosts.from_model.test_nvidia_files import hosts
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.formats.hosts.write.fake_nic import TOOLS, FakeHost
-from tests.formats.hosts.write.families import SHARED, broadcom, mlx5_by_dcb, other
-from tests.formats.hosts.write.made_hosts import dcqcn, host, script
+from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.formats.hosts.from_model.families import SHARED, broadcom, mlx5_by_dcb, other
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.write.settings import dcqcn_priorities, dscp_digits, profile
+from lossless.formats.hosts.from_model.settings import dcqcn_priorities, dscp_digits, profile
 from lossless.ground.basics.known import certain
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.formats.hosts.write.scripts import host_files
+from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Dcqcn, HostQos, Jobs
 from lossless.model.hardware.load import load_nic

@@ -6,7 +6,7 @@ from typing import Any
 
 from lossless.model.fabric.hosts import Ets, HostQos
 from lossless.model.hardware.load import load_nic
-from tests.formats.hosts.write.made_hosts import dcqcn, host
+from tests.formats.hosts.from_model.made_hosts import dcqcn, host
 
 SHARED = Ets((0, 0, 0, 1, 0, 0, 0, 2), ("ets", "ets", *(("strict",) * 6)), (60, 40, *((0,) * 6)))
 MAP = tuple((dscp, {26: 3, 48: 7}.get(dscp, 0)) for dscp in range(64))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.infiniband.from_model.torus import torus_of, wants_torus
 from lossless.formats.infiniband.read.sharp import SECRETS
-from lossless.formats.infiniband.write.torus import torus_of, wants_torus
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple

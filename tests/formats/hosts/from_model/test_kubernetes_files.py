@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from lossless.formats.hosts.write.kubernetes import kubernetes_files, resource_name, unconfigured
+from lossless.formats.hosts.from_model.kubernetes import kubernetes_files, resource_name, unconfigured
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
 from lossless.output.render.environment import render_template
-from tests.formats.hosts.write.nic_configuration_template import (
+from tests.formats.hosts.from_model.nic_configuration_template import (
     Resource,
     refused_by_controller,
     refused_by_server,
