@@ -7,7 +7,7 @@ A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lossless.ground.basics.findings import Confidence, Edit, Json, Origin, Related, Severity
 from lossless.ground.basics.grouping import grouped
@@ -47,6 +47,11 @@ class Gap(NamedTuple):
 
     reason: str
     times: int = 1
+
+
+def unread(what: str, hosts: Collection[str]) -> Gap:
+    """Return that something is not known of some hosts: their files do not say it."""
+    return Gap(f"no file of the host says {what}", len(hosts))
 
 
 Results = Iterator[Hit | Gap]

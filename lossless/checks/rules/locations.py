@@ -9,6 +9,7 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.qos import BufferProfile, PortQos
     from lossless.model.fabric.view import PortSet
@@ -32,6 +33,11 @@ def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ..
 def row_of(profile: BufferProfile) -> Origin | None:
     """Return the row that a buffer profile was written as, None where the switch or an intent made it."""
     return profile.origin if profile.origin.path[:1] == ("BUFFER_PROFILE",) else None
+
+
+def element(device: Device, port: str) -> str:
+    """Return a port of a device as findings name it: ``leaf1:Ethernet0``."""
+    return f"{device.switch.name}:{port}"
 
 
 def elements(sets: Sequence[PortSet]) -> tuple[str, ...]:

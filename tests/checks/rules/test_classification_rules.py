@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.rules.classification.host_markings import is_unit_slip, spell_dscps
+from lossless.checks.rules.classification.host_markings import is_unit_slip
+from lossless.checks.rules.wording import number_ranges
 from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
 
 INTENT = "leaf-spine.yaml"
@@ -71,7 +72,7 @@ class TestOtherDscpLossless:
 @given(st.sets(st.integers(0, 63)))
 def test_spelled_dscps_read_back(dscps: set[int]) -> None:
     read: set[int] = set()
-    for run in filter(None, spell_dscps(dscps).split(", ")):
+    for run in filter(None, number_ranges(dscps).split(", ")):
         low, _, high = run.partition("-")
         read |= set(range(int(low), int(high or low) + 1))
     assert read == dscps

@@ -63,8 +63,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.locations import beside
+from lossless.checks.rules.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
@@ -97,10 +97,10 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
         return
     first = others[0]
     shared = sorted({ports.qos.traffic_class(dscp) for dscp in others})
-    rdma = f"only DSCP {spell_dscps(named)} is named as RDMA" if named else "no DSCP is named as RDMA"
+    rdma = f"only DSCP {number_ranges(named)} is named as RDMA" if named else "no DSCP is named as RDMA"
     yield Hit(
         origin=dscp_map.origin if dscp_map.targets[first] is None else dscp_map.entry_origin(first),
-        message=f"DSCP {spell_dscps(others)} shares lossless TC {spell_dscps(shared)}; {rdma}",
+        message=f"DSCP {number_ranges(others)} shares lossless TC {number_ranges(shared)}; {rdma}",
         note="whoever sends these DSCPs pauses RDMA, and is paused with it",
         help="map them to a lossy class, or name them as RDMA",
         elements=ports.elements,

@@ -44,9 +44,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.pfc.priorities import remapped
+from lossless.checks.rules.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _hit(dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, p
     lossless = ", which PFC pauses" if paused else ""
     return Hit(
         origin=dscp_map.origin,
-        message=f"DSCP {spell_dscps(holes)} {verb} to TC 0{lossless}; "
+        message=f"DSCP {number_ranges(holes)} {verb} to TC 0{lossless}; "
         f"{len(DSCPS) - dscp_map.targets.count(None)} of {len(DSCPS)} DSCPs are named",
         note="whoever marks packets so shares the lossless class"
         if paused

@@ -75,7 +75,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.interface_tables import untagged_routed
-from lossless.checks.rules.pfc.priorities import in_service, spell
+from lossless.checks.rules.pfc.priorities import in_service
+from lossless.checks.rules.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

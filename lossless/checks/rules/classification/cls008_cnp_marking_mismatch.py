@@ -45,11 +45,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import Gap, Hit, Results, unread
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.known import UNKNOWN, Unknown
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def _dscp(host: HostQos, dscp: int, cls: TrafficClass, meant: TrafficClass, host
     return Hit(
         origin=origin,
         message=(
-            f"the NICs put DSCP {dscp} on CNPs, class {meant.name} is DSCP {spell_dscps(meant.dscps)}: "
+            f"the NICs put DSCP {dscp} on CNPs, class {meant.name} is DSCP {number_ranges(meant.dscps)}: "
             f"they fall into {cls.name}{lossless}"
         ),
         help=_help(host, "cnp_dscp", meant.dscps[0] if meant.dscps else None),

@@ -60,9 +60,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import remapped
+from lossless.checks.rules.wording import number_ranges
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.model.fabric.qos import UNREADABLE
 
@@ -104,7 +104,7 @@ def _hit(device: Device, ports: PortSet, rewrite: DscpRewrite, found: tuple[int,
     tc, dscp, back = found
     classes = device.switch.classes.lossless
     named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]
-    usual = f" (DSCP {spell_dscps(named)})" if named else ""
+    usual = f" (DSCP {number_ranges(named)})" if named else ""
     origin = device.tables.origin("TC_TO_DSCP_MAP").at(rewrite.map_name)
     taken_in = ports.qos.dscp_to_tc
     return Hit(

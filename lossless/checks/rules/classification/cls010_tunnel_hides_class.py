@@ -57,9 +57,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.interface_tables import raw_rows
 from lossless.checks.rules.pfc.priorities import remapped
+from lossless.checks.rules.wording import number_ranges
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
 from lossless.model.fabric.qos import UNREADABLE
@@ -116,10 +116,10 @@ def _is_lossless(device: Device, dscp: int) -> bool:
 
 
 def _hit(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Hit:
-    outside = spell_dscps({*lost.values()})
+    outside = number_ranges({*lost.values()})
     return Hit(
         origin=device.tables.origin("TUNNEL").at(name, _MAP if map_name else "dscp_mode"),
-        message=f"{name} gives lossless TC {spell_dscps(lost)} DSCP {outside} outside, which no port takes in as "
+        message=f"{name} gives lossless TC {number_ranges(lost)} DSCP {outside} outside, which no port takes in as "
         "lossless",
         note=f"{f'by {map_name}' if map_name else f'no {_MAP} is bound'}; the switches on the way see the outer header "
         "alone",

@@ -56,7 +56,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.wording import number_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ def _declared(view: View, cls: TrafficClass) -> Iterator[Hit]:
     if found:
         yield Hit(
             origin=cls.origin.at("dscp"),
-            message=f"class {cls.name} is lossless and takes DSCP {spell_dscps(found)}: {_who(found)}",
+            message=f"class {cls.name} is lossless and takes DSCP {number_ranges(found)}: {_who(found)}",
             note="a pause then stops the sessions that should route around its cause",
             help="leave these DSCPs to a lossy class",
             data={"class": cls.name, "dscps": list(found)},
@@ -106,7 +106,7 @@ def _deployed(ports: PortSet) -> Iterator[Hit]:
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
     yield Hit(
         origin=dscp_map.entry_origin(found[0]),
-        message=f"DSCP {spell_dscps(found)} goes to lossless TC {spell_dscps(tcs)}: {_who(found)}",
+        message=f"DSCP {number_ranges(found)} goes to lossless TC {number_ranges(tcs)}: {_who(found)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
         help=f'map it to a lossy class: "{found[0]}": "0"',
         elements=ports.elements,

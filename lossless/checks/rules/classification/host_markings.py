@@ -59,14 +59,3 @@ def lossless_dscps(classes: ClassSet) -> tuple[int, ...]:
 def is_unit_slip(tos: int, lossless: Iterable[int]) -> bool:
     """Return whether a ToS byte is itself a lossless DSCP, and carries one that is not."""
     return tos in lossless and tos >> 2 not in lossless
-
-
-def spell_dscps(dscps: Iterable[int]) -> str:
-    """Return DSCPs in ascending order, neighbours joined: ``24-25, 27-31``."""
-    runs: list[list[int]] = []
-    for dscp in sorted(dscps):
-        if runs and runs[-1][-1] == dscp - 1:
-            runs[-1].append(dscp)
-        else:
-            runs.append([dscp])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -54,9 +54,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.orchagent_numbers import is_canonical, known
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.sonic.numbers import TIMERS, is_canonical, read_timer
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
-from lossless.checks.rules.sonic.timers import TIMERS, read_timer
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.findings import Edit
@@ -135,7 +135,7 @@ def _timers(device: Device) -> Iterator[Hit]:
                 hit = _hit(device, "PFC_WD", row, field, text, number)
                 yield hit._replace(
                     message=f"{field} is written {text!r}, which is read as {number}",
-                    elements=(known(device, key),),
+                    elements=(element(device, key),),
                 )
 
 

@@ -57,7 +57,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import known
+from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import NamedTuple
@@ -256,4 +256,4 @@ def _elements(device: Device, reference: Reference, found: list[tuple[str, Row]]
     if reference.table == "BUFFER_PROFILE":
         return tuple(key for key, _ in found)
     ports = (key.rpartition("|")[0] or key for key, _ in found)
-    return tuple(dict.fromkeys(known(device, port.rpartition("|")[2]) for port in ports))
+    return tuple(dict.fromkeys(element(device, port.rpartition("|")[2]) for port in ports))

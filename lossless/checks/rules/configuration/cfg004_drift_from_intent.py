@@ -67,7 +67,8 @@ from lossless.checks.rules.configuration.drift import (
     of_port,
     of_tunnel,
 )
-from lossless.checks.rules.sonic.orchagent_numbers import known, listed
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.from_model.steering import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
@@ -126,7 +127,7 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
         said = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
-        elements = tuple(known(device, name) for name in names)
+        elements = tuple(element(device, name) for name in names)
         yield _hit(SwitchDifference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
 
 
@@ -134,7 +135,7 @@ def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
     """Yield what differs on ports that are configured alike and declared alike: they are compared once."""
     found, wanted = alike[0]
     if found.qos is not None and wanted.qos is not None:
-        elements = tuple(known(device, port.name) for port, _ in alike)
+        elements = tuple(element(device, port.name) for port, _ in alike)
         same_link = (found.speed_bps, found.cable.configured_m) == (
             wanted.speed_bps,
             wanted.cable.configured_m,
@@ -193,7 +194,7 @@ def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDiff
 
 def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
     """Yield what differs in the port itself; an MTU above the declared one does no harm."""
-    where = (known(device, have.name),)
+    where = (element(device, have.name),)
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
         said = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"

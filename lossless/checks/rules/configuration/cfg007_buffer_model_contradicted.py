@@ -60,8 +60,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.locations import beside
-from lossless.checks.rules.sonic.orchagent_numbers import known
+from lossless.checks.rules.locations import beside, element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +119,7 @@ def _signs(device: Device) -> Iterator[Hit]:
                 message="profile NULL is for the dynamic model to compute, and buffer_model is traditional: "
                 "the group has no headroom, and the port waits for it",
                 help="name a profile, or set buffer_model to dynamic",
-                elements=(known(device, key.partition("|")[0]),),
+                elements=(element(device, key.partition("|")[0]),),
             )
     for row in tables.table("BUFFER_POOL").values():
         if "size" not in row.fields and row.fields:

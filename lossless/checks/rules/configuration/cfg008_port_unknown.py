@@ -43,7 +43,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import known, listed
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.wording import listed
 from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _hit(device: Device, tables: tuple[str, ...], ports: list[str]) -> Hit:
         origin=_origin(device, tables[0], ports[0]),
         message=f"{listed(ports)} {are} of this device, and {listed(tables)} {have} rows for {them}",
         help="remove the rows, or write them for the ports that are there",
-        elements=tuple(known(device, port) for port in ports),
+        elements=tuple(element(device, port) for port in ports),
         data={"ports": list(ports), "tables": list(tables)},
         severity="info" if harmless else None,
     )

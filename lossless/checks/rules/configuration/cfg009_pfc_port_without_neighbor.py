@@ -42,7 +42,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import known, listed
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.wording import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -77,6 +78,6 @@ def _hit(device: Device, missing: list[str], neighbors: int) -> Hit:
         message=f"{listed(missing)} {'is' if one else 'are'} up with PFC, and none of the {neighbors} neighbors",
         note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",
         help="add the neighbor, or take PFC off where nothing is connected",
-        elements=tuple(known(device, name) for name in missing),
+        elements=tuple(element(device, name) for name in missing),
         data={"ports": list(missing)},
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
     UNREADABLE,
@@ -111,7 +111,7 @@ def of_map(
     if not pairs:
         return
     said = [
-        f"{field.source} {spell_dscps(sources)} goes to {field.target} {found}, the intent says {target}"
+        f"{field.source} {number_ranges(sources)} goes to {field.target} {found}, the intent says {target}"
         for (found, target), sources in pairs.items()
     ]
     name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"

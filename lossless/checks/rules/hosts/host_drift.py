@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.classification.host_markings import spell_dscps
-from lossless.checks.rules.pfc.priorities import spell
+from lossless.checks.rules.wording import number_ranges, spell
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
@@ -106,7 +105,7 @@ def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
         if moved:
             went = sorted({found[dscp] for dscp in moved})
             yield HostDifference(
-                f"the priority of DSCP {spell_dscps(moved)}",
+                f"the priority of DSCP {number_ranges(moved)}",
                 ", ".join(map(str, went)),
                 str(priority),
                 at_dscp(have, moved[0]),

@@ -49,16 +49,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.classification.host_markings import (
     ECT0,
     is_unit_slip,
     lossless_dscps,
     markings,
     marks_all_known,
-    spell_dscps,
 )
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], h
     tos = lossless[0] << 2 | ECT0
     return Hit(
         origin=found[0].origin if found else host.traffic_class_origin,
-        message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {spell_dscps(lossless)}",
+        message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {number_ranges(lossless)}",
         note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",
         help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})"
         if host.door == "intent"

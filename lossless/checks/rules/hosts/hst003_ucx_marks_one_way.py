@@ -38,9 +38,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import lossless_dscps, markings, spell_dscps
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
+from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit
     return Hit(
         origin=ucx.origin,
         message=f"UCX has only {told} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
-        note=f"no traffic_class of the hosts is lossless DSCP {spell_dscps(lossless)}",
+        note=f"no traffic_class of the hosts is lossless DSCP {number_ranges(lossless)}",
         help="leave hosts.traffic_class at derived: it marks what the kernel opens, on both sides",
         elements=hosts,
         data={"tos": tos, "lossless_dscps": list(lossless)},

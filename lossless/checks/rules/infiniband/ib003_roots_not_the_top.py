@@ -44,7 +44,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, spoken, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
+from lossless.checks.rules.wording import joined
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _wrong(subnet: Subnet, wrong: list[str]) -> Hit:
     fails = subnet.routing.engine == "ftree"
     return Hit(
         origin=subnet.routing.roots_origin or subnet.routing.origin,
-        message=f"{spoken(wrong)} {'is a root' if len(wrong) == 1 else 'are roots'}, and not of the top tier"
+        message=f"{joined(wrong, 4)} {'is a root' if len(wrong) == 1 else 'are roots'}, and not of the top tier"
         + (": ftree cannot rank the switches, and opensm takes minhop" if fails else ""),
         help="name the top tier alone",
         elements=tuple(wrong),
@@ -91,7 +92,7 @@ def _wrong(subnet: Subnet, wrong: list[str]) -> Hit:
 def _missing(subnet: Subnet, missing: list[str]) -> Hit:
     return Hit(
         origin=subnet.routing.roots_origin or subnet.routing.origin,
-        message=f"{spoken(missing)} of the top tier {'is' if len(missing) == 1 else 'are'} no root: paths over "
+        message=f"{joined(missing, 4)} of the top tier {'is' if len(missing) == 1 else 'are'} no root: paths over "
         f"{'it' if len(missing) == 1 else 'them'} go down and up again, and are not used",
         help="name every switch of the top tier",
         elements=tuple(missing),

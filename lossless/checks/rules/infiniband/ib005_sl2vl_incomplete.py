@@ -44,10 +44,10 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
     SL_COUNT,
     is_on,
-    spoken,
     storage_partitions,
     vl_of,
 )
+from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
@@ -73,10 +73,8 @@ def _table(setting: Setting) -> Iterator[Hit]:
     entries = setting.text.split(",")
     wrong = [entry for entry in entries if not _is_lane(entry)]
     if wrong:
-        yield _hit(
-            setting,
-            f"{spoken(map(repr, wrong))} in {setting.key} {'is' if len(wrong) == 1 else 'are'} no lane of 0 to 15",
-        )
+        are = "is" if len(wrong) == 1 else "are"
+        yield _hit(setting, f"{joined(map(repr, wrong), 4)} in {setting.key} {are} no lane of 0 to 15")
     elif len(entries) < SL_COUNT:
         first = f"SL {len(entries)} and those above ride" if len(entries) < SL_COUNT - 1 else "SL 15 rides"
         yield _hit(setting, f"{setting.key} has {len(entries)} entries of {SL_COUNT}: {first} on VL 0")

@@ -40,7 +40,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
-from lossless.checks.rules.infiniband.subnet_queries import partitions, spoken
+from lossless.checks.rules.infiniband.subnet_queries import partitions
+from lossless.checks.rules.wording import joined
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
@@ -54,7 +55,7 @@ def check(subnet: Subnet) -> Results:
     if others and opened:
         yield Hit(
             origin=opened[0].origin,
-            message=f"all hosts are full members of the default partition: {spoken(others)} keep nobody apart"
+            message=f"all hosts are full members of the default partition: {joined(others, 4)} keep nobody apart"
             if len(others) > 1
             else f"all hosts are full members of the default partition: {others[0]} keeps nobody apart",
             help="make them limited members, and the subnet manager a full one",

@@ -53,7 +53,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, spoken, stated
+from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, stated
+from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 
@@ -91,7 +92,7 @@ def _pairs(setting: Setting) -> Iterator[Hit]:
     """Yield a hit where an arbitration table has entries that mean nothing, or more than there is room for."""
     entries = setting.text.split(",")
     wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
-    message = f"{spoken(map(repr, wrong))} in {setting.key}: a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
+    message = f"{joined(map(repr, wrong), 4)} in {setting.key}: a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
     if not wrong and len(entries) > MOST_PAIRS:
         message = f"{setting.key} has {len(entries)} pairs: those behind the first {MOST_PAIRS} are dropped"
     if wrong or len(entries) > MOST_PAIRS:

@@ -42,7 +42,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions, spoken
+from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions
+from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import option, taken
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def check(subnet: Subnet) -> Results:
     setting, names = subnet.option("qos"), list(dict.fromkeys(name for name, _ in lost))
     yield Hit(
         origin=setting.origin if setting else lost[0][1],
-        message=f"QoS is off: {spoken(names)} {'has' if len(names) == 1 else 'have'} no effect",
+        message=f"QoS is off: {joined(names, 4)} {'has' if len(names) == 1 else 'have'} no effect",
         note="every packet is on SL 0 and VL 0",
         help="write qos TRUE",
         elements=tuple(names),

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import spoken
+from lossless.checks.rules.wording import joined
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _hit(prefix: int, alike: list[Subnet]) -> Hit:
     first, *others = alike
     return Hit(
         origin=_stated(first),
-        message=f"{spoken(subnet.name for subnet in alike)} all have the prefix {prefix:#018x}",
+        message=f"{joined((subnet.name for subnet in alike), 4)} all have the prefix {prefix:#018x}",
         note="hosts and routers cannot tell them apart",
         help="state a prefix of its own for each",
         elements=tuple(subnet.name for subnet in alike),

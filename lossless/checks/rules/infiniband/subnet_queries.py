@@ -11,7 +11,7 @@ from lossless.model.fabric.infiniband.options import option, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.options import Option
@@ -158,14 +158,6 @@ def hosts(subnet: Subnet) -> dict[str, Host]:
 def links(subnet: Subnet) -> tuple[Link, ...]:
     """Return the links; none where they are unknown."""
     return () if isinstance(subnet.links, Unknown) else subnet.links
-
-
-def spoken(names: Iterable[str], most: int = 4) -> str:
-    """Return names as a list in words, the first few of many."""
-    every = list(names)
-    if len(every) > most:
-        return f"{', '.join(every[:most])} and {len(every) - most} more"
-    return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
 
 
 def hosts_in(subnet: Subnet, partition: Partition) -> set[str]:

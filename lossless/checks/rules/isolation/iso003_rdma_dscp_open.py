@@ -54,7 +54,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import spell_dscps
+from lossless.checks.rules.wording import number_ranges
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass
@@ -83,7 +83,7 @@ def _hit(network: Network, others: list[TrafficClass]) -> Hit:
     own = f"may use class {network.class_name}" if network.class_name else "has no class"
     return Hit(
         origin=network.origin.at("marking" if network.marking else "purpose"),
-        message=f"network {network.name} {own}, and can mark its packets with DSCP {spell_dscps(dscps)} "
+        message=f"network {network.name} {own}, and can mark its packets with DSCP {number_ranges(dscps)} "
         f"of lossless class {names}",
         note="ports trust the DSCP of what hosts send",
         help="rewrite DSCPs where its hosts attach, and state marking: rewritten; or on: separate",

@@ -46,9 +46,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.classification.host_markings import spell_dscps
 from lossless.checks.rules.interface_tables import facing, neighbor_types
-from lossless.checks.rules.pfc.priorities import in_service, remapped, spell, uncovered
+from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
+from lossless.checks.rules.wording import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,8 +84,8 @@ def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Hi
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
     yield Hit(
         origin=dscp_map.entry_origin(found[0]),
-        message=f"DSCP {spell_dscps(found)} leads to TC {spell_dscps(tcs)} here, which is lossless for bounced packets "
-        "on other ports",
+        message=f"DSCP {number_ranges(found)} leads to TC {number_ranges(tcs)} here, "
+        "which is lossless for bounced packets on other ports",
         note="whoever marks so on this port fills the class that keeps bounced packets apart",
         help=f'bind a map to these ports that sends it elsewhere, as in "{found[0]}": "1"',
         elements=ports.elements,

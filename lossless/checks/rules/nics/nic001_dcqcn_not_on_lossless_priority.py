@@ -60,12 +60,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.pfc.priorities import spell
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.priorities import priorities_of_bits

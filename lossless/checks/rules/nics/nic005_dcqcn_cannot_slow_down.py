@@ -52,9 +52,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.nics.dcqcn_parameters import running
-from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
 

@@ -34,10 +34,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.fixes import without
-from lossless.checks.rules.pfc.priorities import spell
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:

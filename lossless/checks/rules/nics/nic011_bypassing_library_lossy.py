@@ -46,13 +46,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import (
-    ECT0,
-    is_unit_slip,
-    lossless_dscps,
-    markings,
-    spell_dscps,
-)
+from lossless.checks.rules.classification.host_markings import ECT0, is_unit_slip, lossless_dscps, markings
+from lossless.checks.rules.wording import number_ranges
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos, Library
@@ -85,7 +80,7 @@ def _hit(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str
     variable = "NCCL_GIN_IB_TC or NCCL_IB_TC" if library.name == "NCCL GIN" else library.variable
     return Hit(
         origin=library.origin,
-        message=f"{library.name} sends on lossy DSCP {tos >> 2} ({told}); lossless is DSCP {spell_dscps(lossless)}",
+        message=f"{library.name} sends on lossy DSCP {tos >> 2} ({told}); lossless is DSCP {number_ranges(lossless)}",
         note="its queue pairs are made without the kernel, whose traffic_class has no effect on them",
         help=f"set {variable} to {wanted} (DSCP {lossless[0]})",
         elements=hosts,

@@ -53,9 +53,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
 

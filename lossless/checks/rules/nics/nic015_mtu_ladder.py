@@ -46,9 +46,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
-from lossless.checks.rules.unread import unread
 from lossless.ground.basics.findings import Origin, Related
 from lossless.ground.basics.known import UNKNOWN
 

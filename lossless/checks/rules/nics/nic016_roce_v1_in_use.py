@@ -34,8 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:

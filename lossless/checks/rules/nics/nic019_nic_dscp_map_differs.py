@@ -49,11 +49,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.classification.host_markings import markings, spell_dscps
+from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.hosts.host_drift import at_dscp
-from lossless.checks.rules.pfc.priorities import spell
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.wording import number_ranges, spell
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _judge(
     sorted_into = sorted({found[dscp] for dscp in wrong if dscp in found})
     yield Hit(
         origin=at_dscp(host, wrong[0]),
-        message=f"the NICs sort DSCP {spell_dscps(wrong)} into {spell(sorted_into)}; "
+        message=f"the NICs sort DSCP {number_ranges(wrong)} into {spell(sorted_into)}; "
         f"class {cls.name} is priority {cls.priority}",
         note=f"a pause of priority {cls.priority} does not stop what they send, and they ask for none of it",
         help=f"map DSCP {wrong[0]} to priority {cls.priority} on the NIC",

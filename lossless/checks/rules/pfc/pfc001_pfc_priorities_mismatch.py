@@ -61,7 +61,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, spell, uncovered
+from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, uncovered
+from lossless.checks.rules.wording import spell
 from lossless.formats.sonic.read.numbers import priority_list
 
 if TYPE_CHECKING:

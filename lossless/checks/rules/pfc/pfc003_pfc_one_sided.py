@@ -38,9 +38,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.pfc.priorities import spell
-from lossless.checks.rules.unread import unread
+from lossless.checks.rules.base import Gap, Hit, Results, unread
+from lossless.checks.rules.wording import spell
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import UNKNOWN
 

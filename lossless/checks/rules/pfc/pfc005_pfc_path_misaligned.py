@@ -73,7 +73,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
-from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, spell, used_classes
+from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, used_classes
+from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
@@ -266,7 +267,7 @@ def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
         if lossy and group == paused:
             yield Hit(
                 origin=_group_origin(qos, lossy[0] if group == priority else priority),
-                message=f"PG {group} of PFC priority {priority} also counts lossy TC {_listed(lossy)}",
+                message=f"PG {group} of PFC priority {priority} also counts lossy TC {joined(map(str, lossy))}",
                 note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
                 help="count lossy traffic classes in PG 0, each lossless one in the PG of its own number",
                 elements=ports.elements,
@@ -274,11 +275,6 @@ def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
                 data={"priority": priority, "group": group, "lossy_traffic_classes": [*lossy]},
                 severity="warning",
             )
-
-
-def _listed(numbers: list[int]) -> str:
-    *most, last = map(str, numbers)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _unknown(ports: PortSet) -> Iterator[Gap]:

@@ -46,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.pfc.priorities import spell
+from lossless.checks.rules.wording import spell
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 

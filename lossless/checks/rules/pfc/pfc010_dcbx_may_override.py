@@ -35,9 +35,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Hit, Results, unread
 from lossless.checks.rules.fixes import without
-from lossless.checks.rules.unread import unread
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.pfc.priorities import spell
+from lossless.checks.rules.wording import spell
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

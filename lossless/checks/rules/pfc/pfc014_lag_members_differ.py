@@ -45,7 +45,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.pfc.priorities import remapped, spell
+from lossless.checks.rules.pfc.priorities import remapped
+from lossless.checks.rules.wording import spell
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate

@@ -102,12 +102,3 @@ def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
     if queue is None or queue.buffer is None or is_lossy(queue.buffer):
         return False
     return any(is_lossy(other.buffer) for other in qos.queues if other is not None)
-
-
-def spell(priorities: Iterable[int]) -> str:
-    """Return ``priority 3`` or ``priorities 3 and 4``; ``no priority`` for none."""
-    numbers = [str(priority) for priority in sorted(priorities)]
-    if not numbers:
-        return "no priority"
-    *most, last = numbers
-    return f"priorities {', '.join(most)} and {last}" if most else f"priority {last}"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import listed
+from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
 from lossless.ground.basics.findings import Origin, Related

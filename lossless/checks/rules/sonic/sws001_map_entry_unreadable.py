@@ -43,8 +43,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import listed
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
+from lossless.checks.rules.wording import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

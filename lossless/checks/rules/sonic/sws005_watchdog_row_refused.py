@@ -53,8 +53,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.orchagent_numbers import known
-from lossless.checks.rules.sonic.timers import TIMERS, read_timer
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.sonic.numbers import TIMERS, read_timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,7 @@ def _hit(
         origin=origin.key() if unread else origin.at(field),
         message=says,
         help=help_,
-        elements=(known(device, row.key),),
+        elements=(element(device, row.key),),
         data={"field": field, "value": row.fields[field]},
         severity=severity,
         conclusive=unread,

@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.orchagent_numbers import known
+from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +111,6 @@ def _hit(device: Device, table: str, row: Row, port: str, says: str) -> Hit:
         if waits
         else "",
         help="write one number, or a lower number, a hyphen and a higher one",
-        elements=tuple(known(device, name) for name in port.rpartition("|")[2].split(",") if name),
+        elements=tuple(element(device, name) for name in port.rpartition("|")[2].split(",") if name),
         data={"table": table, "key": row.key},
     )

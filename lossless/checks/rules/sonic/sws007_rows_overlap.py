@@ -52,9 +52,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.locations import beside
-from lossless.checks.rules.sonic.orchagent_numbers import known, own_rows
-from lossless.formats.sonic.read.tables import Overlap
+from lossless.checks.rules.locations import beside, element
+from lossless.formats.sonic.read.tables import Overlap, single_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +107,7 @@ def _hit(device: Device, table: str, overlaps: list[Overlap]) -> Hit:
         message=f"{table} row {_index(wider)!r} writes {what} {', '.join(map(str, numbers))}, as "
         f"row {', '.join(map(repr, others))} does{_says(differing)}",
         help="keep one of the rows, or make their numbers disjoint",
-        elements=(known(device, overlaps[0].port),),
+        elements=(element(device, overlaps[0].port),),
         data={"numbers": [*numbers], "rows": [_index(wider), *others]},
         related=beside(
             device.tables.origin(table, wider),
@@ -139,10 +138,16 @@ def _joined(device: Device) -> Iterator[Hit]:
                 origin=device.tables.origin(table, row),
                 message=f"{table} writes {', '.join(own)} by a row of their own and by {row.key!r} as well",
                 help="keep one row for each port",
-                elements=tuple(known(device, port) for port in ports),
+                elements=tuple(element(device, port) for port in ports),
                 data={"rows": ", ".join(own)},
                 related=beside(
                     device.tables.origin(table, row),
                     *((device.tables.origin(table).at(key), "a row of its own") for key in own[:_SHOWN]),
                 ),
             )
+
+
+def own_rows(device: Device, table: str, row: Row) -> list[str]:
+    """Return the keys that a joined key stands for and that have a row of their own as well."""
+    written = device.tables.data.get(table)
+    return [key for key in single_keys(row.key) if isinstance(written, dict) and key in written]

@@ -45,7 +45,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.orchagent_numbers import known, own_rows
+from lossless.checks.rules.locations import element
+from lossless.checks.rules.sonic.sws007_rows_overlap import own_rows
 from lossless.formats.sonic.read.tables import single_keys
 from lossless.ground.basics.findings import Edit, Origin
 
@@ -79,7 +80,7 @@ def _hit(device: Device, table: str, rows: list[Row]) -> Hit:
         origin=device.tables.origin(table, rows[0]),
         message=f"{table} names several ports in one key, {rows[0].key!r}: {outcome}",
         help="write one row for each port",
-        elements=tuple(known(device, port) for port in ports),
+        elements=tuple(element(device, port) for port in ports),
         data={"rows": len(rows)},
         severity="error" if bare else None,
         fix=tuple(edit for row in rows for edit in _apart(device, table, row)),

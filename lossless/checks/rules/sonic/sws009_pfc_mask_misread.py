@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.orchagent_numbers import known
+from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.numbers import MASK_FIELDS, priority_list, read_number
 from lossless.ground.basics.findings import Edit
 from lossless.model.fabric.qos import PRIORITIES
@@ -78,7 +78,7 @@ def _hits(device: Device, field: str, odd: dict[str, list[tuple[str, Severity]]]
                     origin=device.tables.origin("PORT_QOS_MAP", row, field),
                     message=f"{field} {row.fields[field]!r}: {says}",
                     help="write the priorities one by one, parted by commas without blanks",
-                    elements=(known(device, port),),
+                    elements=(element(device, port),),
                     data={"value": row.fields[field]},
                     severity=severity,
                     fix=_fix(device, row, field),

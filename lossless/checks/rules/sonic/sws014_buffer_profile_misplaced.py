@@ -52,7 +52,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
-from lossless.checks.rules.sonic.orchagent_numbers import known
+from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import NamedTuple
 
@@ -144,7 +144,7 @@ def _use_hit(device: Device, use: _ProfileField, key: str, row: Row, name: str, 
         origin=device.tables.origin(use.table, row, use.field),
         message=says,
         help=f"name a profile whose pool is of type {use.side}",
-        elements=(known(device, port.rpartition("|")[2]),),
+        elements=(element(device, port.rpartition("|")[2]),),
         data={"profile": name, "pool": pool},
     )
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
+from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -132,8 +133,7 @@ def buffers(circle: Sequence[CycleHop]) -> tuple[str, ...]:
 
 def priorities(view: View) -> str:
     """Return the priorities of the lossless classes: ``priority 3``."""
-    found = sorted({c.priority for c in view.fabric.classes.lossless if c.priority is not None})
-    return f"{'priority' if len(found) == 1 else 'priorities'} {joined(list(map(str, found)))}"
+    return spell({c.priority for c in view.fabric.classes.lossless if c.priority is not None})
 
 
 def after(failed: Sequence[Failure]) -> str:
@@ -148,8 +148,3 @@ def _struck(strike: Failure) -> str:
         return strike.ends[0]
     count = f"all {strike.links} links" if strike.links > 1 else "the link"
     return f"{count} of {strike.ends[0]} and {strike.ends[1]}"
-
-
-def joined(names: Sequence[str]) -> str:
-    """Return names as a person lists them."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

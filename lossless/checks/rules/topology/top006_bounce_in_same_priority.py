@@ -44,8 +44,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.topology.buffer_cycles import joined, priorities, routed
+from lossless.checks.rules.topology.buffer_cycles import priorities, routed
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
+from lossless.checks.rules.wording import joined
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

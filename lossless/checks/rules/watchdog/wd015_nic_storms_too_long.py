@@ -41,9 +41,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import Gap, Hit, Results, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
-from lossless.checks.rules.unread import unread
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, Related
 from lossless.ground.basics.known import UNKNOWN

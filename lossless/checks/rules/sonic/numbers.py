@@ -1,4 +1,4 @@
-"""The timers of PFC_WD as orchagent reads them."""
+"""Numbers as they should be written, and timers of PFC_WD as orchagent reads them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,9 @@ def read_timer(text: str) -> int | None:
         return None if "_" in bare else int(bare, 8 if octal else 16 if bare[:2].lower() == "0x" else 10)
     except ValueError:
         return None
+
+
+def is_canonical(text: str) -> bool:
+    """Return whether a text is a number as everyone writes it: digits, no leading zero, perhaps a minus."""
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and (digits[0] != "0" or digits == "0")

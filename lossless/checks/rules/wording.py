@@ -1,0 +1,41 @@
+"""Names and numbers as the messages of rules list them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return ``a, b, c, d and 3 more``."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def joined(names: Iterable[str], most: int | None = None) -> str:
+    """Return ``a, b and c``; where there are more than ``most``, the first ones and how many more there are."""
+    every = list(names)
+    if most is not None and len(every) > most:
+        return listed(every, most)
+    return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
+
+
+def spell(priorities: Iterable[int]) -> str:
+    """Return ``priority 3`` or ``priorities 3 and 4``; ``no priority`` for none."""
+    numbers = [str(priority) for priority in sorted(priorities)]
+    if not numbers:
+        return "no priority"
+    return f"{'priorities' if len(numbers) > 1 else 'priority'} {joined(numbers)}"
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Return numbers in ascending order, neighbours joined: ``24-25, 27-31``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
