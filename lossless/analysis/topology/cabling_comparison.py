@@ -21,7 +21,7 @@ class CablePair(NamedTuple):
     """A declared cable that was found where it should be."""
 
     planned: PlannedCable
-    found: FoundCable
+    actual: FoundCable
 
 
 class Miscabling(NamedTuple):
@@ -31,7 +31,7 @@ class Miscabling(NamedTuple):
     """
 
     planned: tuple[PlannedCable, ...]
-    found: tuple[FoundCable, ...]
+    actual: tuple[FoundCable, ...]
     closed: bool
 
 
@@ -68,12 +68,12 @@ def cabling_comparison(planned: Sequence[PlannedCable], told: Told) -> CablingCo
     )
     pairs, rest, left = _paired(planned, cables)
     groups = [_miscabling(rest, left, members) for members in _ConnectedCables(rest, left).members()]
-    alone = [group.planned[0] for group in groups if not group.found]
+    alone = [group.planned[0] for group in groups if not group.actual]
     return CablingComparison(
         pairs=tuple(pairs),
-        tangles=tuple(group for group in groups if group.found and group.planned),
+        tangles=tuple(group for group in groups if group.actual and group.planned),
         missing=tuple(cable for cable in alone if told.reaches(cable)),
-        strange=tuple(group.found[0] for group in groups if not group.planned),
+        strange=tuple(group.actual[0] for group in groups if not group.planned),
         unseen=tuple(cable for cable in alone if not told.reaches(cable)),
         renamed=renamed,
         told=told,

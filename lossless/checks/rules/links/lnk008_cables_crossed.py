@@ -74,14 +74,14 @@ def _cause(tangle: Miscabling, votes: Counter[Devices]) -> object:
     joined = _joined(tangle)
     if len(joined) == 1:
         return joined.pop()
-    if len(tangle.planned) == len(tangle.found) == 1:
-        return devices_of(tangle.planned[0]), devices_of(tangle.found[0])
+    if len(tangle.planned) == len(tangle.actual) == 1:
+        return devices_of(tangle.planned[0]), devices_of(tangle.actual[0])
     return _taken_for(tangle, votes) or tangle
 
 
 def _joined(tangle: Miscabling) -> set[Devices]:
     """Return which devices are joined, or should be."""
-    return {*map(devices_of, tangle.planned), *map(devices_of, tangle.found)}
+    return {*map(devices_of, tangle.planned), *map(devices_of, tangle.actual)}
 
 
 def _exchanged(tangle: Miscabling) -> list[Devices]:
@@ -103,7 +103,7 @@ def _taken_for(tangle: Miscabling, votes: Counter[Devices]) -> Devices | None:
 
 def _hit(tangles: Sequence[Miscabling], changed: Devices | None) -> Hit:
     planned = [cable for one in tangles for cable in one.planned]
-    found = [cable for one in tangles for cable in one.found]
+    found = [cable for one in tangles for cable in one.actual]
     wrong = [line for one in tangles for line in _wrong(one)]
     return Hit(
         origin=found[0].origin,
@@ -135,7 +135,7 @@ def _message(tangles: Sequence[Miscabling], wrong: Sequence[str], changed: Devic
     if changed is not None:
         return f"{' and '.join(changed)} are in each other's place: {cables:,} cables"
     if len(tangles) > 1:
-        (wanted,), (there,) = ({*map(devices_of, one)} for one in (tangles[0].planned, tangles[0].found))
+        (wanted,), (there,) = ({*map(devices_of, one)} for one in (tangles[0].planned, tangles[0].actual))
         own = {*wanted} & {*there}
         near, far, other = (", ".join(sorted(names)) for names in (own, {*there} - own, {*wanted} - own))
         return f"{cables:,} cables of {near} go to {far}, not to {other}"
@@ -151,7 +151,7 @@ def _shown(wrong: Sequence[str]) -> list[str]:
 
 def _wrong(tangle: Miscabling) -> list[str]:
     """Return what is at each declared end instead of what should be."""
-    at = {end: cable for cable in tangle.found for end in (cable.b, cable.a)}
+    at = {end: cable for cable in tangle.actual for end in (cable.b, cable.a)}
     # A port that nobody named is any port of its device.
     at |= {CableEnd(end.device, None): cable for end, cable in at.items()}
     return [_instead(cable, at) for cable in tangle.planned]

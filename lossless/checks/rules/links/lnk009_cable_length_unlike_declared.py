@@ -69,7 +69,7 @@ def check(cabling: FabricCabling) -> Results:
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
     """Return a length for which something else would be configured; None where nothing would, or none is known."""
-    found_m, at = pair.found.cable_m, port_of(cabling.view, pair.planned)
+    found_m, at = pair.actual.cable_m, port_of(cabling.view, pair.planned)
     if found_m is None or at is None or found_m == pair.planned.cable_m:
         return None
     switch, port = at

@@ -52,9 +52,9 @@ def check(cabling: FabricCabling) -> Results:
     unlike = [
         pair
         for pair in cabling.comparison.pairs
-        if pair.found.speed_bps not in (None, pair.planned.speed_bps)
+        if pair.actual.speed_bps not in (None, pair.planned.speed_bps)
     ]
-    for pairs in grouped(unlike, lambda pair: (pair.planned.origin, pair.found.speed_bps)):
+    for pairs in grouped(unlike, lambda pair: (pair.planned.origin, pair.actual.speed_bps)):
         yield _hit(pairs)
 
 
