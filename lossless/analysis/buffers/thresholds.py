@@ -31,6 +31,7 @@ def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_b
     _require_groups(groups)
     if alpha <= 0:
         raise QuantityError(f"alpha is a power of two, never {alpha}")
+    # Each of m groups shares T - r, so that T = alpha (B - m (T - r)): solved for T.
     return alpha * (pool_bytes + groups * reserved_bytes) / (1 + alpha * groups)
 
 

@@ -1,8 +1,7 @@
 """Switches and what joins them, as plain numbers: what routes are computed on.
 
-Links that run beside each other between two switches are one pair: routing uses them alike, and so all of them wait
-for the same buffers. Hosts are left out: nothing comes before what they send, and they take what is sent to them, so
-no cycle goes through one.
+Parallel links between two switches are one pair: routing uses all of them, and so all wait for the same buffers. Hosts
+are left out: nothing comes before what they send, and they take what is sent to them, so no cycle goes through one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Wires(NamedTuple):
     """Switches by number. ``links`` says of each switch how many links lead to which other ones.
 
     ``tiers`` counts from 1 at the leaves, 0 where it is not known; ``attached`` says which switches have hosts. Marks
-    tell switches apart that are else alike. ``ports`` looks up the first link from one switch to another, port by
+    tell otherwise identical switches apart. ``ports`` looks up the first link from one switch to another, port by
     port, for pairs of names. What comes from the first to the second of a ``lossy`` pair is never paused. Switches
     ``outside`` send and take packets like others with hosts; how they forward is not known.
     """

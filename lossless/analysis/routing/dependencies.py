@@ -134,7 +134,7 @@ def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
 
 
 def reduced(wires: Wires, question: RoutingQuestion, most: int) -> Wires:
-    """Return wires with at most ``most`` of what is alike; switches that bounce are told apart from others."""
+    """Return wires with at most ``most`` of what is identical; switches that bounce are told apart from others."""
     return folded(told_apart(wires, question), most)
 
 
@@ -325,6 +325,7 @@ def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
     for near, missing in lost.items():
         unjoined = missing & joined.get(part[near], 0) & ~(around if tops & ~missing else 0)
         if unjoined:
+            # The lowest bit that is set is the first of the destinations.
             return wires.names[near], wires.names[destinations[(unjoined & -unjoined).bit_length() - 1]]
     return None
 

@@ -236,13 +236,13 @@ def _some_cases(
 ) -> Iterator[FailureCase]:
     """Yield cases of so many failures, drawn from all there are, with few of the identical switches kept."""
     marked_apart = told_apart(wires, question)
-    alike = twins(marked_apart)
+    identical = twins(marked_apart)
     number = {name: place for place, name in enumerate(wires.names)}
     random = Random(_SEED)
     for _ in range(DRAWN):
         drawn = _drawn(random, possible, most)
         kept = {number[name] for failure in drawn for name in failure.ends}
-        case = FailureCase((), few_of(marked_apart, alike, MEMBERS, kept))
+        case = FailureCase((), few_of(marked_apart, identical, MEMBERS, kept))
         for failure in drawn:
             case = FailureCase((*case.failed, failure), after_failure(case.wires, failure))
         yield case

@@ -1,4 +1,4 @@
-"""What is alike in a fabric: switches, and groups of them, that can change places without a link being drawn anew.
+"""Symmetry of a fabric: switches, and groups of them, that can change places without a link being drawn anew.
 
 A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
 its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
@@ -134,10 +134,11 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 
 
 class _Form:
-    """Puts blocks in order, those that are alike in the same one wherever that is found without going back.
+    """Puts blocks in order, identical ones in the same one wherever that is found without going back.
 
     Switches are told apart by what they are, by the links that leave their block, then by those within: colours are
-    refined until nothing changes, and where several switches still share one, the first of them is given another.
+    refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the first of
+    them is given another.
     """
 
     def __init__(self, wires: Wires) -> None:

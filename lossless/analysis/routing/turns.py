@@ -101,6 +101,7 @@ class WaitGraph:
 
     def _join(self, tails: Iterable[int], heads: Iterable[int]) -> None:
         middle = self.node()
+        # Tails and heads are two columns of edges: whichever side is longer now is made up with the middle.
         self._tails.extend(tails)
         self._heads.extend([middle] * (len(self._tails) - len(self._heads)))
         self._heads.extend(heads)

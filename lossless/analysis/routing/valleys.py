@@ -23,6 +23,7 @@ def valley(wires: Wires, moves: PolicyMoves, traffic: Flows) -> tuple[str, ...] 
     for move, carried in enumerate(traffic.carried):
         low = moves.tails[move]
         if slopes[moves.over[move]] == 1 and (common := carried & came[low]):
+            # One destination is enough to show: that of the lowest bit.
             switches = [*_down_to(moves, traffic, slopes, low, common & -common), moves.at[moves.heads[move]]]
             return tuple(wires.names[switch] for switch in switches)
     return None

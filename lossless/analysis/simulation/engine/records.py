@@ -1,8 +1,9 @@
 """The state of a simulated fabric: record arrays, grouped by what they describe.
 
-Times are picoseconds since the start, sizes bytes. A *link* is one direction of a cable; its transmitter is the
-end that sends. Queues (egress, at the transmitter) and groups (ingress, at the far end) are counted
-``link * classes + class``. An index of -1 means none.
+Each field says its unit: ps are picoseconds, and times (``at``, ``until``, ``since``) count from the start of the run.
+A *link* is one direction of a cable; its transmitter is the end that sends. Queues (egress, at the transmitter) and
+groups (ingress, at the far end) are counted ``link * classes + class``. A link, frame, flow or unit is an index; -1
+means none.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ NEVER: Final = 1 << 62
 
 CLOCK = np.dtype(
     [
-        ("now", "i8"),
-        ("events", "i8"),
-        ("grew_at", "i8"),  # when any maximum last grew
-        ("free", "i4"),  # first frame that is not in use
-        ("free_frames", "i4"),
-        ("unfinished", "i4"),  # flows that have not been delivered whole
-        ("in_network", "i4"),  # data frames on wires and in queues
-        ("first_pause_at", "i8"),
-        ("first_mark_at", "i8"),
-        ("first_drop_at", "i8"),
-        ("drops", "i8"),
-        ("marks", "i8"),
-        ("cnps", "i8"),
-        ("pauses", "i8"),
-        ("storms", "i8"),  # queues that the watchdog stopped
-        ("first_storm_at", "i8"),
-        ("random", "u8"),
-        ("samples", "i8"),
-        ("sample_ps", "i8"),
+        ("now", "i8"),  # ps: the present
+        ("events", "i8"),  # count: things that have happened
+        ("grew_at", "i8"),  # ps: when any maximum last grew
+        ("free", "i4"),  # frame: the first that is not in use; -1: none is
+        ("free_frames", "i4"),  # count: frames not in use
+        ("unfinished", "i4"),  # count: flows that have not been delivered whole
+        ("in_network", "i4"),  # count: data frames on wires and in queues
+        ("first_pause_at", "i8"),  # ps: first PFC pause sent; -1: none yet
+        ("first_mark_at", "i8"),  # ps: first ECN mark; -1: none yet
+        ("first_drop_at", "i8"),  # ps: first frame lost; -1: none yet
+        ("drops", "i8"),  # count: frames lost
+        ("marks", "i8"),  # count: frames marked (ECN)
+        ("cnps", "i8"),  # count: CNPs sent
+        ("pauses", "i8"),  # count: times that a group asked its peer to pause
+        ("storms", "i8"),  # count: times that the watchdog triggered
+        ("first_storm_at", "i8"),  # ps: the first of them; -1: none yet
+        ("random", "u8"),  # state of the random generator (xorshift64*)
+        ("samples", "i8"),  # count: samples recorded
+        ("sample_ps", "i8"),  # ps: time between two samples
     ],
     align=True,
 )
@@ -42,16 +43,16 @@ CLOCK = np.dtype(
 
 FRAME = np.dtype(
     [
-        ("arrives_at", "i8"),  # when its last bit is received
-        ("psn", "i8"),  # place of its first payload byte in the flow
-        ("next", "i4"),
-        ("flow", "i4"),
-        ("wire_bytes", "i4"),
-        ("held_bytes", "i4"),  # in memory: whole cells
+        ("arrives_at", "i8"),  # ps: when its last bit is received
+        ("psn", "i8"),  # bytes: offset of its first payload byte in the flow
+        ("next", "i4"),  # frame: the one behind it in its list; -1: none
+        ("flow", "i4"),  # flow it belongs to
+        ("wire_bytes", "i4"),  # bytes: without preamble and inter-frame gap
+        ("held_bytes", "i4"),  # bytes: in memory, whole cells
         ("via", "i4"),  # link it came in on
-        ("hop", "i2"),
+        ("hop", "i2"),  # count: links of its path that it has begun
         ("priority", "i1"),  # class of a data frame, or that a PFC frame is about
-        ("marked", "u1"),  # ECN: congestion experienced; in a PFC frame: 1 pauses, 0 resumes
+        ("marked", "u1"),  # bool: ECN congestion experienced; in a PFC frame: 1 pauses, 0 resumes
     ],
     align=True,
 )
@@ -59,175 +60,179 @@ FRAME = np.dtype(
 
 LINK = np.dtype(
     [
-        ("busy_until", "i8"),  # end of the frame being sent
-        ("pfc_free_at", "i8"),  # end of the PFC frames being sent
-        ("ps_per_byte", "f8"),
-        ("propagation_ps", "i8"),
-        ("reaction_ps", "i8"),  # from receiving a PFC frame to obeying it
-        ("pfc_wire_bytes", "i4"),
-        ("gap_bytes", "i4"),  # preamble and inter-frame gap
-        ("reverse", "i4"),
+        ("busy_until", "i8"),  # ps: end of the frame being sent
+        ("pfc_free_at", "i8"),  # ps: end of the PFC frames being sent
+        ("ps_per_byte", "f8"),  # ps per byte at line rate
+        ("propagation_ps", "i8"),  # ps: along the cable, one direction
+        ("reaction_ps", "i8"),  # ps: from receiving a PFC frame to obeying it
+        ("pfc_wire_bytes", "i4"),  # bytes: a PFC frame with preamble and gap
+        ("gap_bytes", "i4"),  # bytes: preamble and inter-frame gap
+        ("reverse", "i4"),  # link: the other direction of its cable
         ("sender_unit", "i4"),  # memory unit of the switch that sends; -1: a host
         ("receiver_unit", "i4"),  # memory unit of the switch that receives; -1: a host
-        ("wire_head", "i4"),
-        ("wire_tail", "i4"),
-        ("pfc_head", "i4"),  # PFC frames on their way to this transmitter
-        ("pfc_tail", "i4"),
-        ("backlog", "u4"),  # classes with frames waiting
-        ("paused", "u4"),  # classes paused by the peer
-        ("held", "u4"),  # classes held from outside: a NIC that pauses
-        ("ignored", "u4"),  # classes whose pauses the watchdog has overruled
-        ("strict", "u4"),  # classes served first, the highest before the others
-        ("turn", "i4"),  # DWRR: class whose turn it is; host: flow
-        ("first_flow", "i4"),
-        ("flows", "i4"),
-        ("ack_flows", "i4"),  # the first of them, which carry ACKs at strict priority
-        ("receiver", "i4"),  # receive buffer of the host at the end; -1: it always keeps up
-        ("idle", "u1"),
-        ("seen", "u1"),  # arrivals at the host at its end are events of their own
+        ("wire_head", "i4"),  # frame: the first on the wire; -1: none
+        ("wire_tail", "i4"),  # frame: the last on the wire
+        ("pfc_head", "i4"),  # frame: the first PFC frame on its way to this transmitter; -1: none
+        ("pfc_tail", "i4"),  # frame: the last of them
+        ("backlog", "u4"),  # class bits: with frames waiting
+        ("paused", "u4"),  # class bits: paused by the peer
+        ("held", "u4"),  # class bits: held from outside, by a NIC that pauses
+        ("ignored", "u4"),  # class bits: whose pauses the watchdog has overruled
+        ("strict", "u4"),  # class bits: served first, the highest before the others
+        ("turn", "i4"),  # DWRR: class whose turn it is; at a host: flow, counted from first_flow
+        ("first_flow", "i4"),  # flow: the first of its NIC
+        ("flows", "i4"),  # count: flows of its NIC
+        ("ack_flows", "i4"),  # count: the first of them, which carry ACKs at strict priority
+        ("receiver", "i4"),  # receiver at the end of it; -1: a host that always keeps up
+        ("idle", "u1"),  # bool: its transmitter has nothing it may send
+        ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own
     ],
     align=True,
 )
+"""One direction of a cable, with the transmitter that sends on it. Class bits: bit n is class n."""
 
 QUEUE = np.dtype(
     [
-        ("bytes", "i8"),
-        ("kmin", "f8"),
-        ("kmax", "f8"),
-        ("pmax", "f8"),
-        ("limit_bytes", "i8"),
-        ("deficit", "i8"),
-        ("quantum", "i8"),
-        ("max_bytes", "i8"),
-        ("max_at", "i8"),
-        ("paused_since", "i8"),  # -1 while not paused
-        ("paused_ps", "i8"),  # sum of pauses that have ended
-        ("longest_pause_ps", "i8"),
-        ("pauses", "i8"),
-        ("first_mark_at", "i8"),
-        ("marks", "i8"),
-        ("drops", "i8"),
-        ("stopped", "i8"),  # frames that the watchdog dropped
-        ("sent_frames", "i8"),
-        ("sent_bytes", "i8"),
-        ("watch_left_ps", "i8"),  # time until the watchdog triggers, or restores
-        ("watch_sent", "i8"),
-        ("watch_paused_ps", "i8"),
-        ("watch_resumes", "i8"),
-        ("resumes", "i8"),
-        ("storms", "i8"),
-        ("storm_at", "i8"),
-        ("head", "i4"),
-        ("tail", "i4"),
+        ("bytes", "i8"),  # bytes: held now
+        ("kmin", "f8"),  # bytes: WRED or ECN minimum
+        ("kmax", "f8"),  # bytes: WRED or ECN maximum
+        ("pmax", "f8"),  # probability at kmax, 0 to 1
+        ("limit_bytes", "i8"),  # bytes: what would exceed it is dropped
+        ("deficit", "i8"),  # bytes: DWRR credit left
+        ("quantum", "i8"),  # bytes: DWRR credit a turn
+        ("max_bytes", "i8"),  # bytes: the most it held
+        ("max_at", "i8"),  # ps: when that was; -1: never
+        ("paused_since", "i8"),  # ps: -1 while not paused
+        ("paused_ps", "i8"),  # ps: sum of pauses that have ended
+        ("longest_pause_ps", "i8"),  # ps: longest pause that has ended
+        ("pauses", "i8"),  # count: pauses begun
+        ("first_mark_at", "i8"),  # ps: first mark; -1: none yet
+        ("marks", "i8"),  # count: frames marked
+        ("drops", "i8"),  # count: frames refused by the limit or WRED
+        ("stopped", "i8"),  # count: frames that the watchdog dropped
+        ("sent_frames", "i8"),  # count: frames sent
+        ("sent_bytes", "i8"),  # bytes: sent, without preamble and gap
+        ("watch_left_ps", "i8"),  # ps: time until the watchdog triggers, or restores
+        ("watch_sent", "i8"),  # count: sent_frames at the last poll
+        ("watch_paused_ps", "i8"),  # ps: time paused in all at the last poll
+        ("watch_resumes", "i8"),  # count: resumes at the last poll
+        ("resumes", "i8"),  # count: pauses ended
+        ("storms", "i8"),  # count: times that the watchdog triggered on it
+        ("storm_at", "i8"),  # ps: the first of them; -1: none yet
+        ("head", "i4"),  # frame: the first in it; -1: empty
+        ("tail", "i4"),  # frame: the last in it
         ("wred", "u1"),  # 0 off, 1 marks, 2 drops
-        ("stormed", "u1"),
-        ("watch_was_paused", "u1"),
+        ("stormed", "u1"),  # bool: the watchdog drops what it gets
+        ("watch_was_paused", "u1"),  # bool: paused at the last poll
     ],
     align=True,
 )
+"""An egress queue: what a transmitter has to send of one class."""
 
 GROUP = np.dtype(
     [
-        ("bytes", "i8"),  # all it holds
-        ("headroom_used", "i8"),  # of those, what is charged to headroom
-        ("headroom_bytes", "i8"),  # what it may charge: xoff
-        ("reserved_bytes", "i8"),
-        ("alpha", "f8"),
-        ("static_bytes", "i8"),  # threshold that does not move; -1: dynamic
-        ("xon", "i8"),
-        ("xon_offset", "i8"),
-        ("max_bytes", "i8"),
-        ("max_headroom", "i8"),
-        ("first_pause_at", "i8"),
-        ("pauses", "i8"),
-        ("drops", "i8"),
-        ("first_drop_at", "i8"),
-        ("unit", "i4"),  # the pool of memory it draws on
-        ("lossless", "u1"),
-        ("paused", "u1"),  # it has asked its peer to pause
+        ("bytes", "i8"),  # bytes: all it holds
+        ("headroom_used", "i8"),  # bytes: of those, what is charged to headroom
+        ("headroom_bytes", "i8"),  # bytes: what it may charge, xoff
+        ("reserved_bytes", "i8"),  # bytes: guaranteed to it
+        ("alpha", "f8"),  # factor of the dynamic threshold
+        ("static_bytes", "i8"),  # bytes: threshold that does not move; -1: dynamic
+        ("xon", "i8"),  # bytes: below this it resumes its peer
+        ("xon_offset", "i8"),  # bytes: or this far below its threshold
+        ("max_bytes", "i8"),  # bytes: the most it held
+        ("max_headroom", "i8"),  # bytes: the most it charged to headroom
+        ("first_pause_at", "i8"),  # ps: first pause asked for; -1: none yet
+        ("pauses", "i8"),  # count: pauses asked for
+        ("drops", "i8"),  # count: frames refused
+        ("first_drop_at", "i8"),  # ps: the first of them; -1: none yet
+        ("unit", "i4"),  # memory unit whose pool it draws on; -1: at a host
+        ("lossless", "u1"),  # bool: it has headroom and pauses
+        ("paused", "u1"),  # bool: it has asked its peer to pause
     ],
     align=True,
 )
+"""An ingress priority group: what arrived over a link in one class and is still held."""
 
 UNIT = np.dtype(
     [
-        # Units 0 to n - 1 are the n switches with the pool of their lossless groups; further pools follow.
-        ("used", "i8"),
-        ("headroom_used", "i8"),
-        ("reserved_used", "i8"),
-        ("pool_bytes", "i8"),
-        ("shared_bytes", "i8"),  # pool less what groups have reserved
-        ("headroom_pool_bytes", "i8"),
-        ("buffer_bytes", "i8"),
-        ("cell_bytes", "i8"),
-        ("max_used", "i8"),
-        ("max_headroom", "i8"),
-        ("poll_ps", "i8"),  # PFC watchdog; 0: none
-        ("detection_ps", "i8"),
-        ("restoration_ps", "i8"),  # 0: never
-        ("first_link", "i4"),  # links that this switch sends on: a range
-        ("links", "i4"),
-        ("watched", "u4"),  # classes that the watchdog watches
+        ("used", "i8"),  # bytes: held by all groups of the pool
+        ("headroom_used", "i8"),  # bytes: of those, charged to headroom
+        ("reserved_used", "i8"),  # bytes: of those, counted as reserved
+        ("pool_bytes", "i8"),  # bytes: size of the pool
+        ("shared_bytes", "i8"),  # bytes: the pool less what groups have reserved
+        ("headroom_pool_bytes", "i8"),  # bytes: headroom that exists for all groups together
+        ("buffer_bytes", "i8"),  # bytes: memory of the chip
+        ("cell_bytes", "i8"),  # bytes: a cell, in which memory is given out
+        ("max_used", "i8"),  # bytes: the most that was held
+        ("max_headroom", "i8"),  # bytes: the most headroom in use
+        ("poll_ps", "i8"),  # ps: poll interval of the PFC watchdog; 0: none
+        ("detection_ps", "i8"),  # ps: detection time
+        ("restoration_ps", "i8"),  # ps: restoration time; 0: never
+        ("first_link", "i4"),  # link: the first that this switch sends on
+        ("links", "i4"),  # count: links that it sends on, a range
+        ("watched", "u4"),  # class bits: that the watchdog watches
         ("predicate", "u1"),  # 0 Mellanox, 1 Broadcom
         ("action", "u1"),  # 0 drop, 1 forward, 2 alert
     ],
     align=True,
 )
+"""A memory unit: units 0 to n - 1 are the n switches with the pool of their lossless groups; further pools follow."""
 
 FLOW = np.dtype(
     [
-        ("size_bytes", "i8"),
-        ("sent_bytes", "i8"),
-        ("expected_psn", "i8"),
-        ("next_at", "i8"),  # when its next frame may start
-        ("started_at", "i8"),
-        ("done_at", "i8"),
-        ("rewind_at", "i8"),  # when the sender learns of a gap
-        ("nacked_psn", "i8"),
-        ("nack_again_at", "i8"),
-        ("nack_ps", "i8"),
-        ("feedback_ps", "i8"),  # from the receiver to the sender: CNP, NACK
-        ("timeout_ps", "i8"),  # 0: never
-        ("first_link", "i4"),  # the link of its NIC
-        ("first_hop", "i4"),  # in the paths
-        ("hops", "i4"),
-        ("mtu_bytes", "i4"),
-        ("overhead_bytes", "i4"),
+        ("size_bytes", "i8"),  # bytes: payload to send; of ACKs: one each, grows
+        ("sent_bytes", "i8"),  # bytes: payload sent
+        ("expected_psn", "i8"),  # bytes: payload that arrived in order
+        ("next_at", "i8"),  # ps: when its next frame may start
+        ("started_at", "i8"),  # ps: when it began
+        ("done_at", "i8"),  # ps: when it arrived whole; -1: not yet
+        ("rewind_at", "i8"),  # ps: when the sender learns of a gap
+        ("nacked_psn", "i8"),  # bytes: the gap that the last NACK was about; -1: none
+        ("nack_again_at", "i8"),  # ps: when that gap may be asked for again
+        ("nack_ps", "i8"),  # ps: time between two NACKs of one gap
+        ("feedback_ps", "i8"),  # ps: from the receiver to the sender, of a CNP or NACK
+        ("timeout_ps", "i8"),  # ps: retransmission timeout; 0: never
+        ("first_link", "i4"),  # link of its NIC
+        ("first_hop", "i4"),  # index in the paths: its first link
+        ("hops", "i4"),  # count: links of its path
+        ("mtu_bytes", "i4"),  # bytes: payload of a full frame
+        ("overhead_bytes", "i4"),  # bytes: headers and trailers of a frame
         ("dcqcn", "i4"),  # parameter set; -1: none
         ("acks", "i4"),  # flow that carries its ACKs; -1: they cost nothing
-        ("ack_every", "i4"),
-        ("ack_owed", "i4"),
-        ("first_follower", "i4"),  # in the paths: flows that wait for this one
-        ("followers", "i4"),
-        ("waits_for", "i4"),  # flows that must be done before it starts
-        ("priority", "i1"),
-        ("counts", "u1"),  # whether the run waits for it
-        ("cnp_rides_ack", "u1"),  # no CNP without an ACK or NACK
-        ("apart", "u1"),  # its frames take no memory in switches
+        ("ack_every", "i4"),  # count: frames to an ACK
+        ("ack_owed", "i4"),  # count: frames not acknowledged yet
+        ("first_follower", "i4"),  # index in the paths: the flows that wait for this one
+        ("followers", "i4"),  # count: of them
+        ("waits_for", "i4"),  # count: flows that must be done before it starts
+        ("priority", "i1"),  # class of its frames
+        ("counts", "u1"),  # bool: the run waits for it; ACKs do not count
+        ("cnp_rides_ack", "u1"),  # bool: no CNP without an ACK or NACK
+        ("apart", "u1"),  # bool: its frames take no memory in switches
     ],
     align=True,
 )
+"""A transfer, or the ACKs of one. A PSN is counted in bytes of payload."""
 
 POINT = np.dtype(
     [
-        ("rate_bps", "f8"),
-        ("target_bps", "f8"),
-        ("line_bps", "f8"),
-        ("alpha", "f8"),
-        ("next_alpha_at", "i8"),
-        ("next_decrease_at", "i8"),
-        ("next_increase_at", "i8"),
-        ("byte_left", "i8"),
-        ("owed_bits", "f8"),  # without pacing lock: what must pass at the rate before the next frame
-        ("paid_at", "i8"),
-        ("cnp_allowed_at", "i8"),  # notification point: when the next CNP may be sent
-        ("time_stage", "i4"),
-        ("byte_stage", "i4"),
-        ("first_cnp", "i4"),  # ring of CNPs under way
-        ("cnps", "i4"),
-        ("active", "u1"),
-        ("alpha_cnp", "u1"),
-        ("decrease_cnp", "u1"),
+        ("rate_bps", "f8"),  # b/s: current rate
+        ("target_bps", "f8"),  # b/s: target rate of recovery
+        ("line_bps", "f8"),  # b/s: line rate, the most
+        ("alpha", "f8"),  # estimate of congestion, 0 to 1
+        ("next_alpha_at", "i8"),  # ps: next update of alpha
+        ("next_decrease_at", "i8"),  # ps: next check for a cut
+        ("next_increase_at", "i8"),  # ps: next increase by the timer
+        ("byte_left", "i8"),  # bytes: until the next increase by the byte counter
+        ("owed_bits", "f8"),  # bits: without pacing lock, what must pass at the rate before the next frame
+        ("paid_at", "i8"),  # ps: up to when owed_bits is paid
+        ("cnp_allowed_at", "i8"),  # ps: notification point, when the next CNP may be sent
+        ("time_stage", "i4"),  # count: increases by the timer since the last cut
+        ("byte_stage", "i4"),  # count: increases by the byte counter since the last cut
+        ("first_cnp", "i4"),  # index in the ring of CNPs under way
+        ("cnps", "i4"),  # count: CNPs under way
+        ("active", "u1"),  # bool: a CNP has come, and timers run
+        ("alpha_cnp", "u1"),  # bool: a CNP has come since alpha was updated
+        ("decrease_cnp", "u1"),  # bool: a CNP has come since the last check for a cut
     ],
     align=True,
 )
@@ -235,54 +240,63 @@ POINT = np.dtype(
 
 DCQCN = np.dtype(
     [
-        ("g", "f8"),
-        ("initial_alpha", "f8"),
-        ("alpha_to_rate", "f8"),
-        ("min_decrease", "f8"),
-        ("min_rate_bps", "f8"),
-        ("ai_bps", "f8"),
-        ("hai_bps", "f8"),
-        ("first_rate_bps", "f8"),
-        ("release_bps", "f8"),
-        ("alpha_ps", "i8"),
-        ("decrease_ps", "i8"),
-        ("increase_ps", "i8"),
-        ("byte_reset", "i8"),
-        ("cnp_gate_ps", "i8"),
-        ("threshold", "i4"),
-        ("clamp", "u1"),
-        ("clamp_after_increase", "u1"),
-        ("pacing_lock", "u1"),
+        ("g", "f8"),  # weight of a CNP in alpha, 0 to 1
+        ("initial_alpha", "f8"),  # alpha at the first CNP, 0 to 1
+        ("alpha_to_rate", "f8"),  # part of the rate that a cut takes for alpha 1
+        ("min_decrease", "f8"),  # least part of the rate that a cut leaves, 0 to 1
+        ("min_rate_bps", "f8"),  # b/s: the least rate
+        ("ai_bps", "f8"),  # b/s: additive increase
+        ("hai_bps", "f8"),  # b/s: hyper increase
+        ("first_rate_bps", "f8"),  # b/s: rate set on the first CNP; 0: none
+        ("release_bps", "f8"),  # b/s: at which the rate is limited no more; 0: line rate
+        ("alpha_ps", "i8"),  # ps: between updates of alpha
+        ("decrease_ps", "i8"),  # ps: between checks for a cut
+        ("increase_ps", "i8"),  # ps: between increases by the timer
+        ("byte_reset", "i8"),  # bytes: between increases by the byte counter; 0: off
+        ("cnp_gate_ps", "i8"),  # ps: least time between two CNPs of a flow; 0: off
+        ("threshold", "i4"),  # count: increases of fast recovery
+        ("clamp", "u1"),  # bool: a cut sets the target to the current rate
+        ("clamp_after_increase", "u1"),  # bool: it does once an increase has come
+        ("pacing_lock", "u1"),  # bool: the rate at a frame sets when the next may start
     ],
     align=True,
 )
+"""A set of DCQCN parameters; see ``engine.network.SimDcqcn``."""
 
 RECEIVER = np.dtype(
     [
-        ("level_bytes", "f8"),
-        ("drain_ps_per_byte", "f8"),
-        ("xoff_bytes", "f8"),
-        ("xon_bytes", "f8"),
-        ("level_at", "i8"),
-        ("max_bytes", "f8"),
+        ("level_bytes", "f8"),  # bytes: in its buffer at level_at
+        ("drain_ps_per_byte", "f8"),  # ps per byte that it takes in
+        ("xoff_bytes", "f8"),  # bytes: above this it pauses the switch
+        ("xon_bytes", "f8"),  # bytes: at this it resumes the switch
+        ("level_at", "i8"),  # ps: when level_bytes was computed
+        ("max_bytes", "f8"),  # bytes: the most in its buffer
         ("link", "i4"),  # link that ends at this host
-        ("paused", "u4"),  # classes it has asked the switch to pause
+        ("paused", "u4"),  # class bits: that it has asked the switch to pause
     ],
     align=True,
 )
+"""The receive buffer of a host that takes in less than its link brings."""
 
 HOLD = np.dtype(
     [
-        ("starts_at", "i8"),
-        ("ends_at", "i8"),
-        ("period_ps", "i8"),  # 0: once
-        ("duty_ps", "i8"),
-        ("link", "i4"),
-        ("classes", "u4"),
-        ("on", "u1"),
+        ("starts_at", "i8"),  # ps
+        ("ends_at", "i8"),  # ps
+        ("period_ps", "i8"),  # ps: 0: once
+        ("duty_ps", "i8"),  # ps: of each period that it holds
+        ("link", "i4"),  # link that is held
+        ("classes", "u4"),  # class bits: that are held
+        ("on", "u1"),  # bool: it holds now
     ],
     align=True,
 )
 """A transmitter that is held paused from outside: what a NIC does that sends PFC without end."""
 
-PROBE = np.dtype([("kind", "i4"), ("index", "i4")], align=True)
+PROBE = np.dtype(
+    [
+        ("kind", "i4"),  # what it looks at: kernel.recorder
+        ("index", "i4"),  # queue, group, unit or flow
+    ],
+    align=True,
+)
+"""What a recording looks at."""

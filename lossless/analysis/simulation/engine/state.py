@@ -18,27 +18,28 @@ if TYPE_CHECKING:
 _FRAMES = 1024
 """Frames to begin with; a run asks for more."""
 _BITS_IN_TIME = 62
+"""Bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). What 62 bits cannot hold is never."""
 
 
 class SimState(NamedTuple):
-    """All arrays of one simulation, in the order the kernel takes them."""
+    """All arrays of one simulation, in the order the kernel takes them; ``records`` has the fields of each."""
 
-    clock: Any
-    agenda: Any
-    frames: Any
-    links: Any
-    queues: Any
-    groups: Any
-    units: Any
-    flows: Any
-    points: Any
-    params: Any
-    cnps: Any
-    paths: Any
-    receivers: Any
-    holds: Any
-    probes: Any
-    samples: Any
+    clock: Any  # one CLOCK
+    agenda: Any  # i8: tree of what happens next, ps << bits | slot (``kernel.agenda``)
+    frames: Any  # FRAME, in use and free
+    links: Any  # LINK
+    queues: Any  # QUEUE, by link and class
+    groups: Any  # GROUP, by link and class
+    units: Any  # UNIT
+    flows: Any  # FLOW: transfers and ACKs, those of one NIC together
+    points: Any  # POINT, one a flow
+    params: Any  # DCQCN
+    cnps: Any  # i8, ps: when each CNP under way arrives; a ring a flow
+    paths: Any  # i4: the links of each flow's path, then the flows that wait for others
+    receivers: Any  # RECEIVER
+    holds: Any  # HOLD
+    probes: Any  # PROBE
+    samples: Any  # f8: what each probe saw, a row for each time
 
     def copy(self) -> SimState:
         """Return a state that shares nothing with this one."""

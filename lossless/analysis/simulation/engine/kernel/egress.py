@@ -68,6 +68,7 @@ def choose(w: World, at: int) -> int:
     first = ready & link.strict
     if first:
         return _highest(first, w.classes)
+    # DWRR: a class sends while its deficit lasts; the turn then goes on, and whoever gets it is given a quantum.
     priority = link.turn
     while True:
         if ready >> priority & 1:

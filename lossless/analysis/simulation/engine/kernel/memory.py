@@ -16,6 +16,7 @@ from lossless.analysis.simulation.engine.compiled import kernel
 @kernel
 def threshold(unit: Any, group: Any) -> float:
     """Return T in bytes: alpha times what the pool has left, or a static threshold as far as the pool goes."""
+    # Only what is shared counts as used: not what is charged to headroom, nor what groups have reserved.
     left = unit.shared_bytes - (unit.used - unit.headroom_used - unit.reserved_used)
     if group.static_bytes >= 0:
         return float(min(group.static_bytes, group.bytes + left))

@@ -100,6 +100,7 @@ def receive(w: World, at: int, number: int) -> None:
         receiver.paused |= 1 << frame.priority
         pause(w, at, frame.priority)
     if receiver.paused:
+        # One ps later than computed: int() rounds down, and at XON it must have drained.
         over = max(0.0, receiver.level_bytes - receiver.xon_bytes)
         plan(w, 3 * len(w.links) + which, w.clock.now + int(over * receiver.drain_ps_per_byte) + 1)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MELLANOX, BROADCOM = 0, 1
 DROP, FORWARD, ALERT = 0, 1, 2
+"""As ``engine.state`` numbers the vendors and actions of a ``SimWatchdog``."""
 NEARLY_ALL = 0.99
 """Part of a window that Mellanox calls paused throughout."""
 
