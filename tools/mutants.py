@@ -212,40 +212,37 @@ def _inside(folder: Path, run: Callable[[], int]) -> int:
     return run()
 
 
-def _copy(folder: Path) -> Path:
-    return shutil.copytree(ROOT, folder / str(os.getpid()), ignore=shutil.ignore_patterns(*IGNORED))
+def _copy(source: Path, folder: Path) -> Path:
+    return shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*IGNORED))
 
 
-def recorded(package: str) -> Record:
+def recorded(package: str, base: Path) -> Record:
     """Return which lines of a package each of its tests runs, from ``out/mutants`` where nothing has changed since."""
     digest = hashlib.sha256()
-    for path in sorted(path for top in ("lossless", "tests") for path in (ROOT / top).rglob("*.py")):
+    for path in sorted(path for top in ("lossless", "tests") for path in (base / top).rglob("*.py")):
         digest.update(path.read_bytes())
     kept = ROOT / "out" / "mutants" / f"{package.replace('/', '-')}.json"
-    if kept.is_file():
-        document = json.loads(kept.read_text())
-        if document["digest"] == digest.hexdigest():
-            _preload(document["modules"])
-            return Record(document["seconds"], document["lines"])
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
-        _write_record(package, kept, digest.hexdigest(), _copy(Path(temporary)))
-    return recorded(package)
+    if not kept.is_file() or json.loads(kept.read_text())["digest"] != digest.hexdigest():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        _write_record(package, kept, digest.hexdigest(), base)
+    document = json.loads(kept.read_text())
+    _preload(document["modules"])
+    return Record(document["seconds"], document["lines"])
 
 
-def _write_record(package: str, kept: Path, digest: str, folder: Path) -> None:
+def _write_record(package: str, kept: Path, digest: str, base: Path) -> None:
     def run() -> int:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        recorder = _Recorder(str(folder), f"lossless/{package}")
+        recorder = _Recorder(str(base), f"lossless/{package}")
         code = pytest.main([*ARGUMENTS, "--tb=short", _tests(package)], plugins=[recorder])
         sys.settrace(None)
         modules = sorted(sys.modules)
         kept.write_text(json.dumps({"digest": digest, "modules": modules, **recorder.record()._asdict()}))
         return int(code)
 
-    if _forked(folder, 3600, run):
+    if _forked(base, 3600, run):
         kept.unlink(missing_ok=True)
-        sys.exit(f"the tests of {package} fail without any fault:\n{(folder / 'mutant.log').read_text()}")
+        sys.exit(f"the tests of {package} fail without any fault:\n{(base / 'mutant.log').read_text()}")
 
 
 def _preload(modules: list[str]) -> None:
@@ -265,8 +262,8 @@ def _tests(package: str) -> str:
 _state: list[Any] = []
 
 
-def _start(folder: Path, record: Record) -> None:
-    _state[:] = [_copy(folder), record]
+def _start(base: Path, record: Record) -> None:
+    _state[:] = [_copy(base, base.parent / str(os.getpid())), record]
 
 
 def _tried(fault: Fault) -> Result:
@@ -297,13 +294,13 @@ def _shown(fault: Fault, source: bytes, remark: str = "") -> str:
     return f"{fault.file}:{fault.line}{remark}\n    - {old}\n    + {new}"
 
 
-def sample(package: str, size: int | None, seed: int) -> list[Fault]:
+def sample(package: str, base: Path, size: int | None, seed: int) -> list[Fault]:
     """Return the faults to try, in the order of the sources; which ones depends on no other line of a module."""
-    path = ROOT / "lossless" / package
+    path = base / "lossless" / package
     named = [
         pair
         for module in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
-        for pair in faults(str(module.relative_to(ROOT)), module.read_bytes())
+        for pair in faults(str(module.relative_to(base)), module.read_bytes())
     ]
     named.sort(key=lambda pair: hashlib.sha256(f"{seed} {pair[0]}".encode()).digest())
     return sorted(fault for _, fault in named[:size])
@@ -311,23 +308,27 @@ def sample(package: str, size: int | None, seed: int) -> list[Fault]:
 
 def tried(package: str, size: int | None, seed: int, jobs: int) -> float:
     """Try the faults of a package, print what came of them, and return the share that was noticed."""
-    record = recorded(package)
-    chosen = sample(package, size, seed)
-    context = multiprocessing.get_context("fork")
-    with (
-        tempfile.TemporaryDirectory(prefix="mutants-") as folder,
-        ProcessPoolExecutor(jobs, context, _start, (Path(folder), record)) as pool,
-    ):
-        control = pool.submit(_tried, chosen[0]._replace(end=chosen[0].start, replacement="", lines=range(0)))
-        killed = 0
-        for result in pool.map(_tried, chosen):
-            killed += result.killed
-            print(end=f"{result.survivor}\n" if result.survivor else "", flush=True)
-        if control.result().killed:
-            sys.exit(f"the tests of {package} fail without any fault when they run in another order")
+    with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
+        base = _copy(ROOT, Path(temporary) / "base")
+        record, chosen = recorded(package, base), sample(package, base, size, seed)
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(jobs, context, _start, (base, record)) as pool:
+            killed = _killed(pool, package, chosen)
     share = killed / len(chosen)
     print(f"{package}: {len(chosen)} mutants, {killed} killed, {share:.1%}", flush=True)
     return share
+
+
+def _killed(pool: ProcessPoolExecutor, package: str, chosen: list[Fault]) -> int:
+    """Try faults, print those that survive, and return how many do not; all tests must pass without a fault."""
+    control = pool.submit(_tried, chosen[0]._replace(end=chosen[0].start, replacement="", lines=range(0)))
+    killed = 0
+    for result in pool.map(_tried, chosen):
+        killed += result.killed
+        print(end=f"{result.survivor}\n" if result.survivor else "", flush=True)
+    if control.result().killed:
+        sys.exit(f"the tests of {package} fail without any fault when they run in another order")
+    return killed
 
 
 def main() -> int:
