@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 
-def leaf(kmin: int, kmax: int, pool: int, dynamic_th: int = 0, **tables: Any) -> Document:
-    """Return the leaf of three ports with one curve, one pool and one alpha."""
+def leaf(
+    kmin: int, kmax: int, pool: int, dynamic_th: int = 0, base: str = "leaf.json", **tables: Any
+) -> Document:
+    """Return the leaf of three ports, or another, with one curve, one pool and one alpha."""
     profiles = ("pg_lossless_400000_5m_profile", "pg_lossless_800000_40m_profile")
     curve = {"green_min_threshold": str(kmin), "green_max_threshold": str(kmax)}
     patch = {
@@ -21,7 +23,7 @@ def leaf(kmin: int, kmax: int, pool: int, dynamic_th: int = 0, **tables: Any) ->
         "BUFFER_PROFILE": {name: {"dynamic_th": str(dynamic_th)} for name in profiles},
         "WRED_PROFILE": {"AZURE_LOSSLESS": curve},
     }
-    return patched("leaf.json", {**patch, **tables})
+    return patched(base, {**patch, **tables})
 
 
 def verdicts(document: Document) -> list[tuple[str, str]]:
@@ -42,6 +44,26 @@ def verdicts(document: Document) -> list[tuple[str, str]]:
 )
 def test_curves_around_xoff_in_a_pool_of_6_mb(kmin: int, kmax: int, expected: list[tuple[str, str]]) -> None:
     assert verdicts(leaf(kmin, kmax, 6_000_000)) == expected
+
+
+# With twelve ports up to eleven send to one: 11 T(11) = 11 B/12 = 5.5 MB, 2 T(2) = 4 MB.
+@pytest.mark.parametrize(
+    ("kmin", "severity", "what"),
+    [
+        (1_500_001, "warning", "a port that feeds two congested egresses pauses at 3,000,000 B"),
+        (3_999_999, "warning", "a port that feeds two congested egresses pauses at 3,000,000 B"),
+        (4_000_000, "warning", "two senders to one port pause at 4,000,000 B"),
+        (5_499_999, "warning", "two senders to one port pause at 4,000,000 B"),
+        (5_500_000, "error", "no incast on this switch is marked"),
+    ],
+)
+def test_kmin_at_exactly_what_an_egress_holds_at_xoff_comes_after_pfc(
+    kmin: int, severity: str, what: str
+) -> None:
+    document = leaf(kmin, 9_000_000, 6_000_000, base="rendered-leaf.json")
+    found = only("ECN004", document)
+    assert found.severity == severity
+    assert what in found.message
 
 
 def test_the_storage_curve_on_a_small_pool_comes_after_pfc() -> None:
