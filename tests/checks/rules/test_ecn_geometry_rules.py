@@ -46,6 +46,7 @@ def test_curves_around_xoff_in_a_pool_of_6_mb(kmin: int, kmax: int, expected: li
     assert verdicts(leaf(kmin, kmax, 6_000_000)) == expected
 
 
+# At equality PFC is first: the chance of a mark begins at zero at Kmin, and what exceeds T is paused for certain.
 # With twelve ports up to eleven send to one: 11 T(11) = 11 B/12 = 5.5 MB, 2 T(2) = 4 MB.
 @pytest.mark.parametrize(
     ("kmin", "severity", "what"),
@@ -64,6 +65,14 @@ def test_kmin_at_exactly_what_an_egress_holds_at_xoff_comes_after_pfc(
     found = only("ECN004", document)
     assert found.severity == severity
     assert what in found.message
+
+
+@pytest.mark.parametrize(("kmin", "expected"), [(3_000_000, ["ECN004", "ECN005"]), (3_000_001, ["ECN004"])])
+def test_kmin_equal_to_the_threshold_of_one_port_leaves_kmax_to_its_own_rule(
+    kmin: int, expected: list[str]
+) -> None:
+    """Above T(1) = B/2 Kmin alone is at fault, for one loaded port too; at T(1) itself both thresholds are."""
+    assert [code for code, _ in verdicts(leaf(kmin, 9_000_000, 6_000_000))] == expected
 
 
 def test_the_storage_curve_on_a_small_pool_comes_after_pfc() -> None:
