@@ -10,16 +10,16 @@ from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     Hca,
-    Host,
-    Link,
     ManagerHost,
+    ManagerSetting,
     Qos,
-    Routing,
-    Setting,
-    Shape,
     ShapeKind,
     Subnet,
-    Switch,
+    SubnetHost,
+    SubnetLink,
+    SubnetRouting,
+    SubnetShape,
+    SubnetSwitch,
 )
 from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 
@@ -33,13 +33,13 @@ class Cabling:
     def __init__(self, ports: int = 64, rate: str = "NDR") -> None:
         self.ports, self.rate = ports, RATES[rate]
         self.profile, self.adapter = load_infiniband_switch("nvidia-qm9700"), load_hca("connectx-7")
-        self.switches: list[Switch] = []
+        self.switches: list[SubnetSwitch] = []
         self.hcas: list[Hca] = []
-        self.links: list[Link] = []
+        self.links: list[SubnetLink] = []
         self.used: Counter[str] = Counter()
 
     def switch(self, name: str, tier: int | None = None, place: tuple[int, ...] = ()) -> str:
-        made = Switch(name, "leaf", tier, self.profile, self.ports, None, HERE, HERE, place)
+        made = SubnetSwitch(name, "leaf", tier, self.profile, self.ports, None, HERE, HERE, place)
         self.switches.append(made)
         return name
 
@@ -52,11 +52,11 @@ class Cabling:
     def cable(self, a: str, b: str, *, to_hca: bool = False) -> None:
         self.used[a] += 1
         self.used[b] += 1
-        self.links.append(Link(a, self.used[a], b, self.used[b], self.rate, to_hca, HERE))
+        self.links.append(SubnetLink(a, self.used[a], b, self.used[b], self.rate, to_hca, HERE))
 
     def subnet(self, kind: ShapeKind, engine: str | None, **options: str) -> Subnet:
         texts = {"routing_engine": engine} if engine else {}
-        settings = tuple(Setting(key, text, HERE) for key, text in {**texts, **options}.items())
+        settings = tuple(ManagerSetting(key, text, HERE) for key, text in {**texts, **options}.items())
         roots = tuple(s.name for s in self.switches if s.tier == max(t.tier or 0 for t in self.switches))
         return Subnet(
             name="subnet",
@@ -68,14 +68,14 @@ class Cabling:
             options=settings,
             secrets=(),
             subnet_prefix=None,
-            shape=Shape(kind, HERE, sides_of(self.switches), roots=roots if kind == "fat-tree" else ()),
+            shape=SubnetShape(kind, HERE, sides_of(self.switches), roots=roots if kind == "fat-tree" else ()),
             switches=tuple(self.switches),
-            hosts=tuple(Host(hca.host, "compute", (hca.name,), HERE) for hca in self.hcas),
+            hosts=tuple(SubnetHost(hca.host, "compute", (hca.name,), HERE) for hca in self.hcas),
             hcas=tuple(self.hcas),
             links=tuple(self.links),
             demand=(),
             managers=(ManagerHost(self.hcas[0].host, self.hcas[0].name, 15, False, HERE),),
-            routing=Routing(
+            routing=SubnetRouting(
                 tuple(engine.split(",")) if engine else (), False, HERE, roots if kind == "fat-tree" else None
             ),
             qos=qos_of(settings, (), HERE),
@@ -85,7 +85,7 @@ class Cabling:
         )
 
 
-def sides_of(switches: list[Switch]) -> tuple[int, ...]:
+def sides_of(switches: list[SubnetSwitch]) -> tuple[int, ...]:
     places = [switch.coordinates for switch in switches if switch.coordinates]
     return tuple(max(axis) + 1 for axis in zip(*places, strict=True)) if places else ()
 

@@ -18,7 +18,7 @@ from lossless.model.fabric.infiniband.guids import with_derived_guids
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.infiniband.subnet import Hca, Link, Subnet, Switch
+    from lossless.model.fabric.infiniband.subnet import Hca, Subnet, SubnetLink, SubnetSwitch
 
 KNOWN_SPEEDS = frozenset({"SDR", "DDR", "QDR", "FDR", "FDR10", "EDR", "HDR", "NDR"})
 """What ibsim 0.10 can parse; any other is simulated as the fastest of these."""
@@ -70,7 +70,7 @@ def ibsim_fabric(subnet: Subnet) -> IbsimFabric:
     return IbsimFabric("\n".join(lines), named, nodes, ports, tuple(sorted(replaced)))
 
 
-def _ends(links: Sequence[Link]) -> defaultdict[str, list[_End]]:
+def _ends(links: Sequence[SubnetLink]) -> defaultdict[str, list[_End]]:
     ends_of: defaultdict[str, list[_End]] = defaultdict(list)
     for link in links:
         speed = link.rate.generation if link.rate.generation in KNOWN_SPEEDS else _FASTEST
@@ -80,7 +80,7 @@ def _ends(links: Sequence[Link]) -> defaultdict[str, list[_End]]:
     return ends_of
 
 
-def _switch(switch: Switch, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
+def _switch(switch: SubnetSwitch, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
     yield f"switchguid=0x{switch.guid or 0:x}"
     yield f'Switch {switch.ports} "{nodes[switch.name]}"  # "{switch.name}" base port 0 lid 0 lmc 0'
     for end in sorted(ends):

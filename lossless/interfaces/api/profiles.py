@@ -8,12 +8,12 @@ from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.infiniband import (
     HcaProfile,
+    InfinibandSwitchProfile,
     hca_names,
     infiniband_switch_names,
     load_hca,
     load_infiniband_switch,
 )
-from lossless.model.hardware.infiniband import SwitchProfile as InfinibandSwitchProfile
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FOLDER = "infiniband"
 
 
-class SwitchProfile(NamedTuple):
+class InfinibandSwitchProfile(NamedTuple):
     """One InfiniBand switch product.
 
     ``ports`` says how many logical ports it has at each rate, by the rate's name, all of them at that rate. Of a rate
@@ -59,7 +59,7 @@ def infiniband_switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...
     return tuple(sorted(_files("switches", extra_dirs)))
 
 
-def load_infiniband_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> SwitchProfile:
+def load_infiniband_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> InfinibandSwitchProfile:
     """Return the InfiniBand switch profile of that name.
 
     Raises:
@@ -109,7 +109,7 @@ def _files(kind: str, extra_dirs: Sequence[Folder]) -> dict[str, str]:
 
 
 @cache
-def _switch(name: str, path: str) -> SwitchProfile:
+def _switch(name: str, path: str) -> InfinibandSwitchProfile:
     raw = read_profile(path)
     if not path.startswith(data_dir("profiles")):
         from lossless.model.hardware.schema import check_infiniband_switch
@@ -130,9 +130,9 @@ def _hca(name: str, path: str) -> HcaProfile:
     )
 
 
-def build(name: str, raw: dict[str, Any]) -> SwitchProfile:
+def build(name: str, raw: dict[str, Any]) -> InfinibandSwitchProfile:
     """Return the profile of a file's contents, which must have the shape of schema.InfinibandSwitchFile."""
-    return SwitchProfile(
+    return InfinibandSwitchProfile(
         name=name,
         product=raw["product"],
         vendor=raw["vendor"],

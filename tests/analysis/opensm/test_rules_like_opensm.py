@@ -16,7 +16,7 @@ from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import Setting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting
 from tests.checks.rules.judging import drawn
 from tests.checks.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def tree(engine: str = "minhop", **options: str) -> Subnet:
     """Return a small fat tree whose manager is told some options."""
     made = with_derived_guids(fat_tree(leaves=2, spines=2, hosts=2, engine=engine))
-    settings = (*made.options, *(Setting(key, text, HERE) for key, text in options.items()))
+    settings = (*made.options, *(ManagerSetting(key, text, HERE) for key, text in options.items()))
     return made._replace(options=settings, qos=qos_of(settings, (), HERE))
 
 

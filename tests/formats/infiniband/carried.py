@@ -17,7 +17,7 @@ from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.model.fabric.infiniband.qos_policy import Block
+    from lossless.model.fabric.infiniband.qos_policy import PolicyBlock
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Member, Partition, Subnet
 
 
@@ -74,5 +74,5 @@ def _member(guids: Mapping[str, int | None], one: Member) -> tuple[str | int | N
     return one.word or guid, one.membership
 
 
-def _block(block: Block) -> tuple[Any, ...]:
+def _block(block: PolicyBlock) -> tuple[Any, ...]:
     return block.kind, tuple((line.word, line.text) for line in block.lines)

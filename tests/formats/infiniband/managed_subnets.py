@@ -10,16 +10,16 @@ from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.options import BITS, Option, options
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import (
-    Level,
     ManagerHost,
+    ManagerSetting,
     Member,
     Membership,
     Partition,
-    Routing,
     Secret,
-    Setting,
+    ServiceLevel,
     Sharp,
     Subnet,
+    SubnetRouting,
 )
 from tests.subnets import fat_tree
 
@@ -51,11 +51,11 @@ def text_of(option: Option) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def settings(draw: st.DrawFn) -> tuple[Setting, ...]:
+def settings(draw: st.DrawFn) -> tuple[ManagerSetting, ...]:
     known = {key: one for key, one in options().items() if one.only is None and not one.secret}
     names = sorted(known.keys() - ELSEWHERE - {"partition_config_file", "qos_policy_file", "torus_config"})
     chosen = draw(st.lists(st.sampled_from(names), unique=True, max_size=12))
-    return tuple(Setting(key, draw(text_of(known[key])), HERE) for key in chosen)
+    return tuple(ManagerSetting(key, draw(text_of(known[key])), HERE) for key in chosen)
 
 
 @st.composite
@@ -94,10 +94,10 @@ def partitions(draw: st.DrawFn) -> tuple[Partition, ...]:
 
 
 @st.composite
-def levels(draw: st.DrawFn) -> tuple[Level, ...]:
+def levels(draw: st.DrawFn) -> tuple[ServiceLevel, ...]:
     names = draw(st.lists(st.from_regex(r"\A[a-z][a-z0-9]{0,6}\Z"), unique=True, max_size=4))
     sls = draw(st.lists(st.integers(0, 15), unique=True, min_size=len(names), max_size=len(names)))
-    return tuple(Level(name, sl, sl % 8, 1, None, HERE) for name, sl in zip(names, sls, strict=True))
+    return tuple(ServiceLevel(name, sl, sl % 8, 1, None, HERE) for name, sl in zip(names, sls, strict=True))
 
 
 @st.composite
@@ -109,8 +109,8 @@ def subnets(draw: st.DrawFn) -> Subnet:
     words = ",".join((*engines, *["no_fallback"] * strict))
     stated = (
         *draw(settings()),
-        *([Setting("routing_engine", words, HERE)] if words else []),
-        Setting("qos", "TRUE" if on else "FALSE", HERE),
+        *([ManagerSetting("routing_engine", words, HERE)] if words else []),
+        ManagerSetting("qos", "TRUE" if on else "FALSE", HERE),
     )
     switches = TREE.switches
     assert isinstance(switches, tuple)
@@ -123,13 +123,13 @@ def subnets(draw: st.DrawFn) -> Subnet:
     manager = ManagerHost(
         hcas[0].host, hcas[0].name, draw(st.none() | st.integers(0, 15)), standby=False, origin=HERE
     )
-    named = tuple(Setting(f"am_{key}x", text, HERE) for key, text in sharp.items())
+    named = tuple(ManagerSetting(f"am_{key}x", text, HERE) for key, text in sharp.items())
     return TREE._replace(
         options=stated,
         secrets=(Secret("m_key", "M_KEY", HERE),) if draw(st.booleans()) else (),
         subnet_prefix=draw(st.none() | st.integers(0, 2**64 - 1)),
         managers=(manager,),
-        routing=Routing(engines, strict, HERE, None if roots is None else tuple(roots)),
+        routing=SubnetRouting(engines, strict, HERE, None if roots is None else tuple(roots)),
         qos=qos_of(stated, draw(levels()), HERE),
         partitions=draw(st.none() | partitions()),
         sharp=Sharp(False, hcas[0].host, None, None, (), (), None, named, HERE) if named else None,

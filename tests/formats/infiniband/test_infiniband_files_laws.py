@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile, companions, kind_of, read_subnet
-from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from lossless.output.render.infiniband.files import subnet_files
 from tests.formats.infiniband.carried import carried
 from tests.formats.infiniband.managed_subnets import HERE, subnets
@@ -101,6 +101,6 @@ def test_a_torus_is_told_where_to_begin_and_what_its_sides_are() -> None:
 def test_options_of_one_key_keep_the_last_that_counts() -> None:
     from tests.formats.infiniband.managed_subnets import TREE
 
-    twice = TREE._replace(options=(Setting("lmc", "1", HERE), Setting("lmc", "2", HERE)))
+    twice = TREE._replace(options=(ManagerSetting("lmc", "1", HERE), ManagerSetting("lmc", "2", HERE)))
     assert "\nlmc 2\n" in files_of_manager(twice)["opensm.conf"]
     assert "\nlmc 1\n" not in files_of_manager(twice)["opensm.conf"]

@@ -16,7 +16,7 @@ from lossless.model.fabric.infiniband.options import (
     taken,
 )
 from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import Setting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting
 
 EVERY = list(options().values())
 
@@ -67,6 +67,6 @@ def test_numbers_of_qos_are_read_as_opensm_reads_all_numbers() -> None:
         "qos_sl2vl": "0, 01,0x2,010",
         "qos_vlarb_high": "0:010,1:0x10",
     }
-    found = qos_of([Setting(key, text, here) for key, text in texts.items()], (), here)
+    found = qos_of([ManagerSetting(key, text, here) for key, text in texts.items()], (), here)
     assert (found.max_vls, found.max_op_vls, found.sl2vl) == (8, None, (0, 1, 2, 8))
     assert [tuple(weight) for weight in found.high or ()] == [(0, 8), (1, 16)]

@@ -14,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import Link, Subnet, Switch
+    from lossless.model.fabric.infiniband.subnet import Subnet, SubnetLink, SubnetSwitch
 
 
 class SubnetChannel(NamedTuple):
@@ -40,7 +40,7 @@ class SubnetGraph(NamedTuple):
     those of the switches, stated or derived.
     """
 
-    switches: tuple[Switch, ...]
+    switches: tuple[SubnetSwitch, ...]
     hcas: tuple[str, ...]
     guids: tuple[int, ...]
     channels: tuple[SubnetChannel, ...]
@@ -85,6 +85,6 @@ def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
     )
 
 
-def _both_ways(link: Link, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
+def _both_ways(link: SubnetLink, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
     a, a_port, b, b_port = numbers[link.a], link.a_port or 0, numbers[link.b], link.b_port or 0
     return SubnetChannel(a, a_port, b, b_port), SubnetChannel(b, b_port, a, a_port)

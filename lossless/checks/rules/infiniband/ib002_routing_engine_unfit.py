@@ -87,7 +87,7 @@ from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
-    from lossless.model.fabric.infiniband.subnet import Shape, Subnet
+    from lossless.model.fabric.infiniband.subnet import Subnet, SubnetShape
 
 
 SHORTEST_PATHS = ("minhop", "sssp", "dor")
@@ -120,7 +120,7 @@ def check(subnet: Subnet) -> Results:
         yield _hit(subnet, known, engine, judged)
 
 
-def _hit(subnet: Subnet, known: Shape, engine: str, judged: tuple[Severity, str, str]) -> Hit:
+def _hit(subnet: Subnet, known: SubnetShape, engine: str, judged: tuple[Severity, str, str]) -> Hit:
     severity, says, instead = judged
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     return Hit(
@@ -133,7 +133,7 @@ def _hit(subnet: Subnet, known: Shape, engine: str, judged: tuple[Severity, str,
     )
 
 
-def _tree(_subnet: Subnet, _known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+def _tree(_subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "torus-2QoS":
         return "error", "finds no torus in a fat tree: opensm takes minhop instead", "ftree or updn"
     if engine in SHORTEST_PATHS:
@@ -144,7 +144,7 @@ def _tree(_subnet: Subnet, _known: Shape, engine: str) -> tuple[Severity, str, s
     return None
 
 
-def _torus(subnet: Subnet, known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+def _torus(subnet: Subnet, known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "ftree":
         return "error", "cannot route a torus: opensm takes minhop instead", "torus-2QoS"
     if engine == "updn" and subnet.routing.roots is None:
@@ -155,7 +155,7 @@ def _torus(subnet: Subnet, known: Shape, engine: str) -> tuple[Severity, str, st
     return None
 
 
-def _dragonfly(subnet: Subnet, _known: Shape, engine: str) -> tuple[Severity, str, str] | None:
+def _dragonfly(subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "torus-2QoS":
         return "error", "finds no torus in a dragonfly+: opensm takes minhop instead", "dfsssp or nue"
     if engine == "updn" and subnet.routing.roots is None:

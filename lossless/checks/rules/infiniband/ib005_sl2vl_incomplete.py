@@ -53,7 +53,7 @@ from lossless.model.fabric.infiniband.options import c_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 KEYS = ("qos_sl2vl", "qos_ca_sl2vl", "qos_sw0_sl2vl", "qos_swe_sl2vl", "qos_rtr_sl2vl")
@@ -69,7 +69,7 @@ def check(subnet: Subnet) -> Results:
     yield from _storage(subnet)
 
 
-def _table(setting: Setting) -> Iterator[Hit]:
+def _table(setting: ManagerSetting) -> Iterator[Hit]:
     entries = setting.text.split(",")
     wrong = [entry for entry in entries if not _is_lane(entry)]
     if wrong:
@@ -85,7 +85,7 @@ def _table(setting: Setting) -> Iterator[Hit]:
         )
 
 
-def _hit(setting: Setting, message: str) -> Hit:
+def _hit(setting: ManagerSetting, message: str) -> Hit:
     return Hit(
         origin=setting.origin,
         message=message,

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import Link, PortDemand, Subnet, Switch
+    from lossless.model.fabric.infiniband.subnet import Subnet, SubnetLink, SubnetPortDemand, SubnetSwitch
 
 
 def check(subnet: Subnet) -> Results:
@@ -106,7 +106,7 @@ def check(subnet: Subnet) -> Results:
             yield from _ports(nodes[name], demand)
 
 
-def _hit(link: Link, name: str, product: str, rates: tuple[str, ...], hardware: Origin) -> Hit:
+def _hit(link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin) -> Hit:
     return Hit(
         origin=link.origin,
         message=f"{_a(product)} has no port of {link.rate.name}; it has {', '.join(rates)}",
@@ -123,14 +123,14 @@ def _a(product: str) -> str:
     return f"the {product}" if product[:1].isupper() and any(map(str.isdigit, product)) else product
 
 
-def _demand(subnet: Subnet) -> dict[str, list[PortDemand]]:
-    found: dict[str, list[PortDemand]] = {}
+def _demand(subnet: Subnet) -> dict[str, list[SubnetPortDemand]]:
+    found: dict[str, list[SubnetPortDemand]] = {}
     for demand in subnet.demand:
         found.setdefault(demand.switch, []).append(demand)
     return found
 
 
-def _ports(switch: Switch, demand: list[PortDemand]) -> Iterator[Hit]:
+def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Hit]:
     """Yield a hit where the parts of a switch that each rate takes are more than the whole."""
     ports: dict[str, int] = {}
     for one in demand:

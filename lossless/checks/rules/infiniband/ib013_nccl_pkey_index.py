@@ -50,7 +50,7 @@ from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 def check(subnet: Subnet) -> Results:
@@ -70,7 +70,7 @@ def check(subnet: Subnet) -> Results:
         yield from _other(subnet, setting, place, keys)
 
 
-def _no_place(setting: Setting, keys: set[int]) -> Hit:
+def _no_place(setting: ManagerSetting, keys: set[int]) -> Hit:
     return Hit(
         origin=setting.origin,
         message=f"NCCL_IB_PKEY={setting.text} is no place in the tables of the hosts: they have {len(keys)}, from 0",
@@ -80,7 +80,7 @@ def _no_place(setting: Setting, keys: set[int]) -> Hit:
     )
 
 
-def _other(subnet: Subnet, setting: Setting | None, place: int, keys: set[int]) -> Results:
+def _other(subnet: Subnet, setting: ManagerSetting | None, place: int, keys: set[int]) -> Results:
     wanted = next(
         (part for part in partitions(subnet) or () if subnet.job and part.name == subnet.job.partition), None
     )

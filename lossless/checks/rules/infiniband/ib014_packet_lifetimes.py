@@ -53,7 +53,7 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 INNER, LEAF, SWITCH = "head_of_queue_lifetime", "leaf_head_of_queue_lifetime", "packet_life_time"
@@ -80,7 +80,7 @@ def check(subnet: Subnet) -> Results:
         yield _reversed(subnet, stated, inner, leaf)
 
 
-def _short(subnet: Subnet, found: list[Setting]) -> Iterator[Hit]:
+def _short(subnet: Subnet, found: list[ManagerSetting]) -> Iterator[Hit]:
     """Yield one hit for lives that are too short, at the first of them."""
     for setting in found[:1]:
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
@@ -94,7 +94,7 @@ def _short(subnet: Subnet, found: list[Setting]) -> Iterator[Hit]:
         )
 
 
-def _off(setting: Setting) -> Hit:
+def _off(setting: ManagerSetting) -> Hit:
     return Hit(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is for ever: packets that wait for one another are never thrown away",
@@ -103,7 +103,7 @@ def _off(setting: Setting) -> Hit:
     )
 
 
-def _reversed(subnet: Subnet, stated: Setting, inner: int, leaf: int) -> Hit:
+def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> Hit:
     other = subnet.option(INNER)
     beside = (
         ()

@@ -42,7 +42,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import mending, stated
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 _YES = frozenset({"true", "t", "yes", "y", "on", "1", "enable", "enabled"})
@@ -56,7 +56,7 @@ def check(subnet: Subnet) -> Results:
             yield _meant_false(setting) if setting.text.lower() in _NO else _hit(setting)
 
 
-def _hit(setting: Setting) -> Hit:
+def _hit(setting: ManagerSetting) -> Hit:
     meant = setting.text.lower() in _YES
     return Hit(
         origin=setting.origin,
@@ -70,7 +70,7 @@ def _hit(setting: Setting) -> Hit:
     )
 
 
-def _meant_false(setting: Setting) -> Hit:
+def _meant_false(setting: ManagerSetting) -> Hit:
     return Hit(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is FALSE, as any word but TRUE is",

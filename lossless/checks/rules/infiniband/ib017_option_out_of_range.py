@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.model.fabric.infiniband.options import Option
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
@@ -88,7 +88,7 @@ def check(subnet: Subnet) -> Results:
             yield from _pairs(setting)
 
 
-def _pairs(setting: Setting) -> Iterator[Hit]:
+def _pairs(setting: ManagerSetting) -> Iterator[Hit]:
     """Yield a hit where an arbitration table has entries that mean nothing, or more than there is room for."""
     entries = setting.text.split(",")
     wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
@@ -111,7 +111,7 @@ def _is_pair(entry: str) -> bool:
     return 0 <= lane <= LAST_VL and 0 <= weight <= MOST_WEIGHT
 
 
-def _replaced(setting: Setting, option: Option) -> Hit:
+def _replaced(setting: ManagerSetting, option: Option) -> Hit:
     allowed = f"{option.legal[0]} to {option.legal[1]}" if option.legal else ", ".join(option.choices)
     return Hit(
         origin=setting.origin,
@@ -121,7 +121,7 @@ def _replaced(setting: Setting, option: Option) -> Hit:
     )
 
 
-def _unchecked(setting: Setting, option: Option, number: int) -> Iterator[Hit]:
+def _unchecked(setting: ManagerSetting, option: Option, number: int) -> Iterator[Hit]:
     if option.key in _STALLS and number == 0:
         yield _stalled(setting)
     if option.wire is None or option.wire[0] <= number <= option.wire[1]:
@@ -138,7 +138,7 @@ def _unchecked(setting: Setting, option: Option, number: int) -> Iterator[Hit]:
     )
 
 
-def _stalled(setting: Setting) -> Hit:
+def _stalled(setting: ManagerSetting) -> Hit:
     return Hit(
         origin=setting.origin,
         message=f"{setting.key} 0 has no defined meaning",
@@ -148,7 +148,7 @@ def _stalled(setting: Setting) -> Hit:
     )
 
 
-def _code(setting: Setting, number: int) -> Hit:
+def _code(setting: ManagerSetting, number: int) -> Hit:
     meant = next((code for code, count in OPERATIONAL_VLS.items() if count == number), None)
     codes = ", ".join(
         f"{code} is VL0{f'-{count - 1}' if count > 1 else ''}" for code, count in OPERATIONAL_VLS.items()

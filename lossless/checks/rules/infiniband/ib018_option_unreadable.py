@@ -50,7 +50,7 @@ from lossless.model.fabric.infiniband.options import BITS, taken
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.options import Option
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
@@ -65,7 +65,7 @@ def check(subnet: Subnet) -> Results:
             yield _hit(setting, option, loss)
 
 
-def _hit(setting: Setting, option: Option, loss: str) -> Hit:
+def _hit(setting: ManagerSetting, option: Option, loss: str) -> Hit:
     what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
     then = "is taken as 0, without a message" if loss == "silently zero" else _kept(option)
     missing = option.kind in BITS and _lacks_prefix(setting.text)
@@ -87,6 +87,6 @@ def _lacks_prefix(text: str) -> bool:
     return bool(text) and _HEXADECIMAL.issuperset(text) and not text.isdigit()
 
 
-def _shown(setting: Setting, option: Option) -> str:
+def _shown(setting: ManagerSetting, option: Option) -> str:
     """Return a value as it may be shown: no keys that protect a subnet."""
     return "(a key)" if option.secret else repr(setting.text)

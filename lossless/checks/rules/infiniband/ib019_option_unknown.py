@@ -53,7 +53,7 @@ from lossless.model.fabric.infiniband.options import known_keys, option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.model.fabric.infiniband.subnet import Flavour, Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Subnet
 
 
 _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
@@ -72,7 +72,7 @@ def check(subnet: Subnet) -> Results:
             yield _others(setting, flavours[0])
 
 
-def _nobodys(setting: Setting, flavours: Sequence[Flavour]) -> Results:
+def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
     from lossless.ground.basics.nearest import nearest
 
     if "=" in setting.key:
@@ -93,7 +93,7 @@ def _nobodys(setting: Setting, flavours: Sequence[Flavour]) -> Results:
     )
 
 
-def _joined(setting: Setting) -> Hit:
+def _joined(setting: ManagerSetting) -> Hit:
     key, _, text = setting.key.partition("=")
     return Hit(
         origin=setting.origin.key(),
@@ -103,7 +103,7 @@ def _joined(setting: Setting) -> Hit:
     )
 
 
-def _others(setting: Setting, flavour: Flavour) -> Hit:
+def _others(setting: ManagerSetting, flavour: Flavour) -> Hit:
     other = "nvidia" if flavour == "upstream" else "upstream"
     return Hit(
         origin=setting.origin.key(),

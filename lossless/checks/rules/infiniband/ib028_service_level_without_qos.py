@@ -48,7 +48,7 @@ from lossless.model.fabric.infiniband.options import option, taken
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 _PREFIX = "qos_"
@@ -84,6 +84,6 @@ def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
     return levels + sls + stated
 
 
-def _is_stated(setting: Setting) -> bool:
+def _is_stated(setting: ManagerSetting) -> bool:
     known = option(setting.key) if setting.key.startswith(_PREFIX) and not setting.derived else None
     return known is not None and taken(known, setting.text).value != taken(known, known.default or "").value

@@ -38,7 +38,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions, value
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 DEFAULT = 0x7FFF
@@ -53,7 +53,7 @@ def check(subnet: Subnet) -> Results:
         yield _hit(subnet, new, "both")
 
 
-def _hit(subnet: Subnet, setting: Setting, instead: str) -> Hit:
+def _hit(subnet: Subnet, setting: ManagerSetting, instead: str) -> Hit:
     apart = any(partition.base != DEFAULT for partition in partitions(subnet) or ())
     return Hit(
         origin=setting.origin,

@@ -55,7 +55,7 @@ from lossless.model.fabric.infiniband.options import c_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 
 
 KEY = "sharp_enabled"
@@ -77,7 +77,7 @@ def check(subnet: Subnet) -> Results:
             )
 
 
-def _option(subnet: Subnet, setting: Setting) -> Iterator[Hit]:
+def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Hit]:
     number = c_number(setting.text)
     # What its manager is told says that SHARP is wanted.
     wanted = subnet.sharp is not None and (subnet.sharp.on or bool(subnet.sharp.settings))
@@ -87,7 +87,7 @@ def _option(subnet: Subnet, setting: Setting) -> Iterator[Hit]:
         yield _hit(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
 
 
-def _hit(setting: Setting, message: str, wanted: bool) -> Hit:
+def _hit(setting: ManagerSetting, message: str, wanted: bool) -> Hit:
     return Hit(
         origin=setting.origin,
         message=message,

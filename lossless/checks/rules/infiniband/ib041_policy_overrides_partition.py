@@ -43,7 +43,7 @@ from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.qos_policy import Block, Policy
+    from lossless.model.fabric.infiniband.qos_policy import PolicyBlock, QosPolicy
     from lossless.model.fabric.infiniband.subnet import Partition, Subnet
 
 
@@ -80,7 +80,7 @@ def _hit(partition: Partition, sl: int, given: Origin) -> Hit:
     )
 
 
-def _given(policy: Policy, key: int) -> tuple[int | None, Origin]:
+def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
     """Return the level that a path with a key gets, and what says so."""
     levels = {level.text("name").upper(): level for level in policy.levels}
     for rule in policy.rules:
@@ -96,7 +96,7 @@ def _given(policy: Policy, key: int) -> tuple[int | None, Origin]:
     return _sl_of(level), level.origin if level else policy.origin
 
 
-def _sl_of(level: Block | None) -> int | None:
+def _sl_of(level: PolicyBlock | None) -> int | None:
     return None if level is None else c_number(level.text("sl"))
 
 

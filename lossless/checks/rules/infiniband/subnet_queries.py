@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.options import Option
     from lossless.model.fabric.infiniband.subnet import (
         Hca,
-        Host,
-        Link,
         ManagerHost,
+        ManagerSetting,
         Partition,
-        Setting,
-        Shape,
         Subnet,
-        Switch,
+        SubnetHost,
+        SubnetLink,
+        SubnetShape,
+        SubnetSwitch,
     )
 
 NO_TOPOLOGY = Gap("switches, adapters and links are not in the files of a subnet manager")
@@ -43,7 +43,7 @@ DROPPED = 15
 Arbitrated = Literal["qos_vlarb_high", "qos_vlarb_low"]
 
 
-def stated(subnet: Subnet) -> Iterator[tuple[Setting, Option]]:
+def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
     """Yield the options that count, each with what is known of its key; keys that nobody knows are left out."""
     last = {setting.key: setting for setting in subnet.options}
     for key, setting in last.items():
@@ -82,12 +82,12 @@ def written(subnet: Subnet, *keys: str) -> Origin:
     return next((setting.origin for setting in found if setting is not None), subnet.origin)
 
 
-def mending(setting: Setting, text: str) -> tuple[Edit, ...]:
+def mending(setting: ManagerSetting, text: str) -> tuple[Edit, ...]:
     """Return the edit that gives an option another text; none where nobody wrote the option itself."""
     return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "set", text),)
 
 
-def removing(setting: Setting) -> tuple[Edit, ...]:
+def removing(setting: ManagerSetting) -> tuple[Edit, ...]:
     """Return the edit that takes an option out; none where nobody wrote the option itself."""
     return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "remove"),)
 
@@ -128,7 +128,7 @@ def master(subnet: Subnet) -> ManagerHost | None:
     return max(active, key=lambda one: one.priority or 0, default=None)
 
 
-def shape(subnet: Subnet) -> Shape | None:
+def shape(subnet: Subnet) -> SubnetShape | None:
     """Return the shape, None where it is unknown or written out link by link."""
     found = subnet.shape
     return None if isinstance(found, Unknown) or found.kind == "explicit" else found
@@ -140,7 +140,7 @@ def partitions(subnet: Subnet) -> tuple[Partition, ...] | None:
     return None if isinstance(found, Unknown) else found or ()
 
 
-def switches(subnet: Subnet) -> dict[str, Switch]:
+def switches(subnet: Subnet) -> dict[str, SubnetSwitch]:
     """Return the switches by name; none where they are unknown."""
     return {} if isinstance(subnet.switches, Unknown) else {one.name: one for one in subnet.switches}
 
@@ -150,12 +150,12 @@ def hcas(subnet: Subnet) -> dict[str, Hca]:
     return {} if isinstance(subnet.hcas, Unknown) else {one.name: one for one in subnet.hcas}
 
 
-def hosts(subnet: Subnet) -> dict[str, Host]:
+def hosts(subnet: Subnet) -> dict[str, SubnetHost]:
     """Return the hosts by name; none where they are unknown."""
     return {} if isinstance(subnet.hosts, Unknown) else {one.name: one for one in subnet.hosts}
 
 
-def links(subnet: Subnet) -> tuple[Link, ...]:
+def links(subnet: Subnet) -> tuple[SubnetLink, ...]:
     """Return the links; none where they are unknown."""
     return () if isinstance(subnet.links, Unknown) else subnet.links
 

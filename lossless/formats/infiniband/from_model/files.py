@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.infiniband.subnet import (
         ManagerHost,
+        ManagerSetting,
         Member,
         Partition,
         Secret,
-        Setting,
         Subnet,
     )
 
@@ -111,7 +111,7 @@ def sharp_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
     return [written], [*troubles, *(_stated_key(one) for one in settings if one.key in SECRETS)]
 
 
-def _stated_key(setting: Setting) -> Trouble:
+def _stated_key(setting: ManagerSetting) -> Trouble:
     says = f"{setting.key} protects the subnet and is never stated in an intent: put it into sharp_am.cfg by hand"
     return Trouble(setting.origin, says)
 
@@ -331,7 +331,7 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
     return () if found is None or isinstance(found, Unknown) else found
 
 
-def _unwritable(setting: Setting) -> Trouble | None:
+def _unwritable(setting: ManagerSetting) -> Trouble | None:
     says = _unreadable(setting.text)
     return Trouble(setting.origin, f"{setting.key}: {says}") if says else None
 

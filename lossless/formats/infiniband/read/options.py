@@ -13,7 +13,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.marked_document import Marks, lines_of, trimmed
 from lossless.model.fabric.infiniband.options import LINE_BYTES, c_number, option
-from lossless.model.fabric.infiniband.subnet import Secret, Setting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,11 +30,11 @@ _TOO_LONG = (
 )
 
 
-class Options(NamedTuple):
+class OpensmConf(NamedTuple):
     """What an opensm.conf states, in its order; a key that protects the subnet is in ``secrets``, without its value."""
 
     document: Document
-    settings: tuple[Setting, ...]
+    settings: tuple[ManagerSetting, ...]
     secrets: tuple[Secret, ...]
 
 
@@ -45,7 +45,7 @@ class _Statement(NamedTuple):
     value: tuple[int, int]
 
 
-def read_options(text: str, file: str) -> Options:
+def read_options(text: str, file: str) -> OpensmConf:
     """Return what an opensm.conf states; its problems are those of the document."""
     marks = Marks(file, text)
     text = marks.text
@@ -60,7 +60,7 @@ def read_options(text: str, file: str) -> Options:
     secret = {statement.key[0] for statement in hidden}
     kept = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] not in secret)
     kept_back = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] in secret)
-    return Options(document, tuple(kept), tuple(Secret(s.key, "", s.origin) for s in kept_back))
+    return OpensmConf(document, tuple(kept), tuple(Secret(s.key, "", s.origin) for s in kept_back))
 
 
 def looks_like_options(text: str) -> bool:
@@ -123,7 +123,7 @@ def _is_secret(text: str, statement: _Statement) -> bool:
     return found is not None and found.secret and c_number(text[slice(*statement.value)]) not in _PUBLIC
 
 
-def _settings(marks: Marks, found: Sequence[_Statement]) -> list[Setting]:
+def _settings(marks: Marks, found: Sequence[_Statement]) -> list[ManagerSetting]:
     keys = [marks.text[slice(*statement.key)] for statement in found]
     shown = marks.seen(0, len(marks.text))
     times: dict[str, int] = {}
@@ -133,11 +133,11 @@ def _settings(marks: Marks, found: Sequence[_Statement]) -> list[Setting]:
         times[key] = times.get(key, 0) + 1
         marks.mark(path, start, end, at)
         marks.mark((key,), start, end, at)
-        settings.append(Setting(key, shown[start:end], Origin(marks.file, path)))
+        settings.append(ManagerSetting(key, shown[start:end], Origin(marks.file, path)))
     return settings
 
 
-def _data(settings: Sequence[Setting]) -> dict[str, str | list[str]]:
+def _data(settings: Sequence[ManagerSetting]) -> dict[str, str | list[str]]:
     """Return texts by key; those of a key that stands more than once as a list."""
     data: dict[str, str | list[str]] = {}
     for setting in settings:

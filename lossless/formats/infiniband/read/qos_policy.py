@@ -13,7 +13,15 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
 from lossless.model.fabric.infiniband.options import c_number
-from lossless.model.fabric.infiniband.qos_policy import KEYWORDS, MATCHES, SECTIONS, Block, Line, Policy, Ulp
+from lossless.model.fabric.infiniband.qos_policy import (
+    KEYWORDS,
+    MATCHES,
+    SECTIONS,
+    PolicyBlock,
+    PolicyLine,
+    QosPolicy,
+    Ulp,
+)
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -31,9 +39,9 @@ class _Reader:
         self.marks = Marks(file, text)
         self.text = self.marks.text
         self.open: list[tuple[str, int]] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[PolicyBlock] = []
         self.ulps: list[Ulp] = []
-        self.lines: list[Line] = []
+        self.lines: list[PolicyLine] = []
 
     def read(self) -> None:
         foreign = carriage_return(self.text)
@@ -74,7 +82,7 @@ class _Reader:
         number = sum(block.kind == name for block in self.blocks)
         path = (f"{name}s", number)
         self.marks.mark(path, start, start + len(name))
-        self.blocks.append(Block(name, tuple(self.lines), Origin(self.marks.file, path)))
+        self.blocks.append(PolicyBlock(name, tuple(self.lines), Origin(self.marks.file, path)))
 
     def _keyword(self, section: str, start: int, end: int) -> None:
         colon = self.text.find(":", start, end)
@@ -93,7 +101,7 @@ class _Reader:
         number = sum(block.kind == section for block in self.blocks)
         path = (f"{section}s", number, word, sum(line.word == word for line in self.lines))
         self.marks.mark(path, *at, word_at)
-        self.lines.append(Line(word, self.text[slice(*at)], Origin(self.marks.file, path)))
+        self.lines.append(PolicyLine(word, self.text[slice(*at)], Origin(self.marks.file, path)))
 
     def _ulp(self, start: int, end: int) -> None:
         colon = self.text.rfind(":", start, end)
@@ -114,15 +122,17 @@ class _Reader:
             self.ulps.append(Ulp(match, numbers, sl, Origin(self.marks.file, path)))
 
 
-def read_policy(text: str, file: str) -> tuple[Document, Policy]:
+def read_policy(text: str, file: str) -> tuple[Document, QosPolicy]:
     """Return the policy of a file, and its document: a line of a block stands at ("qos-levels", 0, "sl", 0)."""
     reader = _Reader(file, text)
     reader.read()
 
-    def of(kind: str) -> tuple[Block, ...]:
+    def of(kind: str) -> tuple[PolicyBlock, ...]:
         return tuple(block for block in reader.blocks if block.kind == kind)
 
-    policy = Policy(tuple(reader.ulps), of("port-group"), of("qos-level"), of("qos-match-rule"), Origin(file))
+    policy = QosPolicy(
+        tuple(reader.ulps), of("port-group"), of("qos-level"), of("qos-match-rule"), Origin(file)
+    )
     return reader.marks.document(_data(policy)), policy
 
 
@@ -155,7 +165,7 @@ def _ulp_match(head: str) -> tuple[str | None, str]:
     return match, numbers.strip()
 
 
-def _data(policy: Policy) -> dict[str, object]:
+def _data(policy: QosPolicy) -> dict[str, object]:
     data: dict[str, object] = {}
     if policy.ulps:
         data["qos-ulps"] = [f"{ulp.match} {ulp.numbers}".strip() + f": {ulp.sl}" for ulp in policy.ulps]

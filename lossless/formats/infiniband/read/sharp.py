@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents.marked_document import Marks, lines_of
-from lossless.model.fabric.infiniband.subnet import Setting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -50,7 +50,7 @@ SECRETS = frozenset({"am_key", "sa_key", "service_key"})
 """Keys of sharp_am.cfg that protect the subnet: fields of the options of its manager (header of 2023)."""
 
 
-def read_sharp(text: str, file: str) -> tuple[Document, tuple[Setting, ...]]:
+def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ...]]:
     """Return the settings of a sharp_am.cfg, and its document; the values of secret keys are masked in both."""
     marks = Marks(file, text)
     found = []
@@ -78,7 +78,7 @@ def looks_like_sharp(text: str) -> bool:
     return known > 0 and 2 * known > len(words)
 
 
-def _setting(marks: Marks, start: int, match: re.Match[str]) -> Setting:
+def _setting(marks: Marks, start: int, match: re.Match[str]) -> ManagerSetting:
     begin, end = start + match.start(2), start + match.end(2)
     marks.mark((match[1],), begin, end, (start + match.start(1), start + match.end(1)))
-    return Setting(match[1], marks.seen(begin, end), Origin(marks.file, (match[1],)))
+    return ManagerSetting(match[1], marks.seen(begin, end), Origin(marks.file, (match[1],)))

@@ -19,15 +19,15 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.marked_document import BYTE_ORDER_MARK
 from lossless.model.fabric.infiniband.options import c_number, option
 from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import ManagerHost, Routing, Sharp, Subnet
+from lossless.model.fabric.infiniband.subnet import ManagerHost, Sharp, Subnet, SubnetRouting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.formats.infiniband.read.options import Options
+    from lossless.formats.infiniband.read.options import OpensmConf
     from lossless.ground.basics.known import Unknown
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.infiniband.subnet import Flavour, Partition, Setting
+    from lossless.model.fabric.infiniband.subnet import Flavour, ManagerSetting, Partition
 
 Kind = Literal["options", "partitions", "policy", "sharp"]
 NO_FALLBACK = "no_fallback"
@@ -114,14 +114,14 @@ def companions(text: str) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def _name(setting: Setting | None, key: str) -> str:
+def _name(setting: ManagerSetting | None, key: str) -> str:
     """Return the last part of the path that an option has, or has by default; empty where it has none."""
     known = option(key)
     path = setting.text if setting is not None else (known.default or "") if known is not None else ""
     return "" if path in ("", "(null)") else path.rsplit("/", 1)[-1]
 
 
-def _subnet(options: Options, origin: Origin) -> Subnet:
+def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
     """Return what opensm.conf alone says."""
     texts = {setting.key: setting for setting in options.settings}
     priority, prefix = texts.get("sm_priority"), texts.get("subnet_prefix")
@@ -149,7 +149,7 @@ def _subnet(options: Options, origin: Origin) -> Subnet:
         links=UNKNOWN,
         demand=(),
         managers=(manager,),
-        routing=Routing((), no_fallback=False, origin=origin),
+        routing=SubnetRouting((), no_fallback=False, origin=origin),
         qos=qos_of(options.settings, (), origin),
         partitions=UNKNOWN,
         sharp=None,
@@ -164,11 +164,11 @@ def _flavour(keys: Iterable[str]) -> Flavour | Unknown:
 
 
 def _routing(
-    texts: Mapping[str, Setting],
+    texts: Mapping[str, ManagerSetting],
     roots: tuple[int, ...] | None,
     compute: tuple[int, ...] | None,
     file: str,
-) -> Routing:
+) -> SubnetRouting:
     stated = texts.get("routing_engine")
     # opensm parts the names of engines at commas and blanks (setup_routing_engines).
     words = (
@@ -176,7 +176,7 @@ def _routing(
     )
     engines = tuple(word for word in words if word and word != NO_FALLBACK)
     named = texts.get("root_guid_file")
-    return Routing(
+    return SubnetRouting(
         engines,
         no_fallback=NO_FALLBACK in words,
         origin=stated.origin if stated is not None else Origin(file),
@@ -203,10 +203,12 @@ def _guids(one: SubnetFile | None, documents: list[Document]) -> tuple[int, ...]
     return guids
 
 
-def _sharp(texts: Mapping[str, Setting], one: SubnetFile | None, documents: list[Document]) -> Sharp | None:
+def _sharp(
+    texts: Mapping[str, ManagerSetting], one: SubnetFile | None, documents: list[Document]
+) -> Sharp | None:
     """Return what is known of SHARP: whether opensm turns it on, and what its manager is told."""
     enabled = texts.get("sharp_enabled")
-    settings: Sequence[Setting] = ()
+    settings: Sequence[ManagerSetting] = ()
     if one is not None:
         document, settings = read_sharp(one.text, one.file)
         documents.append(document)

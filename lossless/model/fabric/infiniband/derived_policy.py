@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.known import Unknown
-from lossless.model.fabric.infiniband.qos_policy import Block, Line, Policy
+from lossless.model.fabric.infiniband.qos_policy import PolicyBlock, PolicyLine, QosPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import Level, Partition, Subnet
+    from lossless.model.fabric.infiniband.subnet import Partition, ServiceLevel, Subnet
 
 DEFAULT = "DEFAULT"
 """The level that opensm demands; it finds it in either case of letters."""
 DEFAULT_PKEY = 0x7FFF
 
 
-def policy_of(subnet: Subnet) -> Policy | None:
+def policy_of(subnet: Subnet) -> QosPolicy | None:
     """Return the policy of a subnet: the one that was read, else the one its levels make; None where QoS is off."""
     if subnet.policy is not None:
         return subnet.policy
@@ -28,10 +28,10 @@ def policy_of(subnet: Subnet) -> Policy | None:
     levels = tuple(_level(level.name, level.sl, level.origin) for level in _levels(subnet))
     if not any(level.text("name").upper() == DEFAULT for level in levels):
         levels = (_level(DEFAULT, _default_sl(subnet), origin), *levels)
-    return Policy((), (), levels, tuple(_rules(subnet)), origin)
+    return QosPolicy((), (), levels, tuple(_rules(subnet)), origin)
 
 
-def _levels(subnet: Subnet) -> tuple[Level, ...]:
+def _levels(subnet: Subnet) -> tuple[ServiceLevel, ...]:
     return subnet.qos.levels
 
 
@@ -45,7 +45,7 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
     return () if found is None or isinstance(found, Unknown) else found
 
 
-def _rules(subnet: Subnet) -> Iterator[Block]:
+def _rules(subnet: Subnet) -> Iterator[PolicyBlock]:
     """Yield a rule for each partition that has a level: a policy counts for more than the SL of a partition."""
     names = {level.sl: level.name for level in subnet.qos.levels}
     for partition in _partitions(subnet):
@@ -55,12 +55,12 @@ def _rules(subnet: Subnet) -> Iterator[Block]:
                 ("pkey", f"0x{partition.base:04x}"),
                 ("qos-level-name", names[partition.sl]),
             )
-            yield Block("qos-match-rule", _lines(stated, partition.origin), partition.origin)
+            yield PolicyBlock("qos-match-rule", _lines(stated, partition.origin), partition.origin)
 
 
-def _level(name: str, sl: int, origin: Origin) -> Block:
-    return Block("qos-level", _lines((("name", name), ("sl", str(sl))), origin), origin)
+def _level(name: str, sl: int, origin: Origin) -> PolicyBlock:
+    return PolicyBlock("qos-level", _lines((("name", name), ("sl", str(sl))), origin), origin)
 
 
-def _lines(stated: tuple[tuple[str, str], ...], origin: Origin) -> tuple[Line, ...]:
-    return tuple(Line(word, text, origin) for word, text in stated)
+def _lines(stated: tuple[tuple[str, str], ...], origin: Origin) -> tuple[PolicyLine, ...]:
+    return tuple(PolicyLine(word, text, origin) for word, text in stated)

@@ -69,7 +69,7 @@ class Option(NamedTuple):
         return self.only in (None, flavour)
 
 
-class Taken(NamedTuple):
+class OptionValue(NamedTuple):
     """What opensm makes of a text: its value, None where it keeps the value it had; and what was lost on the way."""
 
     value: int | bool | str | None
@@ -97,20 +97,20 @@ def engines(flavour: Flavour) -> tuple[str, ...]:
     return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
 
 
-def taken(found: Option, text: str) -> Taken:
+def taken(found: Option, text: str) -> OptionValue:
     """Return what opensm makes of the text of an option.
 
     Of a key that stands twice, a text without a value leaves what stood before.
     """
     if found.kind == "bool":
-        return Taken(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")
+        return OptionValue(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")
     if found.kind == "i32":
         return _signed(found, text)
     if found.kind in BITS:
         return _whole_number(found, text)
     if found.choices and text not in found.choices:
-        return Taken(found.replaced, "replaced")
-    return Taken(None if text == "(null)" else text)
+        return OptionValue(found.replaced, "replaced")
+    return OptionValue(None if text == "(null)" else text)
 
 
 def c_number(text: str) -> int | None:
@@ -132,7 +132,7 @@ def _leading_number(text: str) -> int:
     return _from_c(match[0]) if match else 0
 
 
-def _signed(found: Option, text: str) -> Taken:
+def _signed(found: Option, text: str) -> OptionValue:
     """Return what becomes of a text where nothing is checked: the low 32 bits of the number that it begins with."""
     number = _leading_number(text)
     low = (number + 2**31) % 2**32 - 2**31
@@ -140,22 +140,22 @@ def _signed(found: Option, text: str) -> Taken:
     return _within(found, low, loss)
 
 
-def _whole_number(found: Option, text: str) -> Taken:
+def _whole_number(found: Option, text: str) -> OptionValue:
     number = c_number(text)
     if number is None:
-        return Taken(None, "no number")
+        return OptionValue(None, "no number")
     # strtoul has 64 bits, and takes -1 for the largest of them.
     number = number if number >= 0 else number + 2**64
     if not 0 <= number < 2 ** BITS[found.kind]:
-        return Taken(None, "too wide")
+        return OptionValue(None, "too wide")
     return _within(found, number, "")
 
 
-def _within(found: Option, number: int, loss: Loss) -> Taken:
+def _within(found: Option, number: int, loss: Loss) -> OptionValue:
     kept = found.legal is None or found.legal[0] <= number <= found.legal[1]
     if not kept or (found.gap is not None and found.gap[0] <= number <= found.gap[1]):
-        return Taken(int(found.replaced or 0), "replaced")
-    return Taken(number, loss)
+        return OptionValue(int(found.replaced or 0), "replaced")
+    return OptionValue(number, loss)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.model.fabric.infiniband.options import TRUE, c_number
-from lossless.model.fabric.infiniband.subnet import Level, Qos, Setting, Weight
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Qos, ServiceLevel, Weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def is_true(text: str) -> bool:
     return text == TRUE
 
 
-def qos_of(options: Iterable[Setting], levels: tuple[Level, ...], origin: Origin) -> Qos:
+def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], origin: Origin) -> Qos:
     """Return what the options of an opensm.conf say of QoS; of a key that stands twice the last counts."""
     texts = {option.key: option.text for option in options}
     return Qos(

@@ -48,7 +48,7 @@ MATCHES = (
 """What a line of ``qos-ulps`` begins with, the same source; the protocols in either case of letters."""
 
 
-class Line(NamedTuple):
+class PolicyLine(NamedTuple):
     """``word: text``, and where it stands."""
 
     word: str
@@ -56,14 +56,14 @@ class Line(NamedTuple):
     origin: Origin
 
 
-class Block(NamedTuple):
+class PolicyBlock(NamedTuple):
     """A port group, a level or a match rule: its lines in their order; a word may stand more than once."""
 
     kind: str
-    lines: tuple[Line, ...]
+    lines: tuple[PolicyLine, ...]
     origin: Origin
 
-    def line(self, word: str) -> Line | None:
+    def line(self, word: str) -> PolicyLine | None:
         """Return the last line of a word, None where there is none."""
         return next((line for line in reversed(self.lines) if line.word == word), None)
 
@@ -82,14 +82,14 @@ class Ulp(NamedTuple):
     origin: Origin
 
 
-class Policy(NamedTuple):
+class QosPolicy(NamedTuple):
     """A qos-policy.conf. Match rules are tried in their order, before those of ``ulps``; the first that fits counts.
 
     ``qos-setup`` is read by opensm and means nothing to it, so it is not here.
     """
 
     ulps: tuple[Ulp, ...]
-    groups: tuple[Block, ...]
-    levels: tuple[Block, ...]
-    rules: tuple[Block, ...]
+    groups: tuple[PolicyBlock, ...]
+    levels: tuple[PolicyBlock, ...]
+    rules: tuple[PolicyBlock, ...]
     origin: Origin

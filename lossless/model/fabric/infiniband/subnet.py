@@ -16,9 +16,9 @@ from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.qos_policy import Policy
+    from lossless.model.fabric.infiniband.qos_policy import QosPolicy
     from lossless.model.fabric.infiniband.rates import Rate
-    from lossless.model.hardware.infiniband import HcaProfile, SwitchProfile
+    from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
 Door = Literal["intent", "opensm"]
 Flavour = Literal["upstream", "nvidia"]
@@ -27,11 +27,11 @@ ShapeKind = Literal["fat-tree", "dragonfly-plus", "torus", "explicit"]
 HostRole = Literal["compute", "storage", "management"]
 Membership = Literal["full", "limited", "both"]
 _T = TypeVar("_T")
-Seen: TypeAlias = _T | Unknown
+OrUnknown: TypeAlias = _T | Unknown
 """A value that the intent declares, or that a deployed file cannot tell."""
 
 
-class Setting(NamedTuple):
+class ManagerSetting(NamedTuple):
     """A key with its value as the text that stands in a file, and where it was written.
 
     ``derived``: nobody wrote the key itself; ``origin`` is what it was made of. ``section`` is that of an INI file.
@@ -52,7 +52,7 @@ class Secret(NamedTuple):
     origin: Origin
 
 
-class Switch(NamedTuple):
+class SubnetSwitch(NamedTuple):
     """One switch. ``guid`` is its node GUID, None where nobody states it; ``tier`` is 0 at leaves, None without tiers.
 
     ``ports`` is the highest number of its ports, as they are used: split ports count twice. ``coordinates`` are
@@ -62,7 +62,7 @@ class Switch(NamedTuple):
     name: str
     role: str
     tier: int | None
-    profile: SwitchProfile
+    profile: InfinibandSwitchProfile
     ports: int
     guid: int | None
     origin: Origin
@@ -87,7 +87,7 @@ class Hca(NamedTuple):
     hardware_origin: Origin
 
 
-class Host(NamedTuple):
+class SubnetHost(NamedTuple):
     """A host and its devices, by name."""
 
     name: str
@@ -96,7 +96,7 @@ class Host(NamedTuple):
     origin: Origin
 
 
-class Link(NamedTuple):
+class SubnetLink(NamedTuple):
     """One link, switch ``a`` to switch or HCA ``b``, by name; ``rate`` is what the intent says that it runs at.
 
     Port numbers are those of the model, 1 on. None: the switch has no port left for it.
@@ -111,7 +111,7 @@ class Link(NamedTuple):
     origin: Origin
 
 
-class PortDemand(NamedTuple):
+class SubnetPortDemand(NamedTuple):
     """How many ports of one rate are asked of a switch, and for what."""
 
     switch: str
@@ -121,7 +121,7 @@ class PortDemand(NamedTuple):
     origin: Origin
 
 
-class Shape(NamedTuple):
+class SubnetShape(NamedTuple):
     """What kind of topology it is.
 
     ``sides`` are the lengths of a torus, a side of 1 or 2 having no ring of its own. ``roots`` names the switches
@@ -143,14 +143,14 @@ class ManagerHost(NamedTuple):
     ``standby``: the intent means it to wait. ``node`` is UNKNOWN in a deployed file: its own host is meant.
     """
 
-    node: Seen[str]
+    node: OrUnknown[str]
     hca: str | None
     priority: int | None
     standby: bool
     origin: Origin
 
 
-class Routing(NamedTuple):
+class SubnetRouting(NamedTuple):
     """``engines`` in the order in which opensm tries them, empty where none is stated (opensm then takes minhop).
 
     ``no_fallback``: opensm gives up rather than take minhop. ``roots`` are the switches of the file of roots and
@@ -170,7 +170,7 @@ class Routing(NamedTuple):
         return self.engines[0] if self.engines else None
 
 
-class Level(NamedTuple):
+class ServiceLevel(NamedTuple):
     """A level of service that an intent declares: its SL, its VL and its weights in the arbitration tables.
 
     A weight is None where the level is not in that table.
@@ -198,7 +198,7 @@ class Qos(NamedTuple):
     """
 
     on: bool
-    levels: tuple[Level, ...]
+    levels: tuple[ServiceLevel, ...]
     max_op_vls: int | None
     max_vls: int | None
     high_limit: int | None
@@ -256,13 +256,13 @@ class Sharp(NamedTuple):
     """
 
     on: bool
-    am_node: Seen[str] | None
+    am_node: OrUnknown[str] | None
     trees: int | None
     jobs: int | None
     hosts: tuple[str, ...]
     excluded: tuple[str, ...]
     needs: int | None
-    settings: tuple[Setting, ...]
+    settings: tuple[ManagerSetting, ...]
     origin: Origin
 
 
@@ -271,7 +271,7 @@ class Job(NamedTuple):
 
     level: str | None
     partition: str | None
-    environment: tuple[Setting, ...]
+    environment: tuple[ManagerSetting, ...]
     origin: Origin
 
 
@@ -286,28 +286,28 @@ class Subnet(NamedTuple):
 
     name: str
     door: Door
-    flavour: Seen[Flavour]
+    flavour: OrUnknown[Flavour]
     manager: Manager
     origin: Origin
     files: tuple[str, ...]
-    options: tuple[Setting, ...]
+    options: tuple[ManagerSetting, ...]
     secrets: tuple[Secret, ...]
     subnet_prefix: int | None
-    shape: Seen[Shape]
-    switches: Seen[tuple[Switch, ...]]
-    hosts: Seen[tuple[Host, ...]]
-    hcas: Seen[tuple[Hca, ...]]
-    links: Seen[tuple[Link, ...]]
-    demand: tuple[PortDemand, ...]
+    shape: OrUnknown[SubnetShape]
+    switches: OrUnknown[tuple[SubnetSwitch, ...]]
+    hosts: OrUnknown[tuple[SubnetHost, ...]]
+    hcas: OrUnknown[tuple[Hca, ...]]
+    links: OrUnknown[tuple[SubnetLink, ...]]
+    demand: tuple[SubnetPortDemand, ...]
     managers: tuple[ManagerHost, ...]
-    routing: Routing
+    routing: SubnetRouting
     qos: Qos
-    partitions: Seen[tuple[Partition, ...]] | None
+    partitions: OrUnknown[tuple[Partition, ...]] | None
     sharp: Sharp | None
     job: Job | None
-    gv: tuple[Setting, ...] = ()
-    policy: Policy | None = None
+    gv: tuple[ManagerSetting, ...] = ()
+    policy: QosPolicy | None = None
 
-    def option(self, key: str) -> Setting | None:
+    def option(self, key: str) -> ManagerSetting | None:
         """Return the statement of an option that counts, None where there is none."""
         return next((option for option in reversed(self.options) if option.key == key), None)

@@ -16,7 +16,7 @@ from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
 from lossless.analysis.routing.infiniband.routes import Lanes, SubnetRoutes, credit_loop, unreachable
 from lossless.ground.basics.known import UNKNOWN
-from lossless.model.fabric.infiniband.subnet import Setting, Subnet
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 TREE_ENGINES = ("updn", "ftree", "minhop", None)
@@ -162,7 +162,7 @@ def test_a_link_without_a_port_is_said_and_not_judged() -> None:
 
 def test_the_last_statement_of_an_option_counts() -> None:
     subnet = torus((3, 3), 1, "dor", lmc="1")
-    again = (*subnet.options, Setting("lmc", "0", HERE))
+    again = (*subnet.options, ManagerSetting("lmc", "0", HERE))
     assert subnet_verdict(subnet._replace(options=again)).state == "free"
 
 

@@ -19,7 +19,7 @@ from lossless.ground.basics.known import Unknown
 from lossless.ground.documents import load
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.rates import RATES
-from lossless.model.fabric.infiniband.subnet import Hca, Link, Subnet, Switch
+from lossless.model.fabric.infiniband.subnet import Hca, Subnet, SubnetLink, SubnetSwitch
 from lossless.model.hardware.infiniband import infiniband_switch_names, load_infiniband_switch
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import spoilt
@@ -29,12 +29,12 @@ HERE = Origin("fabric.yaml")
 TREE_SUBNET, LISTED_SUBNET = subnet_of(TREE), subnet_of(LISTED)
 
 
-def links_of(subnet: Subnet) -> tuple[Link, ...]:
+def links_of(subnet: Subnet) -> tuple[SubnetLink, ...]:
     assert not isinstance(subnet.links, Unknown)
     return subnet.links
 
 
-def switches_of(subnet: Subnet) -> tuple[Switch, ...]:
+def switches_of(subnet: Subnet) -> tuple[SubnetSwitch, ...]:
     assert not isinstance(subnet.switches, Unknown)
     return subnet.switches
 

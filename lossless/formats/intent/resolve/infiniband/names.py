@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.infiniband.subnet import Host
+    from lossless.model.fabric.infiniband.subnet import SubnetHost
 
 _RANGES = re.compile(r"([^\[\]]*)\[([0-9,\- ]+)\]([^\[\]]*)")
 _MOST = 1_000_000
@@ -21,9 +21,9 @@ _MOST = 1_000_000
 class HostNames(NamedTuple):
     """The hosts of a subnet and the names of their HCAs, by name of host."""
 
-    hosts: Mapping[str, Host]
+    hosts: Mapping[str, SubnetHost]
 
-    def hosts_of(self, entry: str) -> list[Host]:
+    def hosts_of(self, entry: str) -> list[SubnetHost]:
         """Return the hosts that an entry names; raises PydanticCustomError."""
         if entry.startswith("@"):
             return self._of_role(entry[1:])
@@ -41,12 +41,12 @@ class HostNames(NamedTuple):
             hcas.append(name)
         return hcas
 
-    def _host(self, name: str) -> Host:
+    def _host(self, name: str) -> SubnetHost:
         if name not in self.hosts:
             raise refused(f"there is no host {name}{near(name, self.hosts)}")
         return self.hosts[name]
 
-    def _of_role(self, role: str) -> list[Host]:
+    def _of_role(self, role: str) -> list[SubnetHost]:
         roles = ("compute", "storage", "management")
         if role not in roles:
             raise refused(f"@{role} is no role of hosts{suggestion(role, roles)}")

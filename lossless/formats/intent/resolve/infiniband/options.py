@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
-from lossless.model.fabric.infiniband.subnet import Level, Setting
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, ServiceLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ DROP = 15
 _VLS_CODE = {count: code for code, count in OPERATIONAL_VLS.items()}
 
 
-def options_of(loaded: LoadedSubnet) -> tuple[Setting, ...]:
+def options_of(loaded: LoadedSubnet) -> tuple[ManagerSetting, ...]:
     """Return the keys that follow from the intent, then those it states itself.
 
     Raises:
@@ -36,58 +36,58 @@ def options_of(loaded: LoadedSubnet) -> tuple[Setting, ...]:
         if key in made:
             says = f"{key} is made of {'.'.join(map(str, made[key].path))}; state it in one place"
             problems.append(loaded.problem(origin.key(), says))
-        stated.append(Setting(key, text, origin))
+        stated.append(ManagerSetting(key, text, origin))
     if problems:
         raise InputError(problems)
     return (*derived, *stated)
 
 
-def levels_of(loaded: LoadedSubnet) -> tuple[Level, ...]:
+def levels_of(loaded: LoadedSubnet) -> tuple[ServiceLevel, ...]:
     """Return the levels of service that an intent declares."""
     qos = loaded.intent.qos
     return tuple(
-        Level(name, level.sl, level.vl, level.high, level.low, loaded.origin("qos", "levels", name))
+        ServiceLevel(name, level.sl, level.vl, level.high, level.low, loaded.origin("qos", "levels", name))
         for name, level in (qos.levels.items() if qos is not None else ())
     )
 
 
-def _derived(loaded: LoadedSubnet) -> Iterator[Setting]:
+def _derived(loaded: LoadedSubnet) -> Iterator[ManagerSetting]:
     intent = loaded.intent
     routing = intent.subnet_manager.routing
     if routing is not None:
         engines = (*routing.engine, *(() if routing.fallback else ("no_fallback",)))
-        yield Setting(
+        yield ManagerSetting(
             "routing_engine", ",".join(engines), loaded.origin("subnet_manager", "routing", "engine"), True
         )
     if intent.qos is not None:
         yield from _qos(loaded, intent.qos)
     elif intent.is_off("qos"):
-        yield Setting("qos", "FALSE", loaded.origin("qos"), True)
+        yield ManagerSetting("qos", "FALSE", loaded.origin("qos"), True)
     if intent.flavour == "nvidia" and (intent.sharp is not None or intent.is_off("sharp")):
         # A word of three values in NVIDIA's opensm.conf: 0 leaves switches as they are, 1 turns SHARP off, 2 on.
-        yield Setting("sharp_enabled", "2" if intent.sharp else "1", loaded.origin("sharp"), True)
+        yield ManagerSetting("sharp_enabled", "2" if intent.sharp else "1", loaded.origin("sharp"), True)
 
 
-def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[Setting]:
+def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
     at = loaded.origin("qos")
-    yield Setting("qos", "TRUE", at, True)
+    yield ManagerSetting("qos", "TRUE", at, True)
     if qos.vls is not None:
-        yield Setting("max_op_vls", str(_VLS_CODE[qos.vls]), loaded.origin("qos", "vls"), True)
-        yield Setting("qos_max_vls", str(qos.vls), loaded.origin("qos", "vls"), True)
+        yield ManagerSetting("max_op_vls", str(_VLS_CODE[qos.vls]), loaded.origin("qos", "vls"), True)
+        yield ManagerSetting("qos_max_vls", str(qos.vls), loaded.origin("qos", "vls"), True)
     if qos.high_limit is not None:
-        yield Setting("qos_high_limit", str(qos.high_limit), loaded.origin("qos", "high_limit"), True)
+        yield ManagerSetting("qos_high_limit", str(qos.high_limit), loaded.origin("qos", "high_limit"), True)
     levels = loaded.origin("qos", "levels")
     for table in ("high", "low"):
         yield from _arbitration(qos, table, levels)
-    yield Setting("qos_sl2vl", ",".join(map(str, _sl2vl(qos))), levels, True)
+    yield ManagerSetting("qos_sl2vl", ",".join(map(str, _sl2vl(qos))), levels, True)
 
 
-def _arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[Setting]:
+def _arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
     """Yield an arbitration table, where a level has a weight in it; else opensm's own stands."""
     weights = ((level.vl, getattr(level, table)) for level in qos.levels.values())
     entries = [f"{vl}:{weight}" for vl, weight in weights if weight is not None]
     if entries:
-        yield Setting(f"qos_vlarb_{table}", ",".join(entries), origin, True)
+        yield ManagerSetting(f"qos_vlarb_{table}", ",".join(entries), origin, True)
 
 
 def _sl2vl(qos: SubnetQos) -> list[int]:

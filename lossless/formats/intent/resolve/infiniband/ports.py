@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.infiniband.rates import RATES
-from lossless.model.fabric.infiniband.subnet import PortDemand
+from lossless.model.fabric.infiniband.subnet import SubnetPortDemand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.infiniband import SwitchProfile
+    from lossless.model.hardware.infiniband import InfinibandSwitchProfile
 
 FULL_LANES = 4
 
@@ -38,13 +38,13 @@ class SubnetPorts(NamedTuple):
     numbers: tuple[int | None, ...]
 
 
-def cages(profile: SwitchProfile) -> int:
+def cages(profile: InfinibandSwitchProfile) -> int:
     """Return how many ports a switch has where none is split: those at a rate of all lanes."""
     whole = [count for rate, count in profile.ports.items() if RATES[rate].lanes == FULL_LANES]
     return max(whole, default=max(profile.ports.values()) // 2)
 
 
-def place(profile: SwitchProfile, uses: Sequence[SubnetPortUse]) -> SubnetPorts:
+def place(profile: InfinibandSwitchProfile, uses: Sequence[SubnetPortUse]) -> SubnetPorts:
     """Return the ports of a switch's links, those that are named first of all, the others by their order.
 
     Where a link has half the lanes every port of the switch counts as two, and a link of all lanes takes the odd one:
@@ -82,8 +82,8 @@ class _Free:
         return None
 
 
-def demand(switch: str, uses: Sequence[SubnetPortUse]) -> Iterator[PortDemand]:
+def demand(switch: str, uses: Sequence[SubnetPortUse]) -> Iterator[SubnetPortDemand]:
     """Yield how many ports of each rate a switch's links ask for, and for what."""
     counted = Counter((use.rate, use.purpose, use.origin) for use in uses)
     for (rate, purpose, origin), count in counted.items():
-        yield PortDemand(switch, count, RATES[rate], purpose, origin)
+        yield SubnetPortDemand(switch, count, RATES[rate], purpose, origin)

@@ -14,11 +14,11 @@ from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     Job,
     ManagerHost,
+    ManagerSetting,
     Member,
     Partition,
-    Routing,
-    Setting,
     Sharp,
+    SubnetRouting,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.infiniband.load import LoadedSubnet
     from lossless.formats.intent.infiniband.service import PartitionChoice, PartitionMembers
     from lossless.ground.basics.errors import Problem
-    from lossless.model.fabric.infiniband.subnet import Hca, Membership, Switch
+    from lossless.model.fabric.infiniband.subnet import Hca, Membership, SubnetSwitch
 
 WORDS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
 """What opensm takes for many ports at once (opensm(8), partition configuration)."""
@@ -39,7 +39,11 @@ class Services:
     """Looks up what the parts of an intent name; keeps what is not there as problems."""
 
     def __init__(
-        self, loaded: LoadedSubnet, names: HostNames, hcas: Mapping[str, Hca], switches: Mapping[str, Switch]
+        self,
+        loaded: LoadedSubnet,
+        names: HostNames,
+        hcas: Mapping[str, Hca],
+        switches: Mapping[str, SubnetSwitch],
     ) -> None:
         self._loaded, self._names, self._hcas, self._switches = loaded, names, hcas, switches
         self.problems: list[Problem] = []
@@ -60,15 +64,15 @@ class Services:
             )
         return tuple(managers)
 
-    def routing(self, top: Sequence[str]) -> Routing:
+    def routing(self, top: Sequence[str]) -> SubnetRouting:
         """Return how the subnet is routed; ``top`` are the switches of the top tier."""
         loaded, choice = self._loaded, self._loaded.intent.subnet_manager.routing
         at = loaded.origin("subnet_manager", "routing")
         if choice is None:
-            return Routing((), False, at)
+            return SubnetRouting((), False, at)
         roots = None if choice.roots is None else tuple(self._roots(choice.roots, top))
         compute = [hca for host in self._names.hosts.values() if host.role == "compute" for hca in host.hcas]
-        return Routing(
+        return SubnetRouting(
             engines=choice.engine,
             no_fallback=not choice.fallback,
             origin=loaded.origin("subnet_manager", "routing", "engine"),
@@ -94,7 +98,7 @@ class Services:
         excluded = self._hosts(choice.exclude, ("sharp", "exclude"))
         hosts = self._hosts(choice.hosts, ("sharp", "hosts"))
         settings = (
-            Setting(key, text, loaded.origin("sharp", "settings", key))
+            ManagerSetting(key, text, loaded.origin("sharp", "settings", key))
             for key, text in choice.settings.items()
         )
         return Sharp(
@@ -119,7 +123,7 @@ class Services:
             jobs.partition, tuple(loaded.intent.partitions or ()), "partition", ("jobs", "partition")
         )
         environment = (
-            Setting(key, text, loaded.origin("jobs", "environment", key))
+            ManagerSetting(key, text, loaded.origin("jobs", "environment", key))
             for key, text in jobs.environment.items()
         )
         return Job(jobs.level, jobs.partition, tuple(environment), loaded.origin("jobs"))

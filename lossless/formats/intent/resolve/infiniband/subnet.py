@@ -14,7 +14,16 @@ from lossless.formats.intent.resolve.infiniband.wiring import layout_of
 from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.rates import RATES
-from lossless.model.fabric.infiniband.subnet import Hca, Host, Link, Secret, Setting, Shape, Subnet, Switch
+from lossless.model.fabric.infiniband.subnet import (
+    Hca,
+    ManagerSetting,
+    Secret,
+    Subnet,
+    SubnetHost,
+    SubnetLink,
+    SubnetShape,
+    SubnetSwitch,
+)
 from lossless.model.hardware.infiniband import load_hca, load_infiniband_switch
 
 if TYPE_CHECKING:
@@ -25,8 +34,8 @@ if TYPE_CHECKING:
     from lossless.formats.intent.infiniband.load import LoadedSubnet
     from lossless.formats.intent.resolve.infiniband.ports import SubnetPorts
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import HostRole, PortDemand, ShapeKind
-    from lossless.model.hardware.infiniband import HcaProfile, SwitchProfile
+    from lossless.model.fabric.infiniband.subnet import HostRole, ShapeKind, SubnetPortDemand
+    from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
 
 def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Subnet:
@@ -83,7 +92,7 @@ class _SubnetResolver:
         services.finish()
         return subnet
 
-    def _wired(self) -> tuple[dict[str, Switch], tuple[Link, ...], tuple[PortDemand, ...]]:
+    def _wired(self) -> tuple[dict[str, SubnetSwitch], tuple[SubnetLink, ...], tuple[SubnetPortDemand, ...]]:
         """Return switches, links with port numbers, and what is asked of every switch's ports."""
         uses: dict[str, list[SubnetPortUse]] = {spot.name: [] for spot in self.layout.switches}
         for wire in self.layout.wires:
@@ -118,10 +127,10 @@ class _SubnetResolver:
         if problems:
             raise InputError(problems)
 
-    def _links(self, placed: Mapping[str, SubnetPorts]) -> list[Link]:
+    def _links(self, placed: Mapping[str, SubnetPorts]) -> list[SubnetLink]:
         numbers = {name: iter(ports.numbers) for name, ports in placed.items()}
         return [
-            Link(
+            SubnetLink(
                 wire.a,
                 next(numbers[wire.a]),
                 wire.b if wire.rail is None else _hca_name(wire.b, wire.rail),
@@ -133,7 +142,7 @@ class _SubnetResolver:
             for wire in self.layout.wires
         ]
 
-    def _hosts(self) -> tuple[dict[str, Host], dict[str, Hca]]:
+    def _hosts(self) -> tuple[dict[str, SubnetHost], dict[str, Hca]]:
         rails: dict[str, list[int]] = {spot.name: [] for spot in self.layout.hosts}
         for wire in self.layout.wires:
             if wire.rail is not None:
@@ -141,7 +150,7 @@ class _SubnetResolver:
         hosts, hcas = {}, {}
         for spot in self.layout.hosts:
             own = {_hca_name(spot.name, rail): rail for rail in sorted(rails[spot.name])}
-            hosts[spot.name] = Host(spot.name, self._role(spot), tuple(own), spot.origin)
+            hosts[spot.name] = SubnetHost(spot.name, self._role(spot), tuple(own), spot.origin)
             profile, origin = self.hardware.hca(spot)
             for name, rail in own.items():
                 hcas[name] = Hca(name, spot.name, f"mlx5_{rail}", rail, profile, None, spot.origin, origin)
@@ -151,12 +160,12 @@ class _SubnetResolver:
         choice = self.loaded.intent.topology.hosts.get(spot.name)
         return "compute" if choice is None else choice.role
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> SubnetShape:
         topology = self.loaded.intent.topology
         kind, key = _kind(topology)
         tiers = [(tier, spot.name) for spot in self.layout.switches if (tier := TIERS[spot.role]) is not None]
         top = max((tier for tier, _ in tiers), default=0)
-        return Shape(
+        return SubnetShape(
             kind=kind,
             origin=self.loaded.origin("topology", key),
             sides=topology.torus.sides if topology.torus is not None else (),
@@ -173,9 +182,11 @@ class _SubnetResolver:
             for key, variable in self.loaded.intent.subnet_manager.keys.stated().items()
         )
 
-    def _gv(self) -> tuple[Setting, ...]:
+    def _gv(self) -> tuple[ManagerSetting, ...]:
         return tuple(
-            Setting(key, text, self.loaded.origin("subnet_manager", "ufm", section, key), section=section)
+            ManagerSetting(
+                key, text, self.loaded.origin("subnet_manager", "ufm", section, key), section=section
+            )
             for section, settings in self.loaded.intent.subnet_manager.ufm.items()
             for key, text in settings.items()
         )
@@ -193,8 +204,10 @@ def _hca_name(host: str, rail: int) -> str:
     return f"{host}:mlx5_{rail}"
 
 
-def _switch(spot: SwitchSpot, profile: SwitchProfile, hardware_origin: Origin, ports: int) -> Switch:
-    return Switch(
+def _switch(
+    spot: SwitchSpot, profile: InfinibandSwitchProfile, hardware_origin: Origin, ports: int
+) -> SubnetSwitch:
+    return SubnetSwitch(
         name=spot.name,
         role=spot.role,
         tier=TIERS[spot.role],
@@ -213,10 +226,10 @@ class _Hardware:
 
     def __init__(self, loaded: LoadedSubnet, folders: Sequence[str | PathLike[str]]) -> None:
         self._loaded, self._folders = loaded, folders
-        self._switches: dict[str, SwitchProfile] = {}
+        self._switches: dict[str, InfinibandSwitchProfile] = {}
         self._hcas: dict[str, HcaProfile] = {}
 
-    def switch(self, spot: SwitchSpot) -> tuple[SwitchProfile, Origin]:
+    def switch(self, spot: SwitchSpot) -> tuple[InfinibandSwitchProfile, Origin]:
         """Return the product of a switch; raises InputError where none is named, or it does not exist."""
         name, origin = self._switch_choice(spot)
         try:
