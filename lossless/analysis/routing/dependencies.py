@@ -18,7 +18,7 @@ from lossless.analysis.routing.symmetry import folded
 from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
 from lossless.analysis.routing.valleys import valley
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.graphs.cycles import cycle, knots
+from lossless.ground.graphs.cycles import cycle, strong_components
 from lossless.ground.graphs.graph import NODE, from_edges
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
             tails.append(tail)
             heads.append(head)
     part = [-1] * (states + (len(moves.channels) if mixed else 0))
-    for number, component in enumerate(knots(from_edges(len(part), tails, heads))):
+    for number, component in enumerate(strong_components(from_edges(len(part), tails, heads))):
         for node in component:
             part[node] = number
     back = {

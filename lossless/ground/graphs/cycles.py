@@ -1,9 +1,9 @@
 """Cycles: whether there are any, which nodes hold them, and a shortest one as a path that a person can follow.
 
 Three steps, each linear in nodes and edges. :func:`core` takes away, again and again, what nothing leads to: of a graph
-without cycles nothing is left. :func:`knots` finds, in what is left, the sets of nodes that all lead to each other
-(strongly connected components, by Tarjan's algorithm without recursion).
-:func:`shortest` walks outward from the nodes of one such set until an edge leads back.
+without cycles nothing is left. :func:`strong_components` finds, in what is left, the sets of nodes that all lead to
+each other, by Tarjan's algorithm without recursion. :func:`shortest` walks outward from the nodes of one such set until
+an edge leads back.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LOOKS = 1_000_000
 
 
 def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
-    """Return a shortest cycle, as :func:`shortest` finds it in the knot that has the shortest; empty without cycles."""
+    """Return a shortest cycle, as :func:`shortest` finds it in the component with the shortest; empty without."""
     counted = graph.nodes if counted is None else counted
-    found = (shortest(graph, knot, counted) for knot in knots(graph))
-    return min(found, key=lambda one: (len(one), one), default=())
+    cycles = (shortest(graph, component, counted) for component in strong_components(graph))
+    return min(cycles, key=lambda nodes: (len(nodes), nodes), default=())
 
 
 def core(graph: Graph) -> bytearray:
@@ -51,13 +51,13 @@ def core(graph: Graph) -> bytearray:
 def _freed(graph: Graph, waiting: array[int], free: Sequence[int]) -> list[int]:
     """Take ``free`` nodes away; return those that nothing leads to then."""
     starts, targets = graph
-    found = []
+    freed = []
     for node in free:
         for target in targets[starts[node] : starts[node + 1]]:
             waiting[target] -= 1
             if not waiting[target]:
-                found.append(target)
-    return found
+                freed.append(target)
+    return freed
 
 
 def _core_by_numpy(numpy: ModuleType, graph: Graph) -> bytearray:
@@ -83,19 +83,23 @@ def _places(numpy: ModuleType, starts: Any, ends: Any) -> Any:
     return numpy.repeat(starts - before, lengths) + numpy.arange(lengths.sum())
 
 
-def knots(graph: Graph) -> list[list[int]]:
+def strong_components(graph: Graph) -> list[list[int]]:
     """Return the sets of nodes that all lead to each other by edges: cycles are in these, and nowhere else."""
     inside = core(graph)
     if not any(inside):
         return []
-    return [knot for knot in _components(graph, inside) if len(knot) > 1 or knot[0] in graph.after(knot[0])]
+    return [
+        component
+        for component in _components(graph, inside)
+        if len(component) > 1 or component[0] in graph.after(component[0])
+    ]
 
 
 def _components(graph: Graph, inside: bytearray) -> list[list[int]]:
     """Return strongly connected components of the nodes ``inside``, by Tarjan's algorithm on a stack of our own."""
     starts, targets = graph
     # Of each node: 0 unseen, above that the lowest number on the stack it leads to; -1 when its component is known.
-    low, found, stack = array(NODE, bytes(4 * graph.nodes)), [], array(NODE)
+    low, components, stack = array(NODE, bytes(4 * graph.nodes)), [], array(NODE)
     place, number, path, count = array(NODE, starts), array(NODE, bytes(4 * graph.nodes)), array(NODE), 0
     for root in range(graph.nodes):
         if not inside[root] or low[root]:
@@ -121,8 +125,8 @@ def _components(graph: Graph, inside: bytearray) -> list[list[int]]:
                 continue
             path.pop()
             if lowest == number[node]:
-                found.append(_taken(stack, node, low))
-    return found
+                components.append(_taken(stack, node, low))
+    return components
 
 
 def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
@@ -136,21 +140,21 @@ def _taken(stack: array[int], root: int, low: array[int]) -> list[int]:
             return component
 
 
-def shortest(graph: Graph, knot: Sequence[int], counted: int | None = None) -> tuple[int, ...]:
-    """Return a short cycle within a knot, beginning at its lowest number.
+def shortest(graph: Graph, component: Sequence[int], counted: int | None = None) -> tuple[int, ...]:
+    """Return a short cycle within a strongly connected component, beginning at its lowest number.
 
     Only nodes below ``counted`` have a length, and are given back; those beyond stand for sets of edges, and no cycle
     is made of them alone. It is the shortest of those through the nodes that the search had time for: all, unless the
-    knot is large. Of several as short, the one met first from the lowest number on.
+    component is large. Of several as short, the one met first from the lowest number on.
     """
     counted = graph.nodes if counted is None else counted
     best: list[int] = []
-    budget = max(_LOOKS, _WALKS * sum(len(graph.after(node)) for node in knot))
-    for node in sorted(node for node in knot if node < counted):
+    budget = max(_LOOKS, _WALKS * sum(len(graph.after(node)) for node in component))
+    for node in sorted(node for node in component if node < counted):
         if budget <= 0 or 0 < len(best) <= 1:
             break
-        found, looked = _back_to(graph, node, len(best) - 1 if best else len(knot), counted)
-        best, budget = found or best, budget - looked
+        loop, looked = _back_to(graph, node, len(best) - 1 if best else len(component), counted)
+        best, budget = loop or best, budget - looked
     turn = best.index(min(best))
     return tuple(best[turn:] + best[:turn])
 
@@ -164,7 +168,9 @@ def _back_to(graph: Graph, start: int, longest: int, counted: int) -> tuple[list
             for target in graph.after(node):
                 looked += 1
                 if target == start:
-                    return [one for one in _path(came, node) if one < counted], looked
+                    return [
+                        node_on_path for node_on_path in _path(came, node) if node_on_path < counted
+                    ], looked
                 if target not in came:
                     came[target] = node
                     # What is not counted is as near as what leads to it.

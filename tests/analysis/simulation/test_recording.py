@@ -36,7 +36,7 @@ from lossless.analysis.simulation.study.recording import (
     Recording,
     Series,
     record,
-    record_network,
+    record_run,
 )
 from lossless.ground.basics.errors import ScenarioError
 from tests.analysis.simulation.fabrics import example, put
@@ -65,8 +65,13 @@ def incast(senders: int = 6, frames: int = 200) -> SimNetwork:
 
 
 def recorded(network: SimNetwork, until_ns: float = UNTIL_NS, seed: int = 1) -> Recording:
-    names = {number: f"n{number}" for number in range(network.nodes)}
-    return record_network(network, names, seed, until_ns, "a test")
+    simulation = Simulation(network, seed)
+
+    def ends(link: int) -> tuple[str, str]:
+        sender, receiver = simulation.index.wiring.ends[link]
+        return f"n{sender}", f"n{receiver}"
+
+    return record_run(simulation, NodeNames("n{}".format, ends), seed, until_ns, "a test")
 
 
 def of(recording: Recording, kind: str) -> list[Series]:
@@ -400,12 +405,6 @@ def test_links_of_a_fabric_are_called_by_their_ports(of_fabric: Recording) -> No
     assert one(of_fabric, "memory").name == "leaf1"
     names = [series.name for series in of(of_fabric, "group")]
     assert len(set(names)) == len(names) == of_fabric.counts["groups"]
-
-
-def test_parallel_cables_without_ports_are_told_apart() -> None:
-    links, paths = [(0, 3), (1, 3), (3, 4), (3, 4), (4, 2)], [(0, 3, 4, 2), (1, 3, 4, 2)]
-    found = recorded(made(links, {3: SMALL, 4: SMALL}, paths, MARKED), 50_000)
-    assert {series.name for series in of(found, "group")} == {"n3 to n4 (cable 1)", "n3 to n4 (cable 2)"}
 
 
 @pytest.mark.parametrize(("acks", "classes"), [("data", {""}), ("apart", {", class 0", ", class 1"})])

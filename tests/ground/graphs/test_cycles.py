@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.ground.graphs import graph as graphs
-from lossless.ground.graphs.cycles import core, cycle, knots, shortest
+from lossless.ground.graphs.cycles import core, cycle, shortest, strong_components
 from lossless.ground.graphs.graph import Graph, from_edges, from_lists
 
 Edges = list[tuple[int, int]]
@@ -48,10 +48,12 @@ def girth(nodes: int, edges: Edges) -> int:
 def test_a_node_is_in_a_knot_exactly_where_it_leads_back_to_itself(given_edges: tuple[int, Edges]) -> None:
     nodes, edges = given_edges
     reach = reachable(nodes, edges)
-    found = knots(graph_of(nodes, edges))
-    assert sorted(node for knot in found for node in knot) == [n for n in range(nodes) if n in reach[n]]
-    for knot in found:
-        assert all(other in reach[node] and node in reach[other] for node in knot for other in knot)
+    found = strong_components(graph_of(nodes, edges))
+    assert sorted(node for component in found for node in component) == [
+        n for n in range(nodes) if n in reach[n]
+    ]
+    for component in found:
+        assert all(other in reach[node] and node in reach[other] for node in component for other in component)
 
 
 @given(edge_lists())
@@ -102,9 +104,9 @@ def test_edges_that_lead_upward_only_never_make_a_cycle(given_edges: tuple[int, 
 def test_a_ring_of_a_hundred_thousand_is_found_without_recursion() -> None:
     count = 100_000
     ring = from_edges(count, range(count), [*range(1, count), 0])
-    assert [len(knot) for knot in knots(ring)] == [count]
+    assert [len(component) for component in strong_components(ring)] == [count]
     assert len(shortest(ring, range(count))) == count
 
 
-def test_of_two_knots_the_one_with_the_shorter_cycle_is_shown() -> None:
+def test_of_two_components_the_one_with_the_shorter_cycle_is_shown() -> None:
     assert cycle(graph_of(7, [(0, 1), (1, 2), (2, 0), (2, 4), (4, 5), (5, 4)])) == (4, 5)

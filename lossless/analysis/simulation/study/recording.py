@@ -27,9 +27,8 @@ from lossless.analysis.simulation.study.probes import (
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.engine.outcome import RunOutcome
     from lossless.analysis.simulation.engine.state import SimState
     from lossless.analysis.simulation.question.instance import ScenarioInstance
@@ -111,29 +110,15 @@ def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -
         sender = place_of(link, simulation.index, instance, sending=True)
         return str(sender), str(place_of(link, simulation.index, instance, sending=False))
 
-    return _record(simulation, NodeNames(instance.names.__getitem__, ends), seed, until_ns, title)
+    return record_run(simulation, NodeNames(instance.names.__getitem__, ends), seed, until_ns, title)
 
 
-def record_network(
-    network: SimNetwork, names: Mapping[int, str], seed: int, until_ns: float, title: str
-) -> Recording:
-    """Run a seed of a network up to a time, and once more while looking; ``names`` says what its nodes are called.
+def record_run(simulation: Simulation, names: NodeNames, seed: int, until_ns: float, title: str) -> Recording:
+    """Run a simulation up to a time, and once more while looking; ``names`` says what its nodes and links are called.
 
     Raises:
-        ScenarioError: the network cannot be, or nothing passed a switch until then.
+        ScenarioError: nothing passed a switch until then.
     """
-    simulation = Simulation(network, seed)
-
-    def ends(link: int) -> tuple[str, str]:
-        sender, receiver = simulation.index.wiring.ends[link]
-        parallel = simulation.index.wiring.link_of[sender, receiver]
-        which = f" (cable {parallel.index(link) + 1})" if len(parallel) > 1 else ""
-        return names[sender], names[receiver] + which
-
-    return _record(simulation, NodeNames(names.__getitem__, ends), seed, until_ns, title)
-
-
-def _record(simulation: Simulation, names: NodeNames, seed: int, until_ns: float, title: str) -> Recording:
     simulation.advance(until_ns)
     seen = focus(simulation)
     watched = tuple(probes(simulation, seen, names))
