@@ -1,6 +1,6 @@
-"""A baseline: the findings that a repository had when it began, by file, object and code, never by line.
+"""A baseline: recorded findings of a repository, by file, object and code, never by line.
 
-One entry a line, sorted, so that two branches that mend different things can be merged.
+One entry a line, sorted, so that two branches that fix different findings can be merged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.checks.lint.extent import Extent
+    from lossless.checks.lint.coverage import RunCoverage
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
 
@@ -26,8 +26,8 @@ VERSION = 1
 _TEXTS = ("file", "object", "code")
 
 
-class Known(NamedTuple):
-    """What a baseline knows a finding by; ``file`` is relative to the baseline's folder."""
+class BaselineKey(NamedTuple):
+    """What identifies a finding in a baseline; ``file`` is relative to the baseline's folder."""
 
     file: str
     object: str
@@ -40,8 +40,8 @@ class Baseline(NamedTuple):
     file: str
     folder: str
     document: Document | None
-    counts: Mapping[Known, int]
-    places: Mapping[Known, int]
+    counts: Mapping[BaselineKey, int]
+    places: Mapping[BaselineKey, int]
     problems: tuple[Problem, ...] = ()
 
 
@@ -56,12 +56,12 @@ def read_baseline(file: str) -> Baseline:
     except InputError as error:
         return Baseline(file, folder, None, {}, {}, tuple(map(_with_help, error.problems)))
     problems: list[Problem] = []
-    counts: dict[Known, int] = {}
-    places: dict[Known, int] = {}
-    for number, known, count in _entries(document, problems):
+    counts: dict[BaselineKey, int] = {}
+    places: dict[BaselineKey, int] = {}
+    for number, key, count in _entries(document, problems):
         # A merge can leave the same entry twice.
-        counts[known] = max(count, counts.get(known, 0))
-        places.setdefault(known, number)
+        counts[key] = max(count, counts.get(key, 0))
+        places.setdefault(key, number)
     return Baseline(file, folder, document, counts, places, tuple(problems))
 
 
@@ -70,7 +70,7 @@ def _with_help(problem: Problem) -> Problem:
     return problem._replace(message="no such file; lossless baseline writes it") if is_missing else problem
 
 
-def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, Known, int]]:
+def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, BaselineKey, int]]:
     def note(message: str, *path: str | int) -> None:
         span = document.locate(path)
         problems.append(Problem(document.file, span.line, span.column, message))
@@ -90,7 +90,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
         if fault:
             note(fault, "findings", number)
         else:
-            yield number, Known(*(entry[name] for name in _TEXTS)), entry["count"]
+            yield number, BaselineKey(*(entry[name] for name in _TEXTS)), entry["count"]
 
 
 def _fault(entry: Any) -> str:
@@ -108,25 +108,25 @@ def _fault(entry: Any) -> str:
     return ""
 
 
-def known_as(code: str, origin: Origin, form: str, folder: str) -> Known:
-    """Return what a baseline in a folder knows a finding by."""
+def key_of(code: str, origin: Origin, form: str, folder: str) -> BaselineKey:
+    """Return what identifies a finding in a baseline of a folder."""
     name = os.path.relpath(os.path.abspath(origin.file), folder).replace(os.sep, "/")
     separator = "|" if form == "config_db" else "."
-    return Known(name, separator.join(map(str, origin.path)), code)
+    return BaselineKey(name, separator.join(map(str, origin.path)), code)
 
 
-def counted(findings: Iterable[Finding], folder: str) -> dict[Known, int]:
-    """Return how often each finding is there, as a baseline in a folder knows it."""
-    counts: dict[Known, int] = {}
+def counts_of(findings: Iterable[Finding], folder: str) -> dict[BaselineKey, int]:
+    """Return how often each finding is there, by what identifies it in a baseline of a folder."""
+    counts: dict[BaselineKey, int] = {}
     for finding in findings:
-        known = known_as(finding.code, finding.origin, finding.object_form, folder)
-        counts[known] = counts.get(known, 0) + 1
+        key = key_of(finding.code, finding.origin, finding.object_form, folder)
+        counts[key] = counts.get(key, 0) + 1
     return counts
 
 
-def written(counts: Mapping[Known, int]) -> str:
+def baseline_text(counts: Mapping[BaselineKey, int]) -> str:
     """Return the text of a baseline: the same for the same findings, in whatever order they came."""
-    lines = [json.dumps({**known._asdict(), "count": count}) for known, count in sorted(counts.items())]
+    lines = [json.dumps({**key._asdict(), "count": count}) for key, count in sorted(counts.items())]
     body = ",\n".join(lines)
     return f'{{"version": {VERSION}, "findings": [\n{body}\n]}}\n' if lines else _EMPTY
 
@@ -134,7 +134,7 @@ def written(counts: Mapping[Known, int]) -> str:
 _EMPTY = f'{{"version": {VERSION}, "findings": [\n]}}\n'
 
 
-class Account:
+class BaselineAccount:
     """A baseline while findings are counted against it."""
 
     def __init__(self, baseline: Baseline) -> None:
@@ -143,25 +143,25 @@ class Account:
 
     def takes(self, code: str, origin: Origin, form: str) -> bool:
         """Return whether a finding is known; as often as it is listed, not once more."""
-        known = known_as(code, origin, form, self.baseline.folder)
-        left = self._left.get(known, 0)
+        key = key_of(code, origin, form, self.baseline.folder)
+        left = self._left.get(key, 0)
         if left:
-            self._left[known] = left - 1
+            self._left[key] = left - 1
         return left > 0
 
-    def stale(self, extent: Extent) -> dict[Known, int]:
+    def stale(self, coverage: RunCoverage) -> dict[BaselineKey, int]:
         """Return what is listed and not found any more, and how often, where the run can tell."""
-        return {known: left for known, left in self._left.items() if left and self._is_gone(known, extent)}
+        return {key: left for key, left in self._left.items() if left and self._is_gone(key, coverage)}
 
-    def _is_gone(self, known: Known, extent: Extent) -> bool:
-        file = os.path.normpath(os.path.join(self.baseline.folder, known.file))
-        if extent.judged(known.code, file, self.baseline.folder):
+    def _is_gone(self, key: BaselineKey, coverage: RunCoverage) -> bool:
+        file = os.path.normpath(os.path.join(self.baseline.folder, key.file))
+        if coverage.checked(key.code, file, self.baseline.folder):
             return True
-        return file not in extent.files and not os.path.exists(file)
+        return file not in coverage.files and not os.path.exists(file)
 
-    def entries(self, extent: Extent) -> Iterator[StaleBaselineEntry]:
+    def entries(self, coverage: RunCoverage) -> Iterator[StaleBaselineEntry]:
         """Yield the entries that are stale, in the order of the file."""
-        stale = self.stale(extent)
-        for known in sorted(stale, key=self.baseline.places.__getitem__):
-            place = ("findings", self.baseline.places[known])
-            yield StaleBaselineEntry(Origin(self.baseline.file, place), *known, stale[known])
+        stale = self.stale(coverage)
+        for key in sorted(stale, key=self.baseline.places.__getitem__):
+            place = ("findings", self.baseline.places[key])
+            yield StaleBaselineEntry(Origin(self.baseline.file, place), *key, stale[key])

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.files import FEWEST_FOR_WORKERS
-from lossless.checks.lint.repository import completed, joined
+from lossless.checks.lint.results import completed, joined
 from lossless.checks.lint.workers import check_file, check_in_processes, usable
 from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
 from lossless.formats.inputs.devices import DeviceReader
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
-    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Candidate, Inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import check_devices
-from lossless.checks.lint.repository import completed, joined
+from lossless.checks.lint.results import completed, joined
 from lossless.formats.inputs.collect import Inputs, devices_in, is_json, merged, read
 from lossless.formats.inputs.intents import declarations_of
 from lossless.formats.inputs.subnet_manager import is_managers
@@ -13,7 +13,7 @@ from lossless.formats.inputs.subnet_manager import is_managers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate
 

@@ -1,7 +1,7 @@
-"""Mends findings by editing the files they stand in, and judges again until nothing is left to mend.
+"""Fixes findings by editing the files they stand in, and checks again until nothing is left to fix.
 
 An edit leaves every other byte alone (``documents.edits``). One finding's edits are made together or not at
-all; where two findings want to change the same place, the first one does, and the other is looked at again.
+all; where two findings want to change the same place, the first one does, and the other is checked again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
 
-    Judge = Callable[[Sequence[Document]], Sequence[Finding]]
+    Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
 MOST_ROUNDS = 10
 """A fix may uncover what could not be seen before; none of ours needs more than two rounds."""
 
 
-class Mended(NamedTuple):
-    """The documents as they are afterwards, and the findings that were mended, in the order of their rounds.
+class FixedDocuments(NamedTuple):
+    """The documents as they are afterwards, and the findings that were fixed, in the order of their rounds.
 
-    ``refused`` are findings whose fix would draw another finding, with the first one's code: those are left alone.
+    ``refused`` are findings whose fix would cause another finding, with the first one's code: those are left alone.
     """
 
     documents: tuple[Document, ...]
@@ -37,49 +37,49 @@ class Mended(NamedTuple):
     refused: tuple[tuple[Finding, str], ...] = ()
 
 
-def mended(documents: Sequence[Document], judge: Judge, *, unsafe: bool) -> Mended:
-    """Return documents with what can be mended in them; ``unsafe`` also what changes what a device does."""
+def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
+    """Return documents with what can be fixed in them; ``unsafe`` also what changes what a device does."""
     by_file = {document.file: document for document in documents}
-    done: list[Finding] = []
+    fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
     tried: set[tuple[object, ...]] = set()
-    said = judge(documents)
+    findings = check(documents)
     for _ in range(MOST_ROUNDS):
-        wanted = [one for one in said if _may(one, unsafe) and _key(one) not in tried]
-        if not wanted:
+        fixable = [finding for finding in findings if _may(finding, unsafe) and _key(finding) not in tried]
+        if not fixable:
             break
-        tried.update(map(_key, wanted))
-        by_file, made, lost, said = _round(by_file, wanted, said, judge)
-        done += made
-        refused += lost
-    return Mended(tuple(by_file.values()), tuple(done), tuple(refused))
+        tried.update(map(_key, fixable))
+        by_file, now_fixed, now_refused, findings = _round(by_file, fixable, findings, check)
+        fixed += now_fixed
+        refused += now_refused
+    return FixedDocuments(tuple(by_file.values()), tuple(fixed), tuple(refused))
 
 
 def _round(
-    by_file: dict[str, Document], wanted: list[Finding], said: Sequence[Finding], judge: Judge
+    by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
-    """Mend some findings together; where that draws another finding, one by one, without those that do."""
-    after, made = _edited(by_file, wanted)
-    then = judge(tuple(after.values())) if made else said
-    if not _drawn(said, then):
-        return after, made, [], then
-    made, lost = [], []
-    for finding in wanted:
-        after, one = _edited(by_file, [finding])
-        then = judge(tuple(after.values())) if one else said
-        new = _drawn(said, then)
-        if new:
-            lost.append((finding, new[0]))
+    """Fix some findings together; where that causes another finding, one by one, without those that do."""
+    edited, fixed = _edited(by_file, fixable)
+    after = check(tuple(edited.values())) if fixed else before
+    if not _caused(before, after):
+        return edited, fixed, [], after
+    fixed, refused = [], []
+    for finding in fixable:
+        edited, made = _edited(by_file, [finding])
+        after = check(tuple(edited.values())) if made else before
+        caused = _caused(before, after)
+        if caused:
+            refused.append((finding, caused[0]))
         else:
-            by_file, said = after, then
-            made += one
-    return by_file, made, lost, said
+            by_file, before = edited, after
+            fixed += made
+    return by_file, fixed, refused, before
 
 
-def _drawn(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
-    """Return the codes of what is found now and was not before, infos left out."""
-    known = {(finding.code, finding.origin) for finding in before}
-    return [f.code for f in after if f.severity != "info" and (f.code, f.origin) not in known]
+def _caused(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
+    """Return the codes of findings that are there now and were not before, infos left out."""
+    earlier = {(finding.code, finding.origin) for finding in before}
+    return [f.code for f in after if f.severity != "info" and (f.code, f.origin) not in earlier]
 
 
 def _may(finding: Finding, unsafe: bool) -> bool:
@@ -87,7 +87,7 @@ def _may(finding: Finding, unsafe: bool) -> bool:
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """Return what makes a finding the same after a fix: one that comes back was not mended by it."""
+    """Return what makes a finding the same after a fix: one that comes back was not fixed by it."""
     return finding.code, finding.origin, finding.message
 
 
@@ -95,21 +95,21 @@ def _edited(
     by_file: dict[str, Document], findings: Iterable[Finding]
 ) -> tuple[dict[str, Document], list[Finding]]:
     """Return the documents with the edits of findings that do not get in each other's way, and these findings."""
-    found = dict(by_file)
+    documents = dict(by_file)
     touched: dict[str, list[Change]] = {}
     made = []
     for finding in findings:
         own = _changes(finding)
-        if not own.keys() <= found.keys() or _in_the_way(own, touched):
+        if not own.keys() <= documents.keys() or _in_the_way(own, touched):
             continue
-        texts = {file: _after(found[file], mine) for file, mine in own.items()}
+        texts = {file: _after(documents[file], mine) for file, mine in own.items()}
         whole = {file: text for file, text in texts.items() if text is not None}
         if len(whole) == len(own):
             made.append(finding)
             for file, document in whole.items():
-                found[file] = document
+                documents[file] = document
                 touched.setdefault(file, []).extend(own[file])
-    return found, made
+    return documents, made
 
 
 def _after(document: Document, changes: Sequence[Change]) -> Document | None:
@@ -128,10 +128,10 @@ def _in_the_way(own: dict[str, list[Change]], touched: dict[str, list[Change]]) 
 
 
 def _changes(finding: Finding) -> dict[str, list[Change]]:
-    found: dict[str, list[Change]] = {}
+    by_file: dict[str, list[Change]] = {}
     for edit in finding.fix:
-        found.setdefault(edit.origin.file, []).append(Change(edit.origin.path, edit.action, edit.value))
-    return found
+        by_file.setdefault(edit.origin.file, []).append(Change(edit.origin.path, edit.action, edit.value))
+    return by_file
 
 
 def _meets(one: Change, other: Change) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.comments import has_marker
-from lossless.checks.lint.repository import LintResult, of_all_subnets, of_intents, of_subnets
+from lossless.checks.lint.results import LintResult, of_all_subnets, of_intents, of_subnets
 from lossless.checks.lint.run import Verdicts, together
+from lossless.checks.lint.suppression_comments import has_marker
 from lossless.checks.lint.workers import in_processes
 from lossless.formats.inputs.collect import load_configuration, read
 from lossless.formats.inputs.intents import declarations_of

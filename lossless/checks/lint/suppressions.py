@@ -1,4 +1,4 @@
-"""What keeps findings back where they stand: what it covers, how long, and whether a run can tell that it is idle."""
+"""Suppressions: what each covers, how long, and whether a run can tell that it is unused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.configuration import Configuration, Entry
-    from lossless.checks.lint.extent import Extent
+    from lossless.checks.lint.configuration.reader import Configuration, SuppressionEntry
+    from lossless.checks.lint.coverage import RunCoverage
     from lossless.checks.rules.registry import Codes
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin
@@ -51,7 +51,9 @@ def of_configuration(configuration: Configuration, governed: Callable[[str], boo
     ]
 
 
-def _covering(entry: Entry, folder: str, governed: Callable[[str], bool]) -> Callable[[Origin, str], bool]:
+def _covering(
+    entry: SuppressionEntry, folder: str, governed: Callable[[str], bool]
+) -> Callable[[Origin, str], bool]:
     known: dict[str, bool] = {}
 
     def holds(file: str) -> bool:
@@ -68,62 +70,61 @@ def _covering(entry: Entry, folder: str, governed: Callable[[str], bool]) -> Cal
     return covers
 
 
-class Ledger:
-    """What suppressions have kept back so far."""
+class SuppressionLedger:
+    """What suppressions have accepted so far."""
 
     def __init__(self, suppressions: Sequence[Suppression], today: str) -> None:
         self._suppressions = suppressions
-        self._over = [bool(one.until and today and one.until < today) for one in suppressions]
-        self._hits: list[set[str]] = [set() for _ in suppressions]
+        self._expired = [bool(each.until and today and each.until < today) for each in suppressions]
+        self._codes: list[set[str]] = [set() for _ in suppressions]
         self._missed = [0] * len(suppressions)
         self._by_code: dict[str, list[int]] = {}
-        for number, one in enumerate(suppressions):
-            for code in frozenset().union(*map(codes_of, one.rules)):
+        for number, suppression in enumerate(suppressions):
+            for code in frozenset().union(*map(codes_of, suppression.rules)):
                 self._by_code.setdefault(code, []).append(number)
 
-    def keeps_back(self, finding: Finding) -> bool:
-        """Return whether a finding is accepted; each suppression that covers it has done its work."""
+    def accepts(self, finding: Finding) -> bool:
+        """Return whether a finding is accepted; each suppression that covers it is in use then."""
         accepted = False
-        for number in self._answering(finding.code, finding.origin, finding.object_form):
-            self._missed[number] += self._over[number]
-            accepted = accepted or not self._over[number]
+        for number in self._covering(finding.code, finding.origin, finding.object_form):
+            self._missed[number] += self._expired[number]
+            accepted = accepted or not self._expired[number]
         return accepted
 
     def saw(self, code: str, origin: Origin, form: str) -> None:
-        """Count a finding that another one has taken the place of: a suppression of it is not idle."""
-        for _ in self._answering(code, origin, form):
+        """Count a finding that another one has taken the place of: a suppression of it is in use."""
+        for _ in self._covering(code, origin, form):
             pass
 
-    def _answering(self, code: str, origin: Origin, form: str) -> Iterable[int]:
+    def _covering(self, code: str, origin: Origin, form: str) -> Iterable[int]:
         for number in self._by_code.get(code, ()):
             if self._suppressions[number].covers(origin, form):
-                self._hits[number].add(code)
+                self._codes[number].add(code)
                 yield number
 
     def expired(self) -> tuple[ExpiredSuppression, ...]:
         """Return the suppressions whose last day is over."""
         return tuple(
-            ExpiredSuppression(one.origin, one.rules, one.reason, one.until, self._missed[number])
-            for number, one in enumerate(self._suppressions)
-            if self._over[number]
+            ExpiredSuppression(each.origin, each.rules, each.reason, each.until, self._missed[number])
+            for number, each in enumerate(self._suppressions)
+            if self._expired[number]
         )
 
-    def idle(self, extent: Extent, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
-        """Return the suppressions that keep nothing back for a rule, where the run can tell."""
+    def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
+        """Return the suppressions that accept nothing of a rule, where the run can tell."""
         broken = {error.file for error in errors}
-        found = []
-        for number, one in enumerate(self._suppressions):
-            if self._over[number] or (not one.folder and one.origin.file in broken):
+        unused = []
+        for number, (origin, rules, reason, *_, folder) in enumerate(self._suppressions):
+            if self._expired[number] or (not folder and origin.file in broken):
                 continue
-            idle = tuple(rule for rule in one.rules if self._is_idle(number, codes_of(rule), extent))
+            idle = tuple(rule for rule in rules if self._is_unused(number, codes_of(rule), coverage))
             if idle:
-                found.append(UnusedSuppression(one.origin, idle, one.reason, len(idle) == len(one.rules)))
-        return tuple(found)
+                unused.append(UnusedSuppression(origin, idle, reason, len(idle) == len(rules)))
+        return tuple(unused)
 
-    def _is_idle(self, number: int, codes: Codes, extent: Extent) -> bool:
-        one = self._suppressions[number]
-        if codes & self._hits[number]:
+    def _is_unused(self, number: int, codes: Codes, coverage: RunCoverage) -> bool:
+        suppression = self._suppressions[number]
+        if codes & self._codes[number]:
             return False
-        if one.folder:
-            return extent.is_whole(one.folder) and extent.ran_all(codes, one.origin.file)
-        return extent.ran_all(codes, one.origin.file)
+        is_covered = not suppression.folder or coverage.is_whole(suppression.folder)
+        return is_covered and coverage.ran_all(codes, suppression.origin.file)

@@ -1,4 +1,4 @@
-"""Baseline: what is found now, written down as known; and what is mended, taken out again."""
+"""Baseline: current findings recorded in a file; and what is fixed, removed from it again."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import run_at, settled_run
+from lossless.interfaces.api.lint import filtered_run, run_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.checks.lint.baseline import Known
+    from lossless.checks.lint.baseline import BaselineKey
 
 BASELINE = "lossless-baseline.json"
 """The baseline in the current folder, where no configuration names another."""
-_ABOUT_KEEPING = "SUP"
+_SUPPRESSION_RULES = "SUP"
 
 
 class BaselineResult(NamedTuple):
-    """What a baseline has become: how many findings it lists, how many of them are new, and how many it lists no more.
+    """What a baseline has become: how many findings it lists, how many were added, and how many removed.
 
     ``errors`` are what could not be read; where there are any, nothing was written. ``is_configured`` is whether
     ``lint`` knows the file without being told.
@@ -43,31 +43,31 @@ def baseline(
     *,
     prune: bool = False,
 ) -> BaselineResult:
-    """Write the findings at ``paths`` down as known; with ``prune`` only take out what is mended.
+    """Record a baseline of the current findings at ``paths``; with ``prune`` only remove what is fixed.
 
     ``file`` is the configured baseline where none is named, else ``lossless-baseline.json`` in the current folder.
-    What it lists of files that this run did not judge stays.
+    What it lists of files that this run did not check stays.
 
     Raises:
         InputError: the baseline that is there cannot be read, or there is none to prune.
         RenderError: it cannot be written.
     """
-    from lossless.checks.lint.baseline import counted, written
+    from lossless.checks.lint.baseline import baseline_text, counts_of
     from lossless.ground.documents.atomic import write_all
 
     configured = configured_baseline(options)
     file = file or configured or BASELINE
     before = _present(file, needed=prune)
     run = run_at(paths, options)
-    settled = settled_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
-    account = settled.accounts.get(file)
-    stale = {} if account is None else account.stale(settled.extent)
-    new = [finding for finding in settled.findings if not finding.code.startswith(_ABOUT_KEEPING)]
-    added = {} if prune else counted(new, os.path.dirname(os.path.abspath(file)))
+    filtered = filtered_run(run, options._replace(baseline=file if os.path.exists(file) else ""))
+    account = filtered.accounts.get(file)
+    stale = {} if account is None else account.stale(filtered.coverage)
+    new = [finding for finding in filtered.findings if not finding.code.startswith(_SUPPRESSION_RULES)]
+    added = {} if prune else counts_of(new, os.path.dirname(os.path.abspath(file)))
     after = _changed(before, stale, added)
-    errors = (*run.result.errors, *settled.problems)
+    errors = (*run.result.errors, *filtered.problems)
     if not errors and (after != before or not os.path.exists(file)):
-        write_all({file: written(after)})
+        write_all({file: baseline_text(after)})
     is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
     return BaselineResult(
         file, sum(after.values()), sum(added.values()), sum(stale.values()), errors, is_configured
@@ -76,15 +76,17 @@ def baseline(
 
 def configured_baseline(options: Options) -> str | None:
     """Return the baseline that the configuration of the current folder names, None without one."""
-    from lossless.checks.lint.governing import Governing, shown_path
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup, shown_path
 
-    configuration = Governing(searching=options.configured, only=options.configuration).of("anything")
+    configuration = ConfigurationLookup(searching=options.configured, only=options.configuration).of(
+        "anything"
+    )
     if configuration is None or configuration.baseline is None:
         return None
     return shown_path(os.path.join(configuration.folder, configuration.baseline))
 
 
-def _present(file: str, *, needed: bool) -> dict[Known, int]:
+def _present(file: str, *, needed: bool) -> dict[BaselineKey, int]:
     """Return what a baseline lists; nothing where there is none and none is needed."""
     from lossless.checks.lint.baseline import read_baseline
 
@@ -96,8 +98,8 @@ def _present(file: str, *, needed: bool) -> dict[Known, int]:
     return dict(present.counts)
 
 
-def _changed(before: dict[Known, int], less: dict[Known, int], more: dict[Known, int]) -> dict[Known, int]:
-    counts = {
-        known: before.get(known, 0) - less.get(known, 0) + more.get(known, 0) for known in (*before, *more)
-    }
-    return {known: count for known, count in counts.items() if count}
+def _changed(
+    before: dict[BaselineKey, int], less: dict[BaselineKey, int], more: dict[BaselineKey, int]
+) -> dict[BaselineKey, int]:
+    counts = {key: before.get(key, 0) - less.get(key, 0) + more.get(key, 0) for key in (*before, *more)}
+    return {key: count for key, count in counts.items() if count}

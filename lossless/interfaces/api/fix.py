@@ -1,4 +1,4 @@
-"""Fix: findings mended in the files they stand in."""
+"""Fix: findings fixed_documents in the files they stand in."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class FixResult(NamedTuple):
-    """What a fix did: the text of each file it changes, before and after, what it mended, and what is left to say.
+    """What a fix did: the text of each file it changes, before and after, what it fixed, and what is left to say.
 
-    ``refused`` are findings that were not mended, as that would have drawn another one, with its code.
+    ``refused`` are findings that were not fixed, as that would have caused another one, with its code.
     """
 
     changed: dict[str, tuple[str, str]]
@@ -46,15 +46,15 @@ def fix(
     unsafe: bool = False,
     write: bool = True,
 ) -> FixResult:
-    """Mend what can be mended by editing files; ``unsafe`` also what changes what a device does.
+    """Fix what can be fixed by editing files; ``unsafe`` also what changes what a device does.
 
-    Every byte but those of the mended values stays. Without ``write`` it is only said what would change. Files in other
-    forms than that of config_db.json (dumps, several devices in one) are judged, and left as they are.
+    Every byte but those of the fixed values stays. Without ``write`` it is only said what would change. Files in other
+    forms than that of config_db.json (dumps, several devices in one) are checked, and left as they are.
 
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.
     """
-    from lossless.checks.lint.fix import mended
+    from lossless.checks.lint.fix import fixed_documents
     from lossless.formats.inputs.collect import gather
     from lossless.ground.documents.rewrite import rewrite
 
@@ -66,17 +66,17 @@ def fix(
     def findings_of(edited: Sequence[Document]) -> tuple[Finding, ...]:
         return lint_inputs(inputs._replace(documents=(*edited, *apart), problems=()), options).findings
 
-    outcome = mended(documents, findings_of, unsafe=unsafe)
+    fixed = fixed_documents(documents, findings_of, unsafe=unsafe)
     before = {document.file: document.text for document in documents}
     changed = {
         document.file: (before[document.file], document.text)
-        for document in outcome.documents
+        for document in fixed.documents
         if document.text != before[document.file]
     }
     for file, texts in changed.items() if write else ():
         rewrite(file, *texts)
-    report = lint_inputs(inputs._replace(documents=(*outcome.documents, *apart)), options)
-    return FixResult(changed, outcome.findings, outcome.refused, report)
+    report = lint_inputs(inputs._replace(documents=(*fixed.documents, *apart)), options)
+    return FixResult(changed, fixed.findings, fixed.refused, report)
 
 
 def fix_documents(
@@ -88,10 +88,10 @@ def fix_documents(
     unsafe: bool = False,
 ) -> tuple[Document, ...]:
     """Return documents with the fixes of those of their findings that are ``chosen``; nothing is written."""
-    from lossless.checks.lint.fix import mended
+    from lossless.checks.lint.fix import fixed_documents
 
-    def judge(edited: Sequence[Document]) -> list[Finding]:
+    def check(edited: Sequence[Document]) -> list[Finding]:
         known = findings if edited is documents else lint_documents(edited, options).findings
         return [finding if chosen(finding) else finding._replace(fixable="no") for finding in known]
 
-    return mended(documents, judge, unsafe=unsafe).documents
+    return fixed_documents(documents, check, unsafe=unsafe).documents

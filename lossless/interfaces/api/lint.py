@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.governing import Governing
-    from lossless.checks.lint.keeping import Settled
-    from lossless.checks.lint.repository import LintResult
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.checks.lint.filter import FilterResult
+    from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declaration
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 class LintRun(NamedTuple):
     """What rules say, before anything is suppressed; ``folders`` were checked whole.
 
-    ``governing`` is None where nothing was said of rules and findings.
+    ``lookup`` is None where nothing was said of rules and findings.
     """
 
     result: LintResult
-    governing: Governing | None
+    lookup: ConfigurationLookup | None
     folders: tuple[str, ...] = ()
 
 
@@ -52,17 +52,17 @@ def run_at(
     from lossless.formats.inputs.collect import search
 
     candidates, errors = search(paths, lenient=options.per_file)
-    governing = _governing(options, [candidate.file for candidate in candidates])
-    result = (check or check_files)(candidates, _settings(options, governing))
+    lookup = _lookup(options, [candidate.file for candidate in candidates])
+    result = (check or check_files)(candidates, _settings(options, lookup))
     if options.simulate:
         from lossless.formats.inputs.collect import collect
 
-        result = _with_runs(result, collect(paths, lenient=options.per_file)[0], options, governing)
+        result = _with_runs(result, collect(paths, lenient=options.per_file)[0], options, lookup)
     # What compares files did not run where each is checked by itself: no folder was checked whole.
     folders = (
         () if options.per_file else tuple(os.path.abspath(path) for path in paths if os.path.isdir(path))
     )
-    return LintRun(result._replace(errors=(*errors, *result.errors)), governing, folders)
+    return LintRun(result._replace(errors=(*errors, *result.errors)), lookup, folders)
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
@@ -97,8 +97,8 @@ def lint_documents(
 def lint_inputs(inputs: Inputs, options: Options) -> Report:
     """Check what is already read: documents, and facts of hosts."""
     files = [document.file for document in inputs.documents]
-    governing = _governing(options, [*files, *(facts.document.file for facts in inputs.facts)])
-    return report_of(LintRun(check(inputs, options, governing), governing), options)
+    lookup = _lookup(options, [*files, *(facts.document.file for facts in inputs.facts)])
+    return report_of(LintRun(check(inputs, options, lookup), lookup), options)
 
 
 def lint_intent(document: Document, options: Options) -> tuple[Report, Declaration]:
@@ -107,59 +107,59 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declaration
 
-    governing = _governing(options, [document.file])
-    result = check_inputs(Inputs((document,)), _settings(options, governing))
+    lookup = _lookup(options, [document.file])
+    result = check_inputs(Inputs((document,)), _settings(options, lookup))
     assert result.declarations is not None
     fabrics, _, subnets = result.declarations
     declaration = Declaration(next(iter(fabrics), None), next(iter(subnets), None))
-    return report_of(LintRun(result, governing), options), declaration
+    return report_of(LintRun(result, lookup), options), declaration
 
 
-def check(inputs: Inputs, options: Options, governing: Governing | None = None) -> LintResult:
+def check(inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None) -> LintResult:
     """Check what is already read; origins name documents, which may be parts of files."""
     from lossless.checks.lint.files import check_inputs
 
-    result = check_inputs(inputs, _settings(options, governing))
-    return _with_runs(result, inputs.documents, options, governing) if options.simulate else result
+    result = check_inputs(inputs, _settings(options, lookup))
+    return _with_runs(result, inputs.documents, options, lookup) if options.simulate else result
 
 
-def _governing(options: Options, files: Sequence[str]) -> Governing | None:
+def _lookup(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
     """Return the configurations of a run, None where nothing was said of rules and findings anywhere."""
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
         return None
-    from lossless.checks.lint.governing import Governing
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
 
     choice = None
     if asked:
         from lossless.checks.rules.selectors import RuleSelection
 
         choice = RuleSelection(options.select, options.ignore)
-    governing = Governing(searching=options.configured, only=options.configuration, asked=choice)
-    is_needed = options.configuration or options.baseline or asked or any(map(governing.is_configured, files))
-    return governing if is_needed else None
+    lookup = ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+    is_needed = options.configuration or options.baseline or asked or any(map(lookup.is_configured, files))
+    return lookup if is_needed else None
 
 
-def _settings(options: Options, governing: Governing | None) -> Settings:
+def _settings(options: Options, lookup: ConfigurationLookup | None) -> Settings:
     import os
 
     from lossless.checks.lint.settings import Settings
 
     folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
-    return settings if governing is None else settings._replace(chosen=governing.chosen)
+    return settings if lookup is None else settings._replace(chosen=lookup.chosen)
 
 
 def _with_runs(
-    result: LintResult, documents: Sequence[Document], options: Options, governing: Governing | None
+    result: LintResult, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
 ) -> LintResult:
     """Return a result with what runs of traffic show, where a rule is chosen that asks for them."""
     from lossless.checks.rules.registry import codes_for
 
-    choices = {governing.chosen(document.file) for document in documents} if governing else {None}
+    choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
     if all(chosen is not None and chosen.isdisjoint(codes_for("runs")) for chosen in choices):
         return result
-    from lossless.checks.lint.traffic import with_runs
+    from lossless.checks.lint.simulation import with_runs
     from lossless.formats.inputs.fabrics import fabrics_of
     from lossless.formats.inputs.intents import declares_subnet
 
@@ -177,17 +177,17 @@ def report_of(run: LintRun, options: Options) -> Report:
     run = run._replace(result=_as_written(run.result))
     verdicts, errors, documents, *_ = run.result
     report = Report(verdicts.findings, errors, verdicts.not_judged, documents)
-    if run.governing is None and not any(map(_may_suppress, documents.values())):
+    if run.lookup is None and not any(map(_may_suppress, documents.values())):
         return report
-    settled = settled_run(run, options)
+    filtered = filtered_run(run, options)
     return report._replace(
-        findings=settled.findings,
-        errors=(*report.errors, *settled.problems),
-        documents={**report.documents, **{document.file: document for document in settled.beside}},
-        suppressed=settled.suppressed,
-        baselined=settled.baselined,
-        beside=len(settled.beside),
-        fail_on=settled.fail_on,
+        findings=filtered.findings,
+        errors=(*report.errors, *filtered.problems),
+        documents={**report.documents, **{document.file: document for document in filtered.beside}},
+        suppressed=filtered.suppressed,
+        baselined=filtered.baselined,
+        beside=len(filtered.beside),
+        fail_on=filtered.fail_on,
     )
 
 
@@ -210,12 +210,12 @@ def _may_suppress(document: Shown) -> bool:
     return re.search(r"#[ \t]*lossless:", getattr(document, "text", "")) is not None
 
 
-def settled_run(run: LintRun, options: Options) -> Settled:
+def filtered_run(run: LintRun, options: Options) -> FilterResult:
     """Return what is left of the findings of a run."""
     run = run._replace(result=_as_written(run.result))
-    from lossless.checks.lint.governing import Governing
-    from lossless.checks.lint.keeping import Terms, settled
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.checks.lint.filter import FilterTerms, filtered
 
-    governing = run.governing or Governing(searching=False)
-    terms = Terms(governing, options.baseline, options.today, options.simulate, run.folders)
-    return settled(run.result, terms)
+    lookup = run.lookup or ConfigurationLookup(searching=False)
+    terms = FilterTerms(lookup, options.baseline, options.today, options.simulate, run.folders)
+    return filtered(run.result, terms)

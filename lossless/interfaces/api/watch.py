@@ -59,7 +59,7 @@ class Watch:
 
     def _governing(self, files: Sequence[str]) -> Iterator[str]:
         """Yield the configurations, baselines and profiles that findings in files depend on."""
-        from lossless.checks.lint.governing import Governing
+        from lossless.checks.lint.configuration.lookup import ConfigurationLookup
 
         options = self._options
         for folder in options.profile_dirs:
@@ -69,7 +69,7 @@ class Watch:
             yield options.baseline
         if options.configuration:
             yield options.configuration
-        governing = Governing(searching=options.configured, only=options.configuration)
+        governing = ConfigurationLookup(searching=options.configured, only=options.configuration)
         folders = {os.path.dirname(os.path.abspath(file)) for file in files} if options.configured else set()
         yield from filter(None, map(governing.above, sorted(folders)))
         for file in files:

@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.lint.baseline import Account, Baseline, Known, known_as, read_baseline, written
-from lossless.checks.lint.extent import Extent
+from lossless.checks.lint.baseline import (
+    Baseline,
+    BaselineAccount,
+    BaselineKey,
+    baseline_text,
+    key_of,
+    read_baseline,
+)
+from lossless.checks.lint.coverage import RunCoverage
 from lossless.ground.basics.findings import Origin
 
 SOUND: dict[str, Any] = {"file": "leaf1.json", "object": "PORT|Ethernet0", "code": "WD001", "count": 1}
-LEAF1 = Known("leaf1.json", "PORT|Ethernet0", "WD001")
+LEAF1 = BaselineKey("leaf1.json", "PORT|Ethernet0", "WD001")
 NEEDS_TEXTS = "an entry needs file, object and code, each a text"
 NEEDS_COUNT = "an entry needs a count of 1 or more"
 SITE = "/site"
@@ -85,17 +92,17 @@ def test_only_a_missing_baseline_is_told_how_to_be_written(tmp_path: Path) -> No
 
 def test_an_object_is_known_as_people_write_it() -> None:
     origin = Origin("/site/hall/leaf1.json", ("PORT", "Ethernet0", "mtu"))
-    assert known_as("LNK002", origin, "config_db", SITE).object == "PORT|Ethernet0|mtu"
-    assert known_as("LNK002", origin, "intent", SITE).object == "PORT.Ethernet0.mtu"
-    assert known_as("LNK002", origin, "intent", SITE).file == "hall/leaf1.json"
-    assert known_as("LNK002", origin, "intent", "/site/rack").file == "../hall/leaf1.json"
+    assert key_of("LNK002", origin, "config_db", SITE).object == "PORT|Ethernet0|mtu"
+    assert key_of("LNK002", origin, "intent", SITE).object == "PORT.Ethernet0.mtu"
+    assert key_of("LNK002", origin, "intent", SITE).file == "hall/leaf1.json"
+    assert key_of("LNK002", origin, "intent", "/site/rack").file == "../hall/leaf1.json"
 
 
-NOTHING = Extent(frozenset(), (), chosen=lambda _file: None, simulated=False)
+NOTHING = RunCoverage(frozenset(), (), chosen=lambda _file: None, simulated=False)
 
 
-def account(folder: str, known: Known = LEAF1, count: int = 1) -> Account:
-    return Account(Baseline(f"{folder}/known.json", folder, None, {known: count}, {known: 3}))
+def account(folder: str, known: BaselineKey = LEAF1, count: int = 1) -> BaselineAccount:
+    return BaselineAccount(Baseline(f"{folder}/known.json", folder, None, {known: count}, {known: 3}))
 
 
 @given(st.integers(1, 4), st.integers(0, 6))
@@ -142,13 +149,13 @@ def test_stale_entries_come_in_the_order_of_the_file(order: list[int]) -> None:
     names = [LEAF1._replace(file=f"leaf{number}.json") for number in range(3)]
     places = {name: order[number] for number, name in enumerate(names)}
     baseline = Baseline(f"{SITE}/known.json", SITE, None, dict.fromkeys(names, 1), places)
-    stale = list(Account(baseline).entries(NOTHING))
+    stale = list(BaselineAccount(baseline).entries(NOTHING))
     assert [entry.origin.path for entry in stale] == [("findings", number) for number in range(3)]
 
 
 def test_a_baseline_without_findings_is_a_baseline(tmp_path: Path) -> None:
     file = tmp_path / "known.json"
-    file.write_text(written({}))
+    file.write_text(baseline_text({}))
     baseline = read_baseline(str(file))
     assert (baseline.counts, baseline.problems) == ({}, ())
-    assert written(baseline.counts) == file.read_text() == '{"version": 1, "findings": [\n]}\n'
+    assert baseline_text(baseline.counts) == file.read_text() == '{"version": 1, "findings": [\n]}\n'

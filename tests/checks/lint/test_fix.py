@@ -1,4 +1,4 @@
-"""What is mended is gone, nothing new has come, and mending once more changes nothing."""
+"""What is fixed_documents is gone, nothing new has come, and mending once more changes nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, fix, lint_documents
-from lossless.checks.lint.fix import Mended, mended
+from lossless.checks.lint.fix import FixedDocuments, fixed_documents
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import LosslessError
@@ -26,11 +26,16 @@ def cases() -> Iterator[object]:
             yield pytest.param(code, snippet, id=f"{code}-{number}")
 
 
-def mend(documents: Sequence[Document], options: Options = Options(), *, unsafe: bool = True) -> Mended:  # noqa: B008
-    def judge(some: Sequence[Document]) -> tuple[Finding, ...]:
-        return lint_documents(some, options).findings
+def fixed(
+    documents: Sequence[Document],
+    options: Options = Options(),  # noqa: B008
+    *,
+    unsafe: bool = True,
+) -> FixedDocuments:
+    def check(edited: Sequence[Document]) -> tuple[Finding, ...]:
+        return lint_documents(edited, options).findings
 
-    return mended(documents, judge, unsafe=unsafe)
+    return fixed_documents(documents, check, unsafe=unsafe)
 
 
 def told(documents: Sequence[Document], options: Options) -> set[tuple[object, ...]]:
@@ -44,19 +49,19 @@ def told(documents: Sequence[Document], options: Options) -> set[tuple[object, .
 def test_a_fixed_finding_is_gone_and_none_has_come(code: str, snippet: Snippet) -> None:
     documents, options = [snippet.document(), *snippet.companions()], Options(rdma_dscps=snippet.rdma_dscps)
     before = told(documents, options)
-    found = mend(documents, options)
-    after = told(found.documents, options)
+    outcome = fixed(documents, options)
+    after = told(outcome.documents, options)
     assert after <= before
-    assert not {(f.code, f.origin) for f in found.findings} & after
+    assert not {(f.code, f.origin) for f in outcome.findings} & after
     offered = {f.code for f in lint_documents(documents, options).findings if f.code == code and f.fix}
-    assert {f.code for f in found.findings} | {f.code for f, _ in found.refused} >= offered
+    assert {f.code for f in outcome.findings} | {f.code for f, _ in outcome.refused} >= offered
 
 
 @pytest.mark.parametrize(("_code", "snippet"), list(cases()))
 def test_fixing_twice_changes_nothing(_code: str, snippet: Snippet) -> None:
     documents, options = [snippet.document(), *snippet.companions()], Options(rdma_dscps=snippet.rdma_dscps)
-    once = mend(documents, options).documents
-    again = mend(once, options)
+    once = fixed(documents, options).documents
+    again = fixed(once, options)
     assert [document.text for document in again.documents] == [document.text for document in once]
     assert again.findings == ()
 
@@ -66,9 +71,9 @@ def test_a_fix_that_would_draw_another_finding_is_not_made() -> None:
     text = (BASES / "leaf-spine.yaml").read_text()
     short = text.replace("restoration: 1200ms", "restoration: 50ms")
     assert short != text
-    found = mend([load_text(short, "fabric.yaml")])
-    assert [(finding.code, drawn) for finding, drawn in found.refused] == [("WD003", "WD004")]
-    assert found.documents[0].text == short
+    outcome = fixed([load_text(short, "fabric.yaml")])
+    assert [(finding.code, caused) for finding, caused in outcome.refused] == [("WD003", "WD004")]
+    assert outcome.documents[0].text == short
 
 
 @pytest.mark.parametrize("code", FIXABLE)
@@ -84,15 +89,15 @@ def test_every_rule_that_says_it_can_be_fixed_can(code: str) -> None:
 def test_what_changes_a_device_is_done_only_where_it_is_asked_for() -> None:
     text = (BASES / "leaf-spine.yaml").read_text() + "hosts: {trust: pcp}\n"
     document = load_text(text, "fabric.yaml")
-    assert mend([document], unsafe=False).documents[0].text == text
-    assert "trust" not in mend([document], unsafe=True).documents[0].text
+    assert fixed([document], unsafe=False).documents[0].text == text
+    assert "trust" not in fixed([document], unsafe=True).documents[0].text
 
 
-def test_every_port_that_a_finding_counts_is_mended() -> None:
+def test_every_port_that_a_finding_counts_is_fixed() -> None:
     text = (BASES / "rendered-leaf.json").read_text()
     bare = text.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
     assert bare != text
-    (after,) = mend([load_text(bare, "leaf.json")]).documents
+    (after,) = fixed([load_text(bare, "leaf.json")]).documents
     assert after.text == text
 
 
@@ -142,6 +147,6 @@ def test_nothing_new_comes_of_fixing_real_files(reference: Path, kind: str) -> N
         before = told([document], options) if not lint_documents([document], options).errors else None
         if before is None:
             continue
-        found = mend([document], options)
-        assert told(found.documents, options) <= before, path.name
-        assert mend(found.documents, options).documents[0].text == found.documents[0].text, path.name
+        outcome = fixed([document], options)
+        assert told(outcome.documents, options) <= before, path.name
+        assert fixed(outcome.documents, options).documents[0].text == outcome.documents[0].text, path.name

@@ -19,7 +19,7 @@ from lossless.analysis.buffers.simulation_facts import (
 from lossless.analysis.simulation.question.request import MISSING_NUMBA, Limits, SimulationRequest
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
-from lossless.checks.lint import traffic
+from lossless.checks.lint import simulation as traffic
 from lossless.checks.rules.base import Hit
 from lossless.checks.rules.simulation import run_violations as outcome
 from lossless.checks.rules.simulation import sim001_simulated_unsafe, sim002_simulated_edge

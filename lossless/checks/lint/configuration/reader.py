@@ -9,8 +9,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.lint.keys import SEVERITY, SUPPRESS, TOP
-from lossless.checks.lint.values import iso_date, texts
+from lossless.checks.lint.configuration.keys import SEVERITY, SUPPRESS, TOP
+from lossless.checks.lint.configuration.values import iso_date, texts
 from lossless.checks.rules.selectors import RuleSelection, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
@@ -22,7 +22,7 @@ from lossless.ground.documents.toml_document import load_toml
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.checks.lint.keys import Key
+    from lossless.checks.lint.configuration.keys import ConfigurationKey
     from lossless.ground.basics.findings import Path, Severity
     from lossless.ground.documents.document import Document
 
@@ -30,7 +30,7 @@ _TABLE: Path = ("tool", "lossless")
 """Where a ``pyproject.toml`` has the configuration."""
 
 
-class Entry(NamedTuple):
+class SuppressionEntry(NamedTuple):
     """Findings that are accepted: of some rules, in some files and objects, none named: all."""
 
     origin: Origin
@@ -52,7 +52,7 @@ class Configuration(NamedTuple):
     fail_on: str | None = None
     baseline: str | None = None
     baseline_path: Path = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SuppressionEntry, ...] = ()
 
 
 def has_table(text: str, file: str) -> bool:
@@ -76,10 +76,12 @@ def read_configuration(file: str) -> Configuration:
         return Configuration(
             folder, None, tuple(p._replace(message=p.message + told) for p in error.problems)
         )
-    return _Reader(document, _TABLE if os.path.basename(file) == "pyproject.toml" else ()).read(folder)
+    return _ConfigurationReader(document, _TABLE if os.path.basename(file) == "pyproject.toml" else ()).read(
+        folder
+    )
 
 
-class _Reader:
+class _ConfigurationReader:
     """Takes what is valid, and notes the rest."""
 
     def __init__(self, document: Document, base: Path) -> None:
@@ -111,10 +113,14 @@ class _Reader:
         )
 
     def _members(
-        self, data: Mapping[str, Any], path: Path, keys: Mapping[str, Key], beside: tuple[str, ...] = ()
+        self,
+        data: Mapping[str, Any],
+        path: Path,
+        keys: Mapping[str, ConfigurationKey],
+        beside: tuple[str, ...] = (),
     ) -> dict[str, Any]:
         """Return the values of a table whose keys have a meaning; a list of rules stays where one of them has none."""
-        found = {}
+        valid = {}
         for name, value in data.items():
             if name in beside:
                 continue
@@ -125,19 +131,19 @@ class _Reader:
             for below, message in faults:
                 self._note((*path, name, *below), "value", f"{name}: {message}")
             if not any(not below for below, _ in faults):
-                found[name] = value
+                valid[name] = value
         for name, key in keys.items():
             if key.required and name not in data:
                 self._note(
                     path, "key", f"{name} is missing: {key.description[0].lower()}{key.description[1:]}"
                 )
-        return found
+        return valid
 
     def _severities(self, data: object) -> dict[str, Severity]:
         if not isinstance(data, dict):
             self._note(("severity",), "value", 'expected a table, as in [severity] with WD013 = "info"')
             return {}
-        found: dict[str, Severity] = {}
+        severities: dict[str, Severity] = {}
         for selector, severity in data.items():
             path = ("severity", selector)
             faults = [message for _, message in SEVERITY.kind.faults(severity)]
@@ -146,27 +152,27 @@ class _Reader:
             if not codes_of(selector):
                 self._note(path, "key", unknown(selector, nearest))
             elif not faults:
-                found[selector] = severity
-        return found
+                severities[selector] = severity
+        return severities
 
-    def _entries(self, data: object) -> Iterator[Entry]:
+    def _entries(self, data: object) -> Iterator[SuppressionEntry]:
         if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
             self._note(("suppress",), "value", "expected tables, each under [[suppress]]")
             return
         for number, item in enumerate(data):
             path = ("suppress", number)
             before = len(self._problems)
-            found = self._members(item, path, SUPPRESS)
-            rules = self._known(found.get("rules"))
+            members = self._members(item, path, SUPPRESS)
+            rules = self._known(members.get("rules"))
             # Half of an entry could keep back more than was meant; a rule that is unknown only keeps back less.
             if rules and self._only_rules_unknown(before):
-                yield Entry(
+                yield SuppressionEntry(
                     Origin(self._document.file, (*self._base, *path), "key"),
                     rules,
-                    found["reason"],
-                    texts(found.get("path", [])),
-                    texts(found.get("object", [])),
-                    iso_date(found["until"]) or "" if "until" in found else "",
+                    members["reason"],
+                    texts(members.get("path", [])),
+                    texts(members.get("object", [])),
+                    iso_date(members["until"]) or "" if "until" in members else "",
                 )
 
     def _only_rules_unknown(self, before: int) -> bool:

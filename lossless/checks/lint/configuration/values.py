@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """What a value may be. ``faults`` says what is wrong with one, ``schema`` the same for editors."""
 
     faults: Callable[[Any], Faults]
@@ -44,18 +44,18 @@ def iso_date(value: object) -> str | None:
 
 def texts(value: object) -> tuple[str, ...]:
     """Return a text, or a list of them, as a tuple."""
-    found = value if isinstance(value, list) else [value]
-    return tuple(item for item in found if isinstance(item, str))
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str))
 
 
-def one_of(words: Sequence[str]) -> Kind:
+def one_of(words: Sequence[str]) -> ValueKind:
     """Return the kind of a value that is one of a few words."""
 
     def faults(value: object) -> Faults:
         if value not in words:
             yield (), f"{shown(value)} is none of {', '.join(words)}{_near(value, words)}"
 
-    return Kind(faults, lambda: {"enum": list(words)})
+    return ValueKind(faults, lambda: {"enum": list(words)})
 
 
 def shown(value: object) -> str:
@@ -118,7 +118,7 @@ def _text_schema() -> dict[str, Any]:
     return {"type": "string", "pattern": r"\S"}
 
 
-TEXT = Kind(_text, _text_schema)
-TEXTS = Kind(_texts, _texts_schema)
-SELECTORS = Kind(_selectors, _selector_schema)
-DATE = Kind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})
+TEXT = ValueKind(_text, _text_schema)
+TEXTS = ValueKind(_texts, _texts_schema)
+SELECTORS = ValueKind(_selectors, _selector_schema)
+DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})

@@ -1,4 +1,4 @@
-"""How far a run has looked: what was not looked for cannot be said to be gone."""
+"""What a run has checked: a finding that was not looked for cannot be reported as gone."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes
 
 
-class Extent(NamedTuple):
-    """What a run has judged.
+class RunCoverage(NamedTuple):
+    """What a run has checked.
 
-    ``files`` are those judged without an error in them, ``folders`` those judged whole, both absolute; ``chosen`` says
-    which rules ran on a file, ``simulated`` whether traffic did.
+    ``files`` are those checked without an error in them, ``folders`` those checked whole, both absolute; ``chosen``
+    returns the rules that ran on a file, ``simulated`` whether traffic was run.
     """
 
     files: frozenset[str]
@@ -27,7 +27,7 @@ class Extent(NamedTuple):
     simulated: bool
 
     def is_whole(self, folder: str) -> bool:
-        """Return whether every file below a folder was judged, all together."""
+        """Return whether every file below a folder was checked, all together."""
         return any(folder == whole or folder.startswith(os.path.join(whole, "")) for whole in self.folders)
 
     def ran_all(self, codes: Codes, file: str) -> bool:
@@ -35,8 +35,8 @@ class Extent(NamedTuple):
         chosen = self.chosen(file)
         return (chosen is None or codes <= chosen) and (self.simulated or codes.isdisjoint(codes_for("runs")))
 
-    def judged(self, code: str, file: str, folder: str) -> bool:
-        """Return whether a rule has judged a file; one that compares files needs all of ``folder`` for that."""
+    def checked(self, code: str, file: str, folder: str) -> bool:
+        """Return whether a rule has checked a file; one that compares files needs all of ``folder`` for that."""
         compares = code in codes_for("devices") or code in codes_for("device", needs="intent")
         return (
             os.path.abspath(file) in self.files

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Protocol
 
+from lossless.checks.lint.configuration.values import iso_date
 from lossless.checks.lint.suppressions import Suppression
-from lossless.checks.lint.values import iso_date
 from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
@@ -44,7 +44,7 @@ def has_marker(text: str) -> bool:
 
 def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
     """Return the suppressions in the comments of an intent, and those that say nothing we know."""
-    reader = _Reader(document)
+    reader = _CommentReader(document)
     return list(reader.suppressions()), sorted(reader.problems)
 
 
@@ -89,7 +89,7 @@ def _places_of(document: Document) -> _Places:
     return _InYaml(document.locator)
 
 
-class _Reader:
+class _CommentReader:
     def __init__(self, document: Document) -> None:
         self.problems: list[Problem] = []
         self._document = document

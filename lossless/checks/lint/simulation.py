@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 
-def with_runs(judged: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
-    """Return verdicts with what runs show, which know what was found before."""
-    verdicts, said = [judged], list(judged.findings)
-    for one in survey(map(View, fabrics), SimulationRequest()):
-        fabric = one.view.fabric if one.view is not None else None
+def with_runs(checked: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
+    """Return verdicts with what runs show; rules on runs are given the findings before them."""
+    verdicts, findings = [checked], list(checked.findings)
+    for facts in survey(map(View, fabrics), SimulationRequest()):
+        fabric = facts.view.fabric if facts.view is not None else None
         form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
-        verdicts.append(run(SimulationRun(one, _of_files(said, fabric)), rules_for("runs"), form))
-        said += verdicts[-1].findings
+        verdicts.append(run(SimulationRun(facts, _of_files(findings, fabric)), rules_for("runs"), form))
+        findings += verdicts[-1].findings
     return together(verdicts)
 
 
 def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:
-    """Return what was found in the files of a fabric, by runs before this one too."""
+    """Return the findings in the files of a fabric, those of runs before this one too."""
     files = {switch.origin.file for switch in fabric.switches} if fabric is not None else set()
     return tuple(finding for finding in findings if finding.origin.file in files)

@@ -1,6 +1,6 @@
 """Which configuration holds for which file: the nearest one above it, whole, whatever folder a run begins in.
 
-Looked for from each judged file, so that an editor, a hook and CI say the same of it; and no further up than the
+Looked for from each checked file, so that an editor, a hook and CI say the same of it; and no further up than the
 folder of its repository, so that a file in somebody's home changes nothing.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.lint.configuration import Configuration
+    from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.rules.registry import Codes
     from lossless.checks.rules.selectors import RuleSelection
     from lossless.ground.basics.errors import Problem
@@ -21,7 +21,7 @@ OWN, SHARED = "lossless.toml", "pyproject.toml"
 """Names of a configuration; in one folder the first counts."""
 
 
-class Governing:
+class ConfigurationLookup:
     """The configurations of a run, each looked for and read once.
 
     ``asked`` is what the command line says of rules. ``only`` is the one configuration that counts, if one is named;
@@ -78,16 +78,16 @@ class Governing:
     def above(self, folder: str) -> str | None:
         """Return the nearest configuration in or above a folder."""
         if folder not in self._above:
-            found = _in(folder)
+            nearest = _in(folder)
             parent = os.path.dirname(folder)
-            if found is None and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
-                found = self.above(parent)
-            self._above[folder] = found
+            if nearest is None and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+                nearest = self.above(parent)
+            self._above[folder] = nearest
         return self._above[folder]
 
     def _configuration(self, name: str) -> Configuration:
         if name not in self._read:
-            from lossless.checks.lint.configuration import read_configuration
+            from lossless.checks.lint.configuration.reader import read_configuration
 
             self._read[name] = read_configuration(shown_path(name))
         return self._read[name]
@@ -117,7 +117,7 @@ def _is_ours(file: str) -> bool:
     # Our table, or a key of our name in another one.
     if not re.search(r"tool\W+lossless|^[ \t]*lossless[ \t]*[.=]", text, re.MULTILINE):
         return False
-    from lossless.checks.lint.configuration import has_table
+    from lossless.checks.lint.configuration.reader import has_table
 
     return has_table(text, file)
 

@@ -1,54 +1,58 @@
 """The keys of a configuration, in ``lossless.toml`` or ``[tool.lossless]``: one table for reader and JSON Schema.
 
-What kinds of values there are stands in :mod:`lossless.checks.lint.values`.
+What kinds of values there are stands in :mod:`lossless.checks.lint.configuration.values`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from lossless.checks.lint.values import DATE, SELECTORS, TEXT, TEXTS, Kind, one_of
+from lossless.checks.lint.configuration.values import DATE, SELECTORS, TEXT, TEXTS, ValueKind, one_of
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 
 
-class Key(NamedTuple):
+class ConfigurationKey(NamedTuple):
     """One key: what kind of value it takes, and what it is for."""
 
-    kind: Kind
+    kind: ValueKind
     description: str
     required: bool = False
 
 
 FAIL_ON = (*SEVERITIES, "never")
 
-TOP: dict[str, Key] = {
-    "select": Key(
+TOP: dict[str, ConfigurationKey] = {
+    "select": ConfigurationKey(
         SELECTORS, "The rules to run: codes (WD001), names (watchdog-missing), families (WD) or ALL."
     ),
-    "ignore": Key(SELECTORS, "Rules not to run; where both lists name a rule, the more precise word counts."),
-    "fail-on": Key(
+    "ignore": ConfigurationKey(
+        SELECTORS, "Rules not to run; where both lists name a rule, the more precise word counts."
+    ),
+    "fail-on": ConfigurationKey(
         one_of(FAIL_ON), "Least severity of a finding that makes the exit code 1; error if not said."
     ),
-    "baseline": Key(
+    "baseline": ConfigurationKey(
         TEXT, "File of findings that are known already, as `lossless baseline` writes it; from this folder."
     ),
 }
 """Keys with a value of their own; ``severity`` and ``suppress`` stand beside them, with keys inside."""
 
-SEVERITY = Key(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
+SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 
-SUPPRESS: dict[str, Key] = {
-    "rules": Key(SELECTORS, "The rules whose findings are kept back.", required=True),
-    "reason": Key(TEXT, "Why these findings are accepted, for whoever reads this later.", required=True),
-    "path": Key(
+SUPPRESS: dict[str, ConfigurationKey] = {
+    "rules": ConfigurationKey(SELECTORS, "The rules whose findings are kept back.", required=True),
+    "reason": ConfigurationKey(
+        TEXT, "Why these findings are accepted, for whoever reads this later.", required=True
+    ),
+    "path": ConfigurationKey(
         TEXTS,
         "Files or folders, from this folder, as in .gitignore: `legacy`, `configs/lab-*/*.json`. All if not said.",
     ),
-    "object": Key(
+    "object": ConfigurationKey(
         TEXTS, "Objects, with everything below them: `PORT|Ethernet*`, `classes.rdma`. All if not said."
     ),
-    "until": Key(DATE, "The last day on which it holds, as 2026-12-31; for ever if not said."),
+    "until": ConfigurationKey(DATE, "The last day on which it holds, as 2026-12-31; for ever if not said."),
 }
 
 
@@ -69,12 +73,12 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _object(keys: dict[str, Key], description: str) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _object(keys: dict[str, ConfigurationKey], description: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {
         "type": "object",
         "description": description,
         "properties": {name: {**k.kind.schema(), "description": k.description} for name, k in keys.items()},
         "additionalProperties": False,
     }
     required = [name for name, key in keys.items() if key.required]
-    return found | ({"required": required} if required else {})
+    return schema | ({"required": required} if required else {})
