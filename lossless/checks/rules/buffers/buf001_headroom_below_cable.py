@@ -71,64 +71,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.headroom import (
-    fresh_row,
-    headroom_beside,
-    headroom_data,
-    headroom_origin,
-    hollow_help,
-    hollow_note,
-    measured,
-    stale_row,
-)
-from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.qos import BufferProfile
-    from lossless.model.fabric.view import PortSet, View
+    from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a hit per profile whose headroom is below the cable, or below cable and frame."""
-    for found in measured(view):
-        if isinstance(found, Gap):
-            yield found
-        elif found.given_bytes < found.link.frame_bytes:
-            yield _hit(found.ports, found.profile, found.link)
+    for headroom in profile_headrooms(view):
+        if isinstance(headroom, Gap):
+            yield headroom
+        elif headroom.given_bytes < headroom.link.frame_bytes:
+            yield _hit(headroom)
 
 
-def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> Hit:
-    given = given_headroom(ports.switch, profile)
-    certain = given < link.cable_bytes
-    where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
-    lacking = (
+def _hit(headroom: ProfileHeadroom) -> Hit:
+    link = headroom.link
+    certain = headroom.given_bytes < link.cable_bytes
+    return headroom.hit(
         f"the cable alone, {format_bytes(link.cable_bytes)}"
         if certain
-        else f"the cable and one frame, {format_bytes(link.frame_bytes)}"
-    )
-    return Hit(
-        origin=headroom_origin(ports, profile),
-        message=f"headroom of {format_bytes(given)} at {where} is below {lacking}",
-        note=f"{hollow_note(ports, profile)}"
-        f"{format_bytes(link.cable_bytes)} are on the cable there and back at 198,000 km/s; "
+        else f"the cable and one frame, {format_bytes(link.frame_bytes)}",
+        note=f"{format_bytes(link.cable_bytes)} are on the cable there and back at 198,000 km/s; "
         f"the peer also finishes a frame it has begun, up to {format_bytes(link.mtu_bytes)}",
-        help=_help(ports, profile, link),
-        elements=ports.elements,
-        places=ports.places,
-        data=headroom_data(ports, profile, link),
-        related=headroom_beside(ports, profile),
+        help_text=_help(headroom),
         severity="error" if certain else "warning",
     )
 
 
-def _help(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> str:
-    stale = stale_row(ports, profile)
-    if stale is not None and link.need is not None:
-        return fresh_row(ports, stale, link.need)
-    if link.need is not None and hollow_note(ports, profile):
-        return hollow_help(ports, profile, link.need)
-    if link.need is None or link.need.headroom_bytes <= (profile.headroom_bytes or 0):
+def _help(headroom: ProfileHeadroom) -> str:
+    profile, need = headroom.profile, headroom.link.need
+    fix = row_help(headroom.ports, profile, need) if need is not None else ""
+    if fix:
+        return fix
+    if need is None or need.headroom_bytes <= (profile.headroom_bytes or 0):
         return "shorten the cable, or choose a HWSKU whose row for this length holds it"
-    return f"give the group {format_bytes(link.need.headroom_bytes)} ({link.need.method})"
+    return f"give the group {format_bytes(need.headroom_bytes)} ({need.method})"

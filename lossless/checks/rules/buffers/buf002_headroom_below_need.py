@@ -48,55 +48,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.buffers.headroom import (
-    fresh_row,
-    headroom_beside,
-    headroom_data,
-    headroom_origin,
-    hollow_help,
-    hollow_note,
-    measured,
-    stale_row,
-)
+from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
 from lossless.ground.basics.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
-    from lossless.model.fabric.qos import BufferProfile
-    from lossless.model.fabric.view import PortSet, View
+    from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a hit per profile whose headroom holds cable and frame, but not the whole need."""
-    for found in measured(view):
-        if isinstance(found, Gap):
-            yield found
-        elif found.link.need is None:
-            rate = format_rate(found.ports.speed_bps or 0)
-            yield Gap(f"no headroom need is known at {rate}", found.ports.places)
-        elif found.link.frame_bytes <= found.given_bytes < found.link.need.headroom_bytes:
-            yield _hit(found.ports, found.profile, found.link, found.link.need)
+    for headroom in profile_headrooms(view):
+        if isinstance(headroom, Gap):
+            yield headroom
+            continue
+        link, ports = headroom.link, headroom.ports
+        if link.need is None:
+            yield Gap(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places)
+        elif link.frame_bytes <= headroom.given_bytes < link.need.headroom_bytes:
+            yield _hit(headroom, link.need)
 
 
-def _hit(ports: PortSet, profile: BufferProfile, link: LinkNeed, need: HeadroomNeed) -> Hit:
-    given = given_headroom(ports.switch, profile)
-    where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
-    stale = stale_row(ports, profile)
+def _hit(headroom: ProfileHeadroom, need: HeadroomNeed) -> Hit:
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
-    return Hit(
-        origin=headroom_origin(ports, profile),
-        message=f"headroom of {format_bytes(given)} at {where} is below the "
-        f"{format_bytes(need.headroom_bytes)} needed ({_method(need)})",
-        note=hollow_note(ports, profile) + (f"in bytes: {terms}" if len(need.terms) > 1 else ""),
-        help=(hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}")
-        if stale is None
-        else fresh_row(ports, stale, need),
-        elements=ports.elements,
-        places=ports.places,
-        data=headroom_data(ports, profile, link),
-        related=headroom_beside(ports, profile),
+    return headroom.hit(
+        f"the {format_bytes(need.headroom_bytes)} needed ({_method(need)})",
+        note=f"in bytes: {terms}" if len(need.terms) > 1 else "",
+        help_text=row_help(headroom.ports, headroom.profile, need) or f"set xoff to {need.headroom_bytes}",
         severity="info" if need.method == "floor" else "warning",
     )
 

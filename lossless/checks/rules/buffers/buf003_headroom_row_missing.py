@@ -87,7 +87,7 @@ def _declared(ports: PortSet) -> Iterator[Hit]:
     hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
     if hwsku is None or not isinstance(real_m, int) or ports.cable.configured_m is not None:
         return
-    # A port that the switch does not have is another fault, and mending that one ends both.
+    # A port that the switch does not have is another fault, and fixing that one ends both.
     if not any(port.placed for port in ports.ports):
         return
     others = [

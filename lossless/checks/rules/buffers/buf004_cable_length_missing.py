@@ -83,7 +83,7 @@ def _hit(ports: PortSet) -> Hit:
     missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
     severity: Severity = "error" if _names_neighbours(ports.switch) else "warning"
     left_over = _left_over(ports)
-    kept: Severity = "warning" if left_over else "info"
+    with_groups: Severity = "warning" if left_over else "info"
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
     if left_over and not missing:
         outcome = f"its lossless group keeps {left_over}"
@@ -97,7 +97,7 @@ def _hit(ports: PortSet) -> Hit:
         elements=ports.elements,
         places=ports.places,
         data={"priorities": list(missing or ports.qos.pfc.priorities), "speed_bps": ports.speed_bps},
-        severity=severity if missing else kept,
+        severity=severity if missing else with_groups,
     )
 
 

@@ -80,18 +80,18 @@ def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> I
         # A port of another speed is another port: cages are split one way here and another there.
         cable = real.get((port.name, port.speed_bps))
         if cable is not None and isinstance(cable.real_m, int) and cable.real_m > configured_m:
-            one = ports._replace(ports=(port,), cable=port.cable._replace(real_m=cable.real_m))
-            yield _hit(one, configured_m, cable.real_m, cable)
+            port_alone = ports._replace(ports=(port,), cable=port.cable._replace(real_m=cable.real_m))
+            yield _hit(port_alone, configured_m, cable.real_m, cable)
 
 
 def _hit(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Hit:
-    link, given = link_need(ports), _given(ports, configured_m)
-    known = link if isinstance(link, LinkNeed) else None
+    need, given = link_need(ports), _given(ports, configured_m)
+    link = need if isinstance(need, LinkNeed) else None
     hwsku = ports.switch.hwsku
     row = hwsku.row_covering(ports.speed_bps or 0, real_m) if hwsku else None
     return Hit(
         origin=ports.cable.origin,
-        message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, known, given)}",
+        message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, link, given)}",
         note="the real length is the intent's; headroom is looked up by the configured one",
         help=f"set the length to {row.cable_m}m, the next row of the HWSKU"
         if row
@@ -102,10 +102,10 @@ def _hit(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Hit
             "configured_m": configured_m,
             "real_m": real_m,
             "headroom_bytes": given,
-            "need_bytes": known.need.headroom_bytes if known and known.need else None,
+            "need_bytes": link.need.headroom_bytes if link and link.need else None,
         },
         related=(Related(intended.origin, f"the cable is {real_m} m long"),),
-        severity=_severity(known, given),
+        severity=_severity(link, given),
     )
 
 
@@ -115,13 +115,13 @@ def _given(ports: PortSet, configured_m: int) -> int | None:
     A group that still names the profile of another length is moved to its own by the switch.
     """
     row = ports.switch.hwsku.row(ports.speed_bps or 0, configured_m) if ports.switch.hwsku else None
-    found: list[int] = []
+    headrooms: list[int] = []
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
         if isinstance(profile, BufferProfile):
             moved = row is not None and is_pg_profile_name(profile.name)
-            found.append(row.headroom_bytes if row and moved else given_headroom(ports.switch, profile))
-    return min(found, default=None)
+            headrooms.append(row.headroom_bytes if row and moved else given_headroom(ports.switch, profile))
+    return min(headrooms, default=None)
 
 
 def _severity(link: LinkNeed | None, given: int | None) -> Severity:

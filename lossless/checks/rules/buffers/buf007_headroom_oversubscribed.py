@@ -49,6 +49,7 @@ from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
 from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -64,32 +65,31 @@ def check(view: View) -> Results:
     for sets in by_switch(view):
         sums = headroom_sums(sets)
         if isinstance(sums, MissingInput):
-            yield Gap(sums.reason, sum(ports.places for ports in sets))
+            yield Gap(sums.reason, places(sets))
             continue
-        elements = tuple(name for ports in sets for name in ports.elements)
-        for found in sums:
-            hit = _hit(found, view.fabric.declared)
+        for demand in sums:
+            hit = _hit(demand, view.fabric.declared)
             if hit is not None:
-                places = found.groups * len(found.switches)
-                yield hit._replace(elements=elements, places=places, data=_data(found))
+                total = demand.groups * len(demand.switches)
+                yield hit._replace(elements=elements(sets), places=total, data=_data(demand))
 
 
-def _hit(found: HeadroomSum, declared: bool) -> Hit | None:
-    if not found.fits:
-        return _does_not_fit(found, declared)
-    if found.ratio is not None and found.ratio > (found.accepted or 1.0) * _ROUNDING:
-        return _oversubscribed(found, found.ratio, declared)
+def _hit(demand: HeadroomSum, declared: bool) -> Hit | None:
+    if not demand.fits:
+        return _does_not_fit(demand, declared)
+    if demand.ratio is not None and demand.ratio > (demand.accepted or 1.0) * _ROUNDING:
+        return _oversubscribed(demand, demand.ratio, declared)
     return None
 
 
-def _does_not_fit(found: HeadroomSum, declared: bool) -> Hit:
-    chip = format_bytes(found.chip_bytes) if found.chip_bytes else "the chip"
-    stated = " or state buffers.headroom_oversubscription" if found.shared_bytes else ""
-    if found.shared_bytes and not declared and found.pool.size_bytes:
-        return _pool_too_large(found, found.shared_bytes, chip)
+def _does_not_fit(demand: HeadroomSum, declared: bool) -> Hit:
+    chip = format_bytes(demand.chip_bytes) if demand.chip_bytes else "the chip"
+    stated = " or state buffers.headroom_oversubscription" if demand.shared_bytes else ""
+    if demand.shared_bytes and not declared and demand.pool.size_bytes:
+        return _pool_too_large(demand, demand.shared_bytes, chip)
     return Hit(
-        origin=found.pool.origin if declared else found.pool.origin.at("size"),
-        message=f"headroom of {format_bytes(found.headroom_bytes)} for {found.groups} lossless groups leaves "
+        origin=demand.pool.origin if declared else demand.pool.origin.at("size"),
+        message=f"headroom of {format_bytes(demand.headroom_bytes)} for {demand.groups} lossless groups leaves "
         f"nothing of {chip} to share",
         note="each group holds its headroom before anything is shared",
         help=f"use shorter cables, fewer lossless classes or fewer ports{stated}",
@@ -97,40 +97,40 @@ def _does_not_fit(found: HeadroomSum, declared: bool) -> Hit:
     )
 
 
-def _pool_too_large(found: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
+def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
     return Hit(
-        origin=found.pool.origin.at("xoff"),
-        message=f"{found.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
+        origin=demand.pool.origin.at("xoff"),
+        message=f"{demand.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
         f"{chip} to share",
-        note=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of it",
-        help=f"set xoff to {found.claimed_bytes} and size to what the chip has left"
-        if found.claimed_bytes < (found.chip_bytes or 0)
+        note=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of it",
+        help=f"set xoff to {demand.claimed_bytes} and size to what the chip has left"
+        if demand.claimed_bytes < (demand.chip_bytes or 0)
         else "use shorter cables, fewer lossless classes or fewer ports",
         severity="error",
     )
 
 
-def _oversubscribed(found: HeadroomSum, ratio: float, from_intent: bool) -> Hit:
-    declared = f", {found.accepted:g}:1 is declared" if found.accepted else ""
+def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Hit:
+    declared = f", {demand.accepted:g}:1 is declared" if demand.accepted else ""
     severity: Severity = "warning" if from_intent else "info"
-    origin = found.pool.origin
+    origin = demand.pool.origin
     return Hit(
         origin=origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin,
-        message=f"{found.groups} lossless groups can claim {format_bytes(found.claimed_bytes)} of headroom, "
-        f"{found.pool.name} holds {format_bytes(found.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
+        message=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of headroom, "
+        f"{demand.pool.name} holds {format_bytes(demand.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
         note="the sum of xoff over every lossless group of every port with PFC that is not down",
-        help=f"give the shared headroom pool {format_bytes(found.claimed_bytes)}, or accept the ratio: "
+        help=f"give the shared headroom pool {format_bytes(demand.claimed_bytes)}, or accept the ratio: "
         f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g} in an intent",
         severity=severity,
     )
 
 
-def _data(found: HeadroomSum) -> dict[str, Json]:
+def _data(demand: HeadroomSum) -> dict[str, Json]:
     return {
-        "headroom_sum_bytes": found.headroom_bytes,
-        "claimed_bytes": found.claimed_bytes,
-        "shared_headroom_bytes": found.shared_bytes,
-        "chip_bytes": found.chip_bytes,
-        "groups": found.groups,
-        "ratio": None if found.ratio is None else round(found.ratio, 3),
+        "headroom_sum_bytes": demand.headroom_bytes,
+        "claimed_bytes": demand.claimed_bytes,
+        "shared_headroom_bytes": demand.shared_bytes,
+        "chip_bytes": demand.chip_bytes,
+        "groups": demand.groups,
+        "ratio": None if demand.ratio is None else round(demand.ratio, 3),
     }

@@ -85,7 +85,9 @@ def _pooled(switch: Switch) -> int:
 def _headroom_fills(device: Device) -> bool:
     """Return whether the headroom alone leaves nothing to share, which is BUF007's to say."""
     sums = (headroom_sums(sets) for sets in by_switch(device.view))
-    return any(not found.fits for one in sums if not isinstance(one, MissingInput) for found in one)
+    return any(
+        not demand.fits for demands in sums if not isinstance(demands, MissingInput) for demand in demands
+    )
 
 
 def _nothing_left(reserved: ReservedSum, chip: int) -> Hit:

@@ -73,7 +73,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.locations import beside, row_of
+from lossless.checks.rules.locations import beside, element, row_of
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 
@@ -120,22 +121,21 @@ class _GroupMember(NamedTuple):
 
 def check(device: Device) -> Results:
     """Yield a hit per threshold that fewer than half of the like ports have."""
-    found: dict[_ComparedPorts, list[PortSet]] = {}
-    for ports in device.view.lossless_sets:
-        mask = ports.qos.pfc.priorities
-        for priority in mask:
-            like = _ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, mask)
-            found.setdefault(like, []).append(ports)
-    for like, sets in found.items():
-        members = list(_members(like, sets)) if len(sets) > 1 else []
+    sets_of = grouped(
+        (_ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, ports.qos.pfc.priorities), ports)
+        for ports in device.view.lossless_sets
+        for priority in ports.qos.pfc.priorities
+    )
+    for compared, sets in sets_of.items():
+        members = list(_members(compared, sets)) if len(sets) > 1 else []
         if len({_threshold(member.profile) for member in members}) > 1:
-            for alike in _by_neighbor(device, members):
-                yield from _odd(device, like, alike)
+            for neighbors in _by_neighbor(device, members):
+                yield from _odd(device, compared, neighbors)
 
 
-def _members(like: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
+def _members(compared: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
     for ports in sets:
-        group = ports.qos.groups[like.priority]
+        group = ports.qos.groups[compared.priority]
         if group is not None and group.buffer is not None and group.buffer.lossless:
             for port in ports.ports:
                 yield _GroupMember(port, group, group.buffer)
@@ -149,10 +149,7 @@ def _by_neighbor(device: Device, members: list[_GroupMember]) -> list[list[_Grou
     """Return the members by the kind of device at the other end, as the file names it."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     known = table if isinstance(table, dict) else {}
-    found: dict[object, list[_GroupMember]] = {}
-    for member in members:
-        found.setdefault(_kind(known, member.port), []).append(member)
-    return list(found.values())
+    return list(grouped((_kind(known, member.port), member) for member in members).values())
 
 
 def _kind(known: Mapping[str, object], port: Port) -> object:
@@ -160,31 +157,31 @@ def _kind(known: Mapping[str, object], port: Port) -> object:
     return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
 
 
-def _odd(device: Device, like: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
-    groups: dict[tuple[int | None, int | None], list[_GroupMember]] = {}
-    for member in members:
-        groups.setdefault(_threshold(member.profile), []).append(member)
+def _odd(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
+    groups = grouped((_threshold(member.profile), member) for member in members)
     usual = max(groups.values(), key=len)
     if 2 * len(usual) <= len(members):
         return
     for these in groups.values():
         if these is not usual:
-            yield _hit(device, like, these, usual)
+            yield _hit(device, compared, these, usual)
 
 
-def _hit(device: Device, like: _ComparedPorts, these: list[_GroupMember], usual: list[_GroupMember]) -> Hit:
+def _hit(
+    device: Device, compared: _ComparedPorts, these: list[_GroupMember], usual: list[_GroupMember]
+) -> Hit:
     first, other = these[0], usual[0]
     origin = first.group.origin
-    where = f"{format_rate(like.speed_bps)}" if like.speed_bps else "ports of one speed"
-    length = f" over {like.cable_m} m" if like.cable_m else ""
+    where = f"{format_rate(compared.speed_bps)}" if compared.speed_bps else "ports of one speed"
+    length = f" over {compared.cable_m} m" if compared.cable_m else ""
     return Hit(
         origin=origin.at("profile") if origin.path[:1] == ("BUFFER_PG",) else origin,
-        message=f"{first.profile.name} pauses priority {like.priority} at {_spell(first.profile)}, and "
+        message=f"{first.profile.name} pauses priority {compared.priority} at {_spell(first.profile)}, and "
         f"{len(usual)} of {len(usual) + len(these)} ports with {where}{length} at {_spell(other.profile)}",
         note=f"{other.profile.name} on the others; nothing else tells these ports apart",
         help=f"name {other.profile.name}, or give both profiles the same threshold",
-        elements=tuple(f"{device.switch.name}:{member.port.name}" for member in these),
-        data={"priority": like.priority, "profile": first.profile.name, "usual": other.profile.name},
+        elements=tuple(element(device, member.port.name) for member in these),
+        data={"priority": compared.priority, "profile": first.profile.name, "usual": other.profile.name},
         related=beside(
             origin,
             (row_of(first.profile), "the profile of these ports"),

@@ -53,7 +53,7 @@ from lossless.checks.rules.locations import below, beside, elements, places, row
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
-from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.qos import UNREADABLE, BufferProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,23 +91,23 @@ def check(view: View) -> Results:
         known: dict[int, _EgressBacklog | MissingInput] = {}
         merged: dict[int, Hit | Gap] = {}
         for egress in _egresses(sets):
-            found = _judged(view, sets, egress, known)
-            if found is not None:
-                merged.setdefault(id(egress.profile), found)
+            verdict = _verdict(view, sets, egress, known)
+            if verdict is not None:
+                merged.setdefault(id(egress.profile), verdict)
         yield from merged.values()
 
 
 def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
-    found: dict[tuple[int, int], _EgressUse] = {}
+    uses: dict[tuple[int, int], _EgressUse] = {}
     for ports in sets:
         for priority in ports.qos.pfc.priorities:
             number = ports.qos.queue_of(priority)
             queue = ports.qos.queues[number] if number != UNREADABLE else None
             buffer = queue.buffer if queue else None
             if buffer is not None and not is_lossy(buffer) and _is_bounded(buffer):
-                egress = found.setdefault((id(buffer), priority), _EgressUse(buffer, priority, []))
+                egress = uses.setdefault((id(buffer), priority), _EgressUse(buffer, priority, []))
                 egress.sets.append(ports)
-    yield from found.values()
+    yield from uses.values()
 
 
 def _is_bounded(buffer: BufferProfile) -> bool:
@@ -115,7 +115,7 @@ def _is_bounded(buffer: BufferProfile) -> bool:
     return buffer.dynamic_th != _UNBOUNDED_TH and (buffer.pool is None or buffer.pool.kind != "ingress")
 
 
-def _judged(
+def _verdict(
     view: View, sets: Sequence[PortSet], egress: _EgressUse, known: dict[int, _EgressBacklog | MissingInput]
 ) -> Hit | Gap | None:
     limit = _limit_bytes(egress.profile)
@@ -150,16 +150,15 @@ def _most_held(
     sets: Sequence[PortSet], priority: int, known: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput | None:
     """Return the most that one known group of a priority holds; None where none is lossless."""
-    found: list[_EgressBacklog | MissingInput] = []
+    backlogs: list[_EgressBacklog] = []
+    unknown: MissingInput | None = None
     for ports in sets:
-        if priority in ports.qos.pfc.priorities:
-            profile = lossless_profile(ports, priority)
-            if profile is not None:
-                found.append(profile if isinstance(profile, MissingInput) else _held(ports, profile, known))
-    most = max(
-        (one for one in found if isinstance(one, _EgressBacklog)), key=lambda one: one.one_bytes, default=None
-    )
-    return most or next((one for one in found if isinstance(one, MissingInput)), None)
+        profile = lossless_profile(ports, priority) if priority in ports.qos.pfc.priorities else None
+        held = _held(ports, profile, known) if isinstance(profile, BufferProfile) else profile
+        if isinstance(held, _EgressBacklog):
+            backlogs.append(held)
+        unknown = held if unknown is None and isinstance(held, MissingInput) else unknown
+    return max(backlogs, key=lambda held: held.one_bytes, default=unknown)
 
 
 def _held(

@@ -86,7 +86,7 @@ def _note(pools: dict[str, Pool], buffer: BufferProfile, kind: str) -> None:
 
 
 def _hit(pool: Pool, size: int, ingress: list[Pool], room: int) -> Hit:
-    names = " and ".join(one.name for one in ingress)
+    names = " and ".join(other.name for other in ingress)
     return Hit(
         origin=pool.origin.at("size"),
         message=f"{pool.name} lets lossy queues hold {format_bytes(size)}, and {names} "
@@ -94,5 +94,7 @@ def _hit(pool: Pool, size: int, ingress: list[Pool], room: int) -> Hit:
         note="lossy traffic is to be dropped at egress, before it fills the ingress buffer",
         help=f"set the size of {pool.name} to {room} or less",
         data={"egress_bytes": size, "ingress_bytes": room},
-        related=beside(pool.origin, *((one.origin.at("size"), f"the size of {one.name}") for one in ingress)),
+        related=beside(
+            pool.origin, *((other.origin.at("size"), f"the size of {other.name}") for other in ingress)
+        ),
     )

@@ -89,9 +89,10 @@ def check(device: Device) -> Results:
 
 def _most_demanding(device: Device, row: Row, percent: int, mtu_bytes: int) -> Iterator[Hit]:
     sets = [ports for ports in device.view.lossless_sets if _is_computed(ports)]
-    found = [one for ports in sets if (one := _computed(ports, percent, mtu_bytes)) is not None]
-    if found:
-        yield _hit(device, row, percent, max(found, key=lambda one: one.all_small_bytes), sets)
+    headrooms = [headroom for ports in sets if (headroom := _computed(ports, percent, mtu_bytes)) is not None]
+    if headrooms:
+        worst = max(headrooms, key=lambda headroom: headroom.all_small_bytes)
+        yield _hit(device, row, percent, worst, sets)
 
 
 def _is_computed(ports: PortSet) -> bool:

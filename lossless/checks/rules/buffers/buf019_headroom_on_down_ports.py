@@ -70,12 +70,12 @@ def check(device: Device) -> Results:
     if switch.qos.buffer_model == "dynamic":
         return
     down = [port for port in switch.ports if port.admin_up is False and port.qos is not None]
-    kept = [one for port in down for one in _kept(switch, port) if one.bytes > 0]
-    if kept:
-        yield _hit(switch, kept)
+    groups = [group for port in down for group in _groups(switch, port) if group.bytes > 0]
+    if groups:
+        yield _hit(switch, groups)
 
 
-def _kept(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
+def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
     own = pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0)
     for group in port.qos.groups if port.qos else ():
         if group is None or group.buffer is None or not group.buffer.lossless or group.generated:
@@ -88,15 +88,15 @@ def _kept(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
         yield _DownPortGroup(port, group, max(profile.reserved_bytes, headroom))
 
 
-def _hit(switch: Switch, kept: list[_DownPortGroup]) -> Hit:
-    total = sum(one.bytes for one in kept)
-    names = tuple(dict.fromkeys(f"{switch.name}:{one.port.name}" for one in kept))
+def _hit(switch: Switch, groups: list[_DownPortGroup]) -> Hit:
+    total = sum(group.bytes for group in groups)
+    names = tuple(dict.fromkeys(f"{switch.name}:{group.port.name}" for group in groups))
     what = "port that is down keeps" if len(names) == 1 else "ports that are down keep"
     return Hit(
-        origin=kept[0].group.origin.at("profile"),
+        origin=groups[0].group.origin.at("profile"),
         message=f"{len(names)} {what} {format_bytes(total)} reserved for lossless groups",
         note="the ports in service share what is left",
         help="remove their BUFFER_PG rows, or name a zero profile",
         elements=names,
-        data={"reserved_bytes": total, "groups": len(kept)},
+        data={"reserved_bytes": total, "groups": len(groups)},
     )

@@ -47,6 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -75,5 +76,5 @@ def _hit(device: Device, port: Port) -> Hit:
         "made for it",
         note="buffermgrd puts the groups of a port off until it has an admin_status",
         help=f'write "admin_status": "up" on {port.name}, or "down" where it is not in use',
-        elements=(f"{device.switch.name}:{port.name}",),
+        elements=(element(device, port.name),),
     )

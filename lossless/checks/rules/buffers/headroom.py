@@ -1,22 +1,28 @@
-"""What the rules on headroom have in common: the groups of a port, and where their headroom was written."""
+"""What the rules on headroom share: profiles of lossless groups with their links, and what decides a headroom."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
-from lossless.checks.rules.base import Gap
+from lossless.analysis.buffers.headroom.port import (
+    LinkNeed,
+    MissingInput,
+    given_headroom,
+    link_need,
+    lossless_profile,
+)
+from lossless.checks.rules.base import Gap, Hit
 from lossless.checks.rules.locations import beside, row_of
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
-    from lossless.analysis.buffers.headroom.port import LinkNeed
-    from lossless.ground.basics.findings import Json, Origin, Related
+    from lossless.ground.basics.findings import Origin, Severity
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 
@@ -29,8 +35,40 @@ class ProfileHeadroom(NamedTuple):
     given_bytes: int
     link: LinkNeed
 
+    def hit(self, limit: str, *, note: str, help_text: str, severity: Severity) -> Hit:
+        """Return the hit of a headroom that is below a limit."""
+        ports, profile, link = self.ports, self.profile, self.link
+        origin, row, cable = headroom_origin(ports, profile), row_of(profile), ports.cable
+        where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
+        xoff = f"xoff of {profile.name}, {format_bytes(profile.headroom_bytes or 0)}"
+        length = f"the length it is for, {cable.configured_m} m"
+        return Hit(
+            origin=origin,
+            message=f"headroom of {format_bytes(self.given_bytes)} at {where} is below {limit}",
+            note=_hollow_note(ports, profile) + note,
+            help=help_text,
+            elements=ports.elements,
+            places=ports.places,
+            data={
+                "headroom_bytes": self.given_bytes,
+                "speed_bps": ports.speed_bps,
+                "cable_m": link.cable_m,
+                "mtu_bytes": link.mtu_bytes,
+                "cable_bytes": link.cable_bytes,
+                "cable_plus_mtu_bytes": link.frame_bytes,
+                "need_bytes": link.need.headroom_bytes if link.need else None,
+                "need_method": link.need.method if link.need else None,
+            },
+            related=beside(
+                origin,
+                (row.at("xoff") if row else None, xoff),
+                (cable.origin if cable.configured_m else None, length),
+            ),
+            severity=severity,
+        )
 
-def measured(view: View) -> Iterator[ProfileHeadroom | Gap]:
+
+def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | Gap]:
     """Yield each distinct profile of lossless groups with its link, and a gap for what is unknown of either."""
     for ports in view.lossless_sets:
         link = link_need(ports)
@@ -43,16 +81,16 @@ def measured(view: View) -> Iterator[ProfileHeadroom | Gap]:
                 yield ProfileHeadroom(ports, profile, given_headroom(ports.switch, profile), link)
 
 
-def _lossless_profiles(ports: PortSet) -> Iterator[BufferProfile | Gap]:
-    """Yield each distinct profile of the lossless groups of these ports, and a gap for each unknown one."""
-    found: dict[object, BufferProfile | Gap] = {}
+def _lossless_profiles(ports: PortSet) -> Iterable[BufferProfile | Gap]:
+    """Return each distinct profile of the lossless groups of these ports, and a gap for each unknown one."""
+    profiles: dict[object, BufferProfile | Gap] = {}
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
         if isinstance(profile, MissingInput):
-            found[profile.reason] = Gap(profile.reason, ports.places)
+            profiles[profile.reason] = Gap(profile.reason, ports.places)
         elif profile is not None:
-            found[id(profile)] = profile
-    yield from found.values()
+            profiles[id(profile)] = profile
+    return profiles.values()
 
 
 class ProfileUse(NamedTuple):
@@ -62,24 +100,19 @@ class ProfileUse(NamedTuple):
     sets: tuple[PortSet, ...]
 
 
-def written_profiles(view: View) -> tuple[ProfileUse, ...]:
-    """Return the lossless profiles of a deployed file that ports with PFC use; rows of a HWSKU are none."""
-    found: dict[int, ProfileUse] = {}
-    for ports in view.lossless_sets:
-        for profile in _named_profiles(ports):
-            known = found.get(id(profile), ProfileUse(profile, ()))
-            found[id(profile)] = ProfileUse(profile, (*known.sets, ports))
-    return tuple(found.values())
+def written_profiles(view: View) -> Iterator[ProfileUse]:
+    """Yield the lossless profiles of a deployed file that ports with PFC use; rows of a HWSKU are none."""
+    uses = grouped(
+        (id(profile), (profile, ports)) for ports in view.lossless_sets for profile in _row_profiles(ports)
+    )
+    for pairs in uses.values():
+        yield ProfileUse(pairs[0][0], tuple(ports for _, ports in pairs))
 
 
-def _named_profiles(ports: PortSet) -> Iterable[BufferProfile]:
+def _row_profiles(ports: PortSet) -> Iterable[BufferProfile]:
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
-    named = (group.buffer for group in groups if group is not None and group.buffer is not None)
-    return {
-        id(profile): profile
-        for profile in named
-        if profile.lossless and profile.origin.path[:1] == ("BUFFER_PROFILE",)
-    }.values()
+    profiles = (group.buffer for group in groups if group is not None and group.buffer is not None)
+    return {id(profile): profile for profile in profiles if profile.lossless and row_of(profile)}.values()
 
 
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
@@ -87,27 +120,14 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
 
     A row that still names what was generated for another speed or length is itself to blame.
     """
-    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+    if row_of(profile) is None:
         return ports.cable.origin
-    stale = stale_row(ports, profile)
+    stale = _stale_row(ports, profile)
     hollow = given_headroom(ports.switch, profile) < (profile.headroom_bytes or 0)
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
 
 
-def headroom_beside(ports: PortSet, profile: BufferProfile) -> tuple[Related, ...]:
-    """Return the other rows that decide about a headroom: the one that sets xoff, and the length it is for."""
-    row, cable = row_of(profile), ports.cable
-    return beside(
-        headroom_origin(ports, profile),
-        (
-            row.at("xoff") if row else None,
-            f"xoff of {profile.name}, {format_bytes(profile.headroom_bytes or 0)}",
-        ),
-        (cable.origin if cable.configured_m else None, f"the length it is for, {cable.configured_m} m"),
-    )
-
-
-def hollow_note(ports: PortSet, profile: BufferProfile) -> str:
+def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
     """Return why a profile gives less headroom than its xoff says, empty where it does not."""
     if given_headroom(ports.switch, profile) == (profile.headroom_bytes or 0):
         return ""
@@ -115,17 +135,20 @@ def hollow_note(ports: PortSet, profile: BufferProfile) -> str:
     return f"size of {size} does not hold the xoff of {xoff}, and the pool shares no headroom; "
 
 
-def hollow_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
-    """Return what fills such a profile up, empty where nothing is amiss."""
-    if not hollow_note(ports, profile):
+def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
+    """Return how a stale row, or a size that does not hold its xoff, is fixed; empty where neither is the case."""
+    stale = _stale_row(ports, profile)
+    if stale is not None:
+        return _fresh_row(ports, stale, need)
+    if not _hollow_note(ports, profile):
         return ""
-    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+    if row_of(profile) is None:
         return "give the pool a shared headroom pool (xoff): the rows of this HWSKU count on one"
     headroom = max(profile.headroom_bytes or 0, need.headroom_bytes)
     return f"set size to xon + xoff, {(profile.xon_bytes or 0) + headroom}, and xoff to {headroom}"
 
 
-def stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
+def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
     """Return the BUFFER_PG row that names a profile generated for another speed or length, else None."""
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
@@ -136,26 +159,10 @@ def stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
     return next((row for row in rows if row.path[:1] == ("BUFFER_PG",)), None)
 
 
-def fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
+def _fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
     """Return how a port gets the headroom of its own speed and length; other ports may need the old profile."""
-    own, row = (
-        pg_profile_name(ports.speed_bps or 0, ports.cable.configured_m or 0),
-        "|".join(map(str, stale.path)),
-    )
+    own = pg_profile_name(ports.speed_bps or 0, ports.cable.configured_m or 0)
+    row = "|".join(map(str, stale.path))
     if need.method == "vendor row":
         return f"remove {row} and reload: the switch then makes {own} of its row"
     return f"write {own} with xoff {need.headroom_bytes}, and name it in {row}"
-
-
-def headroom_data(ports: PortSet, profile: BufferProfile, link: LinkNeed) -> dict[str, Json]:
-    """Return the numbers of a comparison."""
-    return {
-        "headroom_bytes": given_headroom(ports.switch, profile),
-        "speed_bps": ports.speed_bps,
-        "cable_m": link.cable_m,
-        "mtu_bytes": link.mtu_bytes,
-        "cable_bytes": link.cable_bytes,
-        "cable_plus_mtu_bytes": link.frame_bytes,
-        "need_bytes": link.need.headroom_bytes if link.need else None,
-        "need_method": link.need.method if link.need else None,
-    }

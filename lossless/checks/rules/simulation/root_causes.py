@@ -14,7 +14,7 @@ from lossless.analysis.buffers.headroom.port import (
     link_need,
     lossless_profile,
 )
-from lossless.checks.rules.buffers.headroom import fresh_row, headroom_origin, hollow_help, stale_row
+from lossless.checks.rules.buffers.headroom import headroom_origin, row_help
 from lossless.checks.rules.locations import below
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -22,7 +22,6 @@ from lossless.model.fabric.qos import UNREADABLE
 from lossless.model.fabric.view import PortSet
 
 if TYPE_CHECKING:
-    from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
@@ -156,18 +155,11 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     known = link_need(ports)
     need = known.need if isinstance(known, LinkNeed) else None
     if need is not None and need.method != "floor" and need.headroom_bytes >= short.needed_bytes:
-        return _as_the_vendor_has_it(ports, profile, need)
+        return row_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
     size = (profile.xon_bytes or 0) + short.needed_bytes
     holds = is_nvidia(ports.switch) and not (profile.pool and lends_headroom(ports.switch, profile.pool))
     also = f", and size to {size}" if holds and profile.reserved_bytes < size else ""
     return f"set xoff to {short.needed_bytes} at least{also}"
-
-
-def _as_the_vendor_has_it(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
-    stale = stale_row(ports, profile)
-    if stale is not None:
-        return fresh_row(ports, stale, need)
-    return hollow_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
 
 
 def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
