@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEAF = leaf_ports()
 SWITCH = LEAF[0].switch
-TIERS: tuple[Literal["host", "switch"] | None, ...] = ("host", "switch", None)
+ENDS: tuple[Literal["host", "switch"] | None, ...] = ("host", "switch", None)
 
 
 # --- what makes a group pause ---
@@ -136,7 +136,7 @@ def test_half_of_a_pool_is_exactly_half() -> None:
 def leading(ports: PortSet, *, hosts: int = 0, switches: int = 0, unknown: int = 0) -> PortSet:
     """Return so many ports that lead to hosts, to switches, and to nobody knows what."""
     first = ports.ports[0]
-    to_host, to_switch, to_any = (first._replace(tier=tier) for tier in TIERS)
+    to_host, to_switch, to_any = (first._replace(leads_to=end) for end in ENDS)
     return ports._replace(ports=(to_host,) * hosts + (to_switch,) * switches + (to_any,) * unknown)
 
 
