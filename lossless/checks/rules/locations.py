@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.qos import BufferProfile, PortQos
+    from lossless.model.fabric.qos import BufferProfile, IndexMap, PortQos
     from lossless.model.fabric.view import PortSet
 
 
@@ -28,6 +28,11 @@ def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ..
         if origin is not None and written and origin.place != here.place:
             others.setdefault(origin, Related(origin, message))
     return tuple(others.values())
+
+
+def entry_or_map(index_map: IndexMap, index: int) -> Origin:
+    """Return where an entry of a map is written, the map itself where it has none."""
+    return index_map.origin if index_map.targets[index] is None else index_map.entry_origin(index)
 
 
 def row_of(profile: BufferProfile) -> Origin | None:

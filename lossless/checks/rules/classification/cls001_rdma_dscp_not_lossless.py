@@ -56,8 +56,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.locations import beside, elements, places
+from lossless.checks.rules.locations import beside, elements, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -69,21 +70,28 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
-    paused, bounced = _paused(view), _bounced(view)
-    for device_switch, device in by_switch(view.lossless_sets):
-        if device_switch.classes.knowledge == "inferred":
-            yield from _against_most(device, bounced[id(device_switch)])
-            yield from _unreached(device)
-    for ports in view.lossless_sets:
+    for switch, device in by_switch(view.lossless_sets):
+        bounced = {priority for ports in device for priority in remapped(ports.qos)}
         # What is inferred from the maps themselves cannot contradict them.
-        if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
+        if switch.classes.knowledge == "inferred":
+            yield from _against_most(device, bounced)
+            yield from _unreached(device)
             continue
-        if ports.qos.dscp_to_tc is None:
-            yield Gap("no DSCP map is bound to the port", ports.places)
-            continue
-        for cls in ports.switch.classes.lossless:
-            switch = id(ports.switch)
-            yield from _entries(ports, cls, paused[switch], bounced[switch])
+        # One port short of what others of its switch pause is PFC001's.
+        paused = {priority for ports in device for priority in ports.qos.pfc.priorities}
+        for ports in device:
+            yield from _against_classes(ports, paused, bounced)
+
+
+def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Results:
+    """Yield what the map of a port says against the lossless classes."""
+    if ports.qos.trust_dot1p:
+        return
+    if ports.qos.dscp_to_tc is None:
+        yield Gap("no DSCP map is bound to the port", ports.places)
+        return
+    for cls in ports.switch.classes.lossless:
+        yield from _entries(ports, cls, paused, bounced)
 
 
 def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
@@ -102,12 +110,13 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Hit]:
     """Yield the priorities with PFC and headroom that no map of the switch leads to."""
-    by_map: dict[tuple[int, int], list[PortSet]] = {}
     led_to = {target for ports in device for target in _targets(ports)}
-    for ports in device if UNREADABLE not in led_to else ():
-        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
-            if _has_headroom(ports, priority):
-                by_map.setdefault((id(ports.qos.dscp_to_tc), priority), []).append(ports)
+    by_map = grouped(
+        ((id(ports.qos.dscp_to_tc), priority), ports)
+        for ports in (device if UNREADABLE not in led_to else ())
+        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos)
+        if _has_headroom(ports, priority)
+    )
     yield from (_unreached_hit(sets, priority) for (_, priority), sets in by_map.items())
 
 
@@ -147,9 +156,9 @@ def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
     for dscp in sorted({*DSCPS} - {DEFAULT_CNP_DSCP}):
         votes: dict[int, int] = {}
         for ports in device:
-            found = ports.qos.traffic_class(dscp) if ports.qos.dscp_to_tc else UNREADABLE
-            if found in ports.qos.pfc.priorities and found not in bounced:
-                votes[found] = votes.get(found, 0) + ports.places
+            tc = ports.qos.traffic_class(dscp) if ports.qos.dscp_to_tc else UNREADABLE
+            if tc in ports.qos.pfc.priorities and tc not in bounced:
+                votes[tc] = votes.get(tc, 0) + ports.places
         most = max(votes, key=votes.__getitem__, default=None)
         if most is not None and votes[most] > half:
             usual[dscp] = most
@@ -157,54 +166,35 @@ def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
 
 
 def _against_most_hit(ports: PortSet, dscp: int, wanted: int) -> Hit:
-    dscp_map, found = ports.qos.dscp_to_tc, ports.qos.traffic_class(dscp)
+    dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(dscp)
     assert dscp_map is not None
-    written = dscp_map.targets[dscp] is not None
     return Hit(
-        origin=dscp_map.entry_origin(dscp) if written else dscp_map.origin,
-        message=f"DSCP {dscp} goes to lossy TC {found} here; most ports of the switch map it to lossless TC {wanted}",
+        origin=entry_or_map(dscp_map, dscp),
+        message=f"DSCP {dscp} goes to lossy TC {tc} here; most ports of the switch map it to lossless TC {wanted}",
         note="packets of one flow are then lossless on some links and lossy on others",
         help=f'map it as the other ports do: "{dscp}": "{wanted}"',
         elements=ports.elements,
         places=ports.places,
-        data={"dscp": dscp, "traffic_class": found, "lossless": [wanted]},
+        data={"dscp": dscp, "traffic_class": tc, "lossless": [wanted]},
         severity="warning",
         confidence="medium",
     )
-
-
-def _paused(view: View) -> dict[int, set[int]]:
-    """Return the priorities that PFC pauses on any port of each switch: one port short of them is PFC001's."""
-    found: dict[int, set[int]] = {}
-    for ports in view.lossless_sets:
-        found.setdefault(id(ports.switch), set()).update(ports.qos.pfc.priorities)
-    return found
-
-
-def _bounced(view: View) -> dict[int, set[int]]:
-    """Return the priorities that tunnel remapping adds on any port of each switch."""
-    found: dict[int, set[int]] = {}
-    for ports in view.lossless_sets:
-        found.setdefault(id(ports.switch), set()).update(remapped(ports.qos))
-    return found
 
 
 def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Hit]:
     accepted = {cls.priority} if cls.priority is not None else paused
     wanted = tuple(sorted(accepted - bounced)) or tuple(sorted(accepted))
     for dscp in cls.dscps:
-        found = ports.qos.traffic_class(dscp)
-        if found not in accepted and found != UNREADABLE:
+        if ports.qos.traffic_class(dscp) not in (*accepted, UNREADABLE):
             yield _hit(ports, cls, dscp, wanted)
 
 
 def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Hit:
     dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
-    mapped = dscp_map.targets[dscp]
-    found = ports.qos.traffic_class(dscp)
-    goes = f"maps to TC {found}" if mapped is not None else "is not mapped and goes to TC 0"
-    lossless = " or ".join(f"TC {tc}" for tc in wanted)
+    mapped, tc = dscp_map.targets[dscp], ports.qos.traffic_class(dscp)
+    goes = f"maps to TC {tc}" if mapped is not None else "is not mapped and goes to TC 0"
+    lossless = " or ".join(f"TC {other}" for other in wanted)
     return Hit(
         origin=dscp_map.entry_origin(dscp),
         message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
@@ -212,6 +202,6 @@ def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) 
         help=f'map it to a lossless class: "{dscp}": "{wanted[0]}"',
         elements=ports.elements,
         places=ports.places,
-        data={"dscp": dscp, "traffic_class": found, "lossless": list(wanted)},
+        data={"dscp": dscp, "traffic_class": tc, "lossless": list(wanted)},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
     )

@@ -63,7 +63,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.locations import beside
+from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.checks.rules.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
@@ -95,11 +95,10 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
     others = [d for d in DSCPS if ports.qos.traffic_class(d) in homes and d not in named and d != cnp_dscp]
     if not others:
         return
-    first = others[0]
     shared = sorted({ports.qos.traffic_class(dscp) for dscp in others})
     rdma = f"only DSCP {number_ranges(named)} is named as RDMA" if named else "no DSCP is named as RDMA"
     yield Hit(
-        origin=dscp_map.origin if dscp_map.targets[first] is None else dscp_map.entry_origin(first),
+        origin=entry_or_map(dscp_map, others[0]),
         message=f"DSCP {number_ranges(others)} shares lossless TC {number_ranges(shared)}; {rdma}",
         note="whoever sends these DSCPs pauses RDMA, and is paused with it",
         help="map them to a lossy class, or name them as RDMA",

@@ -47,6 +47,7 @@ from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import number_ranges
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
@@ -59,18 +60,14 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per DSCP map of ports with PFC that leaves DSCPs out."""
-    by_map: dict[int, list[PortSet]] = {}
-    for ports in device.view.lossless_sets:
-        found = ports.qos.dscp_to_tc
-        if found is not None and None in found.targets and not ports.qos.trust_dot1p:
-            by_map.setdefault(id(found), []).append(ports)
-    for sets in by_map.values():
+    trusting = (ports for ports in device.view.lossless_sets if not ports.qos.trust_dot1p)
+    for sets in grouped((id(ports.qos.dscp_to_tc), ports) for ports in trusting).values():
         dscp_map = sets[0].qos.dscp_to_tc
-        if dscp_map is not None:
-            yield from _judged(device, dscp_map, sets)
+        if dscp_map is not None and None in dscp_map.targets:
+            yield from _holes(device, dscp_map, sets)
 
 
-def _judged(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Hit]:
+def _holes(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Hit]:
     holes = [dscp for dscp in DSCPS if dscp_map.targets[dscp] is None and not _reported(device, dscp)]
     paused = any(0 in ports.qos.pfc.priorities for ports in sets)
     if holes and (paused or (_meant_whole(dscp_map) and _leads_to_all(dscp_map, sets))):
@@ -108,8 +105,7 @@ def _names_lossless(ports: PortSet, dscp: int) -> bool:
 
 
 def _hit(dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool) -> Hit:
-    one = len(holes) == 1
-    verb = "has no entry and goes" if one else "have no entry and go"
+    verb = "has no entry and goes" if len(holes) == 1 else "have no entry and go"
     lossless = ", which PFC pauses" if paused else ""
     return Hit(
         origin=dscp_map.origin,

@@ -122,8 +122,8 @@ def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Hit]:
 
 def _routed(device: Device, ports: PortSet) -> PortSet | None:
     routed = untagged_routed(device)
-    found = tuple(port for port in ports.ports if port.name in routed)
-    return ports._replace(ports=found) if found else None
+    members = tuple(port for port in ports.ports if port.name in routed)
+    return ports._replace(ports=members) if members else None
 
 
 def _trusts_tags(device: Device, ports: PortSet) -> Hit:

@@ -60,9 +60,9 @@ def check(view: View) -> Results:
     """Yield a hit per ToS byte that looks like a DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
-        found = markings(host)
-        rescued = any(marking.dscp in lossless for marking in found)
-        for marking in found:
+        sources = markings(host)
+        rescued = any(marking.dscp in lossless for marking in sources)
+        for marking in sources:
             if is_unit_slip(marking.tos, lossless):
                 yield _hit(marking, names, rescued)
 

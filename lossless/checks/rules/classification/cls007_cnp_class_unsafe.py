@@ -62,7 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.locations import beside
+from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ _WHY = "a CNP that waits behind the congestion it reports slows the sender too l
 
 
 def check(view: View) -> Results:
-    """Yield a hit per way CNPs lack a safe class."""
+    """Yield a hit for each reason why CNPs lack a safe class."""
     congestion = view.fabric.congestion
     if congestion is None:
         yield from _deployed(view)
@@ -98,18 +98,17 @@ def _deployed(view: View) -> Iterator[Hit]:
 
 
 def _default_dscp(ports: PortSet) -> Iterator[Hit]:
-    dscp_map, found = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
-    if dscp_map is None or found not in ports.qos.pfc.priorities:
+    dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
+    if dscp_map is None or tc not in ports.qos.pfc.priorities:
         return
-    written = dscp_map.targets[DEFAULT_CNP_DSCP] is not None
     yield Hit(
-        origin=dscp_map.entry_origin(DEFAULT_CNP_DSCP) if written else dscp_map.origin,
-        message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {found}",
+        origin=entry_or_map(dscp_map, DEFAULT_CNP_DSCP),
+        message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {tc}",
         note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
         help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "6"',
         elements=ports.elements,
         places=ports.places,
-        data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": found},
+        data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": tc},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
         severity="warning",
         confidence="medium",

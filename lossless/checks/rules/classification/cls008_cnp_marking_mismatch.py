@@ -74,7 +74,7 @@ def check(view: View) -> Results:
         elif classes.knowledge != "declared" and dcqcn.cnp_priority in _paused_by(host):
             yield _stopped(host, names)
         else:
-            yield from _judge(host, dcqcn.cnp_dscp, meant, classes, names)
+            yield from _against_classes(host, dcqcn.cnp_dscp, meant, classes, names)
 
 
 def _paused_by(host: HostQos) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
     )
 
 
-def _judge(
+def _against_classes(
     host: HostQos, dscp: int, meant: TrafficClass | None, classes: ClassSet, names: tuple[str, ...]
 ) -> Iterator[Hit]:
     cls = classes.of_dscp(dscp)
@@ -140,32 +140,29 @@ def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...])
 
 
 def _priority(host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[str, ...]) -> Iterator[Hit]:
-    found = host.dcqcn.cnp_priority
-    if not isinstance(found, int) or cls.priority is None or found == cls.priority:
+    sent = host.dcqcn.cnp_priority
+    if not isinstance(sent, int) or cls.priority is None or sent == cls.priority:
         return
-    paused = any(other.priority == found for other in classes.lossless)
-    if not paused and host.nic is not None and found == host.nic.cnp_priority:
+    paused = any(other.priority == sent for other in classes.lossless)
+    if not paused and host.nic is not None and sent == host.nic.cnp_priority:
         return  # What the vendor ships: no switch looks at it, and nothing pauses it.
     origin = host.dcqcn.at("cnp_priority")
     yield Hit(
         origin=origin,
         message=(
-            f"the NICs send CNPs on priority {found}{', which has PFC' if paused else ''}; "
+            f"the NICs send CNPs on priority {sent}{', which has PFC' if paused else ''}; "
             f"class {cls.name} is priority {cls.priority}"
         ),
         note="a NIC queues CNPs by this priority; a pause of it stops them with the data" if paused else "",
         help=_help(host, "cnp_priority", cls.priority),
         elements=hosts,
-        data={"nic_priority": found, "class_priority": cls.priority},
+        data={"nic_priority": sent, "class_priority": cls.priority},
         related=beside(origin, (cls.origin, f"class {cls.name}")),
         severity=None if paused else "warning",
     )
 
 
 def _help(host: HostQos, key: str, wanted: int | None) -> str:
-    said = (
-        f"leave {key} out" if host.door == "intent" else f"set {key} of the NICs to that of a class for CNPs"
-    )
-    if wanted is None:
-        return said
-    return f"{said}, or make it {wanted}" if host.door == "intent" else f"set {key} of the NICs to {wanted}"
+    if host.door == "intent":
+        return f"leave {key} out" + ("" if wanted is None else f", or make it {wanted}")
+    return f"set {key} of the NICs to {'that of a class for CNPs' if wanted is None else wanted}"

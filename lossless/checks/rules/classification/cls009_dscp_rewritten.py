@@ -91,7 +91,7 @@ def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Hit]
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
         comes_back = set() if dscp is None else _taken_in(device, dscp)
         if dscp is not None and comes_back and not comes_back & {tc, UNREADABLE}:
-            yield _hit(device, ports, rewrite, (tc, dscp, min(comes_back)))
+            yield _hit(device, ports, rewrite, tc, dscp, min(comes_back))
 
 
 def _taken_in(device: Device, dscp: int) -> set[int]:
@@ -100,8 +100,7 @@ def _taken_in(device: Device, dscp: int) -> set[int]:
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 
-def _hit(device: Device, ports: PortSet, rewrite: DscpRewrite, found: tuple[int, int, int]) -> Hit:
-    tc, dscp, back = found
+def _hit(device: Device, ports: PortSet, rewrite: DscpRewrite, tc: int, dscp: int, back: int) -> Hit:
     classes = device.switch.classes.lossless
     named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]
     usual = f" (DSCP {number_ranges(named)})" if named else ""

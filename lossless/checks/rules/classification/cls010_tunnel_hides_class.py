@@ -81,7 +81,7 @@ def check(device: Device) -> Results:
     lossless = _lossless(device)
     for name, fields in raw_rows(device, "TUNNEL"):
         if fields.get("dscp_mode") == "pipe" and lossless:
-            yield from _judged(device, name, fields, lossless)
+            yield from _lost_classes(device, name, fields, lossless)
 
 
 def _lossless(device: Device) -> set[int]:
@@ -91,7 +91,7 @@ def _lossless(device: Device) -> set[int]:
     }
 
 
-def _judged(device: Device, name: str, fields: Mapping[str, object], lossless: set[int]) -> Results:
+def _lost_classes(device: Device, name: str, fields: Mapping[str, object], lossless: set[int]) -> Results:
     map_name = _reference(fields)
     dscps = rewrite_of(device.tables, map_name).dscps if map_name else dict.fromkeys(lossless, DEFAULT_DSCP)
     if dscps is None:

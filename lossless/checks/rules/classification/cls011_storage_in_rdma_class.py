@@ -76,10 +76,10 @@ def check(view: View) -> Results:
 
 def _marked(view: View) -> set[str]:
     """Return the classes that the hosts' RDMA traffic is in, by what they mark."""
-    found = (
+    classes = (
         view.fabric.classes.of_dscp(marking.dscp) for host, _ in view.host_kinds for marking in markings(host)
     )
-    return {cls.name for cls in found if cls is not None}
+    return {cls.name for cls in classes if cls is not None}
 
 
 def _hit(network: Network, cls: TrafficClass) -> Hit:

@@ -86,32 +86,32 @@ def check(view: View) -> Results:
 def _declared(view: View, cls: TrafficClass) -> Iterator[Hit]:
     congestion = view.fabric.congestion
     on_cnps = congestion.cnp_dscp if congestion and congestion.kind == "dcqcn" else None
-    found = [dscp for dscp in (ROUTING, NETWORK_CONTROL) if dscp in cls.dscps and dscp != on_cnps]
-    if found:
+    dscps = [dscp for dscp in (ROUTING, NETWORK_CONTROL) if dscp in cls.dscps and dscp != on_cnps]
+    if dscps:
         yield Hit(
             origin=cls.origin.at("dscp"),
-            message=f"class {cls.name} is lossless and takes DSCP {number_ranges(found)}: {_who(found)}",
+            message=f"class {cls.name} is lossless and takes DSCP {number_ranges(dscps)}: {_who(dscps)}",
             note="a pause then stops the sessions that should route around its cause",
             help="leave these DSCPs to a lossy class",
-            data={"class": cls.name, "dscps": list(found)},
+            data={"class": cls.name, "dscps": list(dscps)},
         )
 
 
 def _deployed(ports: PortSet) -> Iterator[Hit]:
     dscp_map, paused = ports.qos.dscp_to_tc, ports.qos.pfc.priorities
     # What has no entry is CLS003's: there the whole of traffic class 0 is lossless.
-    found = [d for d in (UNMARKED, NETWORK_CONTROL) if dscp_map is not None and dscp_map.targets[d] in paused]
-    if not found or dscp_map is None:
+    dscps = [d for d in (UNMARKED, NETWORK_CONTROL) if dscp_map is not None and dscp_map.targets[d] in paused]
+    if not dscps or dscp_map is None:
         return
-    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
+    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
     yield Hit(
-        origin=dscp_map.entry_origin(found[0]),
-        message=f"DSCP {number_ranges(found)} goes to lossless TC {number_ranges(tcs)}: {_who(found)}",
+        origin=dscp_map.entry_origin(dscps[0]),
+        message=f"DSCP {number_ranges(dscps)} goes to lossless TC {number_ranges(tcs)}: {_who(dscps)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
-        help=f'map it to a lossy class: "{found[0]}": "0"',
+        help=f'map it to a lossy class: "{dscps[0]}": "0"',
         elements=ports.elements,
         places=ports.places,
-        data={"dscps": list(found), "traffic_classes": list(tcs)},
+        data={"dscps": list(dscps), "traffic_classes": list(tcs)},
     )
 
 

@@ -54,6 +54,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.interface_tables import bridged, facing, neighbor_types, raw_rows
+from lossless.checks.rules.locations import element
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -95,6 +96,6 @@ def _hit(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Po
         note="a host whose MAC address is forgotten has its lossless packets flooded up and down: routes then wait "
         "for each other",
         help=f'route between switches, or limit it: "PORT_STORM_CONTROL|{name}|unknown-unicast"',
-        elements=tuple(f"{device.switch.name}:{port.name}" for port in open_),
+        elements=tuple(element(device, port.name) for port in open_),
         data={"vlan": vlan, "to_switches": [port.name for port in switches]},
     )

@@ -41,9 +41,13 @@ def markings(host: HostQos) -> tuple[Marking, ...]:
         ("traffic_class", host.traffic_class, host.traffic_class_origin),
         ("NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin),
     )
-    libraries = ((one.variable, one.tos, one.origin) for one in host.jobs.libraries if not one.bypasses)
-    given = ((name, tos, at) for name, tos, at in (*sources, *libraries) if tos is not UNKNOWN)
-    return tuple(Marking(name, tos, at) for name, tos, at in given if tos is not None)
+    libraries = (
+        (library.variable, library.tos, library.origin)
+        for library in host.jobs.libraries
+        if not library.bypasses
+    )
+    known = ((name, tos, origin) for name, tos, origin in (*sources, *libraries) if tos is not UNKNOWN)
+    return tuple(Marking(name, tos, origin) for name, tos, origin in known if tos is not None)
 
 
 def marks_all_known(host: HostQos) -> bool:
