@@ -74,8 +74,8 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
 
     schema = codes_for("device", needs="refusals")
     has = {*device.tables.data}
-    wanted = chosen is None or not chosen.isdisjoint(schema)
-    if wanted and (device.conformity.problems or device.conformity.unknown_tables):
+    checks_schema = chosen is None or not chosen.isdisjoint(schema)
+    if checks_schema and (device.conformity.problems or device.conformity.unknown_tables):
         has.add("refusals")
     if device.tables.remarks or device.tables.numbers:
         has.add("normalised forms")
@@ -87,7 +87,7 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
 def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
     """Check all devices together; one alone has nothing to be compared with.
 
-    A rule that was chosen for some of the files only has nothing to say of the others.
+    Findings of a rule that was chosen for some of the files only are left out in the others.
     """
     if len(summaries) < 2:
         return Verdicts()
@@ -97,8 +97,8 @@ def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
     choices = {settings.chosen(summary.file) for summary in summaries}
     union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
     verdicts = run(Across(summaries), rules_for("devices", chosen=union), "config_db")
-    wanted = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
-    return verdicts._replace(findings=tuple(wanted))
+    chosen = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
+    return verdicts._replace(findings=tuple(chosen))
 
 
 def _summary(device: Device) -> Summary:

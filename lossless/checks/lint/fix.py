@@ -123,7 +123,10 @@ def _after(document: Document, changes: Sequence[Change]) -> Document | None:
 def _in_the_way(own: dict[str, list[Change]], touched: dict[str, list[Change]]) -> bool:
     """Return whether a change is at, above or below a place that another one has changed, and is not the same."""
     return any(
-        _meets(one, other) for file, mine in own.items() for one in mine for other in touched.get(file, ())
+        _overlap(change, other)
+        for file, changes in own.items()
+        for change in changes
+        for other in touched.get(file, ())
     )
 
 
@@ -134,7 +137,7 @@ def _changes(finding: Finding) -> dict[str, list[Change]]:
     return by_file
 
 
-def _meets(one: Change, other: Change) -> bool:
-    """Return whether two changes have to do with each other: one is at, or below, the place of the other."""
-    short, long = sorted((one.path, other.path), key=len)
-    return one != other and long[: len(short)] == short
+def _overlap(change: Change, other: Change) -> bool:
+    """Return whether two different changes overlap: one is at, or below, the place of the other."""
+    short, long = sorted((change.path, other.path), key=len)
+    return change != other and long[: len(short)] == short

@@ -43,7 +43,7 @@ def check_intents(candidates: Sequence[Candidate], settings: Settings) -> LintRe
     Returns None where one has facts of a host: hosts are compared with the fabrics, which do not leave their process.
     """
     for candidate in candidates:
-        # What is looked up here is known to every copy, and said to be in use.
+        # What is looked up here is known to every copy, and counts as used.
         settings.chosen(candidate.file)
 
     def check(candidate: Candidate) -> _IntentFile:

@@ -39,7 +39,7 @@ class LintResult(NamedTuple):
 
 
 def completed(settings: Settings, intents: Declarations, deployed: Sequence[str], hosts: int) -> Settings:
-    """Return settings with the switches that intents name, and whether devices are compared, with each other or hosts.
+    """Return settings with the switches that intents declare, and whether devices are compared with others or hosts.
 
     A switch that two intents name is not intended.
     """

@@ -103,9 +103,9 @@ class _CommentReader:
             if self._is_meant(match[1]) and not self._places.is_text(match.start()):
                 yield from self._read(match.start(), directive)
 
-    def _is_meant(self, said: str) -> bool:
+    def _is_meant(self, comment: str) -> bool:
         """Return whether a comment is for us; ``# lossless: v1`` is an intent's first line, commented out."""
-        word = _WORD.match(said)
+        word = _WORD.match(comment)
         return word is not None and (word[2] == "[" or nearest(word[1], ["ignore"]) is not None)
 
     def _read(self, offset: int, directive: re.Match[str] | None) -> Iterator[Suppression]:
@@ -133,10 +133,10 @@ class _CommentReader:
                 self._note(offset, f"{unknown(word, nearest)} (in a suppression)")
         return tuple(word for word in words if codes_of(word))
 
-    def _reason(self, offset: int, said: str) -> tuple[str, str]:
+    def _reason(self, offset: int, comment: str) -> tuple[str, str]:
         """Return reason and last day; no reason where something in them has no meaning."""
-        days = _UNTIL.findall(said)
-        reason = _UNTIL.sub("", said).strip()
+        days = _UNTIL.findall(comment)
+        reason = _UNTIL.sub("", comment).strip()
         if not reason:
             self._note(offset, f"this suppression has no reason; expected {_FORM}")
         dates = [iso_date(day) for day in days]

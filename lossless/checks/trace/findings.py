@@ -1,6 +1,6 @@
 """Which findings concern a packet, and at which stage of which hop.
 
-Nothing is judged a second time: a finding of the rules is set beside the stage whose rows it is about. It
+Nothing is checked a second time: a finding of the rules is set beside the stage whose rows it is about. It
 concerns the packet where three things hold. It is about this switch and, where it names ports, about the one
 the stage is about. The row it points at is one the packet passes: its maps, its profiles, its number of queue
 or group. And it is about this traffic: by the DSCPs, priorities or queues among its numbers, else because it

@@ -1,4 +1,4 @@
-"""What one packet meets inside one switch, stage by stage: facts of the model, none judged."""
+"""What one packet meets inside one switch, stage by stage: facts of the model, no verdicts."""
 
 from __future__ import annotations
 

@@ -48,10 +48,10 @@ class Inputs(NamedTuple):
 def collect(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False
 ) -> tuple[list[Document], list[Problem]]:
-    """Return the documents to judge, each file once, and what could not be read.
+    """Return the documents to check, each file once, and what could not be read.
 
     A file that is named must be an intent or a configuration; in a directory, and everywhere where it is ``lenient``,
-    other files are passed over. A file of several devices gives a document for each.
+    other files are skipped. A file of several devices gives a document for each.
     """
     inputs = gather(paths, lenient=lenient)
     return list(inputs.documents), list(inputs.problems)
@@ -124,7 +124,7 @@ def read(
 
 
 def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Inputs:
-    """Read a subnet manager's file, or what a host says of itself; other texts are passed over, unless named."""
+    """Read a subnet manager's file, or facts of a host; other texts are skipped, unless named."""
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
     file, expected = candidate
@@ -174,7 +174,7 @@ def devices_in(document: Document) -> Inputs:
     if devices:
         problems = tuple(located(document, path, why) for path, why in unread_sections(document))
         return Inputs(devices, problems)
-    # An object without tables that this tool reads is judged as it stands; a list is nothing at all.
+    # An object without tables that this tool reads is checked as it stands; a list is nothing at all.
     return (
         Inputs(problems=(Problem(document.file, 1, 1, _NO_LIST),))
         if _is_list(document)

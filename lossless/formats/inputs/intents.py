@@ -114,7 +114,7 @@ def intent_fabric(document: Document, profile_dirs: Sequence[Folder], errors: li
 
 
 def no_fabric(document: Document) -> Problem:
-    """Return what is said where a fabric is needed that has PFC and buffers, and an intent declares a subnet."""
+    """Return the problem where a fabric with PFC and buffers is needed, and an intent declares a subnet."""
     message = (
         "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
         "can be linted, rendered and judged by opensm"

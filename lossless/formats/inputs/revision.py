@@ -26,7 +26,7 @@ class Revision(NamedTuple):
     shown: str
 
 
-class _Entry(NamedTuple):
+class _CommitFile(NamedTuple):
     """A file of a commit, by the name it has now."""
 
     name: str
@@ -96,7 +96,7 @@ def _hint(root: str) -> str:
     return "; this clone is shallow: fetch more of its history first"
 
 
-def _entries(revision: Revision) -> Iterator[_Entry]:
+def _entries(revision: Revision) -> Iterator[_CommitFile]:
     """Yield the files of a commit whose suffix fits; those that were renamed since by their new names."""
     renamed = _renamed(revision)
     listed = _output(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit)
@@ -105,7 +105,7 @@ def _entries(revision: Revision) -> Iterator[_Entry]:
         mode, _, blob = head.decode().split(" ")
         name = os.fsdecode(raw)
         if mode in _FILES and fits(name):
-            yield _Entry(renamed.get(name, name), blob)
+            yield _CommitFile(renamed.get(name, name), blob)
 
 
 def _renamed(revision: Revision) -> Mapping[str, str]:

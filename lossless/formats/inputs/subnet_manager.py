@@ -74,7 +74,9 @@ def manager_files(documents: Iterable[Document]) -> ManagerFiles:
             beside = {os.path.basename(other): SubnetFile(other, texts[other].text) for other in near}
             subnets.append(read_subnet(SubnetFile(file, document.text), beside))
             used.update(subnets[-1].subnet.files)
-    return ManagerFiles(tuple(subnets), tuple(one for file, one in texts.items() if file not in used))
+    return ManagerFiles(
+        tuple(subnets), tuple(document for file, document in texts.items() if file not in used)
+    )
 
 
 def lone_subnet(conf: str) -> tuple[Subnet, str]:

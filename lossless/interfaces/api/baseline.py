@@ -25,7 +25,7 @@ class BaselineResult(NamedTuple):
     """What a baseline has become: how many findings it lists, how many were added, and how many removed.
 
     ``errors`` are what could not be read; where there are any, nothing was written. ``is_configured`` is whether
-    ``lint`` knows the file without being told.
+    ``lint`` uses the file without an option.
     """
 
     file: str

@@ -60,7 +60,7 @@ def cabled_as_declared(
 ) -> Report:
     """Return where cables, as files tell of them, are other than an intent declares.
 
-    Files are those of :func:`cabled_topology`. What no file reaches is not judged. Devices that fit ``exclude`` are
+    Files are those of :func:`cabled_topology`. What no file reaches is not checked. Devices that fit ``exclude`` are
     left out of the files.
 
     Raises:
@@ -91,8 +91,8 @@ def compare_cabling(
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)
-    told = read_cables(texts, names_of_intent(nodes, wired.fabric.switches, planned), exclude)
-    cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, told))
+    cables = read_cables(texts, names_of_intent(nodes, wired.fabric.switches, planned), exclude)
+    cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, cables))
     verdicts = together([run(cabling, rules_for("cabling"), "intent")])
     shown = {document.file: document, **cable_documents(texts, verdicts.findings)}
     return Report(verdicts.findings, (), verdicts.not_judged, shown)
@@ -109,8 +109,8 @@ def _require_ports(fabric: Fabric, document: Document) -> None:
     )
     if short is not None:
         span = document.locate(("topology",), "key")
-        says = f"{short.name} has no ports for some of its links, as `lossless lint` says: nothing to compare with"
-        raise InputError([Problem(document.file, span.line, span.column, says)])
+        message = f"{short.name} has no ports for some of its links, as `lossless lint` says: nothing to compare with"
+        raise InputError([Problem(document.file, span.line, span.column, message)])
 
 
 def _texts(files: Sequence[str | PathLike[str]]) -> dict[str, str]:

@@ -48,7 +48,7 @@ def fix(
 ) -> FixResult:
     """Fix what can be fixed by editing files; ``unsafe`` also what changes what a device does.
 
-    Every byte but those of the fixed values stays. Without ``write`` it is only said what would change. Files in other
+    Every byte but those of the fixed values stays. Without ``write`` nothing is changed, only returned. Files in other
     forms than that of config_db.json (dumps, several devices in one) are checked, and left as they are.
 
     Raises:

@@ -34,7 +34,7 @@ class Headrooms(NamedTuple):
     comparisons: tuple[HeadroomComparison, ...]
 
     def to_data(self) -> dict[str, Json]:
-        """Return them as plain data; kinds that are alike on several devices are one."""
+        """Return them as plain data; kinds that are identical on several devices are one."""
         from lossless.analysis.buffers.headroom.data import headroom_data
 
         return headroom_data(self.comparisons)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class LintRun(NamedTuple):
     """What rules say, before anything is suppressed; ``folders`` were checked whole.
 
-    ``lookup`` is None where nothing was said of rules and findings.
+    ``lookup`` is None where no configuration or option chooses rules or accepts findings.
     """
 
     result: LintResult
@@ -124,7 +124,7 @@ def check(inputs: Inputs, options: Options, lookup: ConfigurationLookup | None =
 
 
 def _lookup(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
-    """Return the configurations of a run, None where nothing was said of rules and findings anywhere."""
+    """Return the configurations of a run, None where none chooses rules or accepts findings."""
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
         return None

@@ -162,7 +162,7 @@ def _runs(documents: Sequence[Document], options: Options) -> Iterator[tuple[tup
 
 
 def _verdict(part: View) -> RunVerdict | None:
-    """Return what runs show of one part, None where it cannot be run: lint counts that as not judged."""
+    """Return what runs show of one part, None where it cannot be run: lint counts that as not checked."""
     from lossless.analysis.buffers.headroom.port import MissingInput
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.answer import checked_scenario, run_study

@@ -23,7 +23,7 @@ _DEPLOYED = (".conf", ".cfg")
 
 
 class OpensmResult(NamedTuple):
-    """What opensm said of the files of one subnet, and the subnet as it was simulated."""
+    """What opensm reported on the files of one subnet, and the subnet as it was simulated."""
 
     subnet: Subnet
     verdict: OpensmVerdict

@@ -22,7 +22,7 @@ class Options(NamedTuple):
     ``baseline`` is the file of known findings that counts instead of a configured one; empty, none counts. ``today``,
     as 2026-12-31, ends suppressions that have a date; without it none ends.
 
-    ``per_file``: every file is judged by itself, and one that is named need not be ours. ``tell`` is told how many
+    ``per_file``: every file is checked by itself, and one that is named need not be ours. ``tell`` is told how many
     files are done, of how many, while there is more to do.
     """
 

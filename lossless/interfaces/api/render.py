@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RenderResult(NamedTuple):
-    """What a render did: the files below the output folder, and what the rules said first.
+    """What a render did: the files below the output folder, and what the rules reported first.
 
     ``files`` is empty where errors refused the render; ``changed`` names what differs from what was there,
     ``notes`` what is not rendered and why. ``plans`` says of each switch what it takes to bring it there, where
@@ -85,8 +85,8 @@ def render(
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
-    wanted = tuple(extra for extra in EXTRAS if extra in extras)
-    order = Order(fabric, Path(out_dir), bases, wanted, write=not (check or diff), diff=diff)
+    in_order = tuple(extra for extra in EXTRAS if extra in extras)
+    order = Order(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
     made_of_fabric = produce(order, processors() if usable() else 1)
     return _result(made_of_fabric, order.place, (*host_notes(fabric), *job_notes(fabric)), report)
 

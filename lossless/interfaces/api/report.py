@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """What a lint run has to say; ``documents`` by file name, to show excerpts.
 
-    ``suppressed`` and ``baselined`` count findings that are kept back. ``beside`` is how many documents were not
-    judged, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
+    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` is how many documents were not
+    checked, and are there because a finding points into them: configurations and baselines. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
     are only those that a change adds.
     """
@@ -36,7 +36,7 @@ class Report(NamedTuple):
 
     @property
     def files(self) -> int:
-        """How many files were judged."""
+        """How many files were checked."""
         return len(self.documents) - self.beside
 
 

@@ -50,7 +50,9 @@ class Watch:
 
         candidates, _ = search(self._paths, lenient=self._options.per_file)
         names = [candidate.file for candidate in candidates]
-        files, settings = ({name: mark_of(name) for name in some} for some in (names, self._governing(names)))
+        files, settings = (
+            {name: mark_of(name) for name in group} for group in (names, self._governing(names))
+        )
         if settings != self._settings:
             self._cache.forget()
         is_changed = (files, settings) != (self._files, self._settings)

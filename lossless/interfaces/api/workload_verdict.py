@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = Question().size_bytes
 """What each NIC port sends of a workload in the model, at most: as much as without a workload. Buffers are filled by
-what meets in the first of it; what follows is alike."""
+what meets in the first of it; what follows is the same."""
 MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
 """NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
 MOST_GPUS = 4096
@@ -70,7 +70,7 @@ class WorkloadVerdict(NamedTuple):
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
     """Return what the buffers of a fabric make of a workload.
 
-    What would take too long is not run, and it is said.
+    What would take too long is not run; ``not_run`` says so.
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []

@@ -51,7 +51,6 @@ class Configuration(NamedTuple):
     severities: Mapping[str, Severity] = {}
     fail_on: str | None = None
     baseline: str | None = None
-    baseline_path: Path = ()
     entries: tuple[SuppressionEntry, ...] = ()
 
 
@@ -72,9 +71,9 @@ def read_configuration(file: str) -> Configuration:
     except InputError as error:
         if [problem.message for problem in error.problems] in (["the file is empty"], ["the file is blank"]):
             return Configuration(folder, None)
-        told = "; the files below are judged as if it were not there"
+        note = "; the files below are judged as if it were not there"
         return Configuration(
-            folder, None, tuple(p._replace(message=p.message + told) for p in error.problems)
+            folder, None, tuple(p._replace(message=p.message + note) for p in error.problems)
         )
     return _ConfigurationReader(document, _TABLE if os.path.basename(file) == "pyproject.toml" else ()).read(
         folder
@@ -108,7 +107,6 @@ class _ConfigurationReader:
             severities,
             top.get("fail-on"),
             top.get("baseline"),
-            (*self._base, "baseline"),
             entries,
         )
 

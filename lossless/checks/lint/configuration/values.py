@@ -1,4 +1,4 @@
-"""Kinds of values in a configuration: what is taken, what is said of anything else, and each as JSON Schema."""
+"""Kinds of values in a configuration: what is accepted, the message for anything else, and each as JSON Schema."""
 
 from __future__ import annotations
 
