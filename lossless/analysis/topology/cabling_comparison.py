@@ -14,14 +14,14 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.model.fabric.cabling import CableEnd, FoundCable, PlannedCable, Told
+    from lossless.model.fabric.cabling import CableEnd, CableReport, PlannedCable, ReportedCable
 
 
 class CablePair(NamedTuple):
     """A declared cable that was found where it should be."""
 
     planned: PlannedCable
-    actual: FoundCable
+    actual: ReportedCable
 
 
 class Miscabling(NamedTuple):
@@ -31,7 +31,7 @@ class Miscabling(NamedTuple):
     """
 
     planned: tuple[PlannedCable, ...]
-    actual: tuple[FoundCable, ...]
+    actual: tuple[ReportedCable, ...]
     closed: bool
 
 
@@ -51,13 +51,13 @@ class CablingComparison(NamedTuple):
     pairs: tuple[CablePair, ...]
     tangles: tuple[Miscabling, ...]
     missing: tuple[PlannedCable, ...]
-    strange: tuple[FoundCable, ...]
+    strange: tuple[ReportedCable, ...]
     unseen: tuple[PlannedCable, ...]
     renamed: tuple[DeviceRename, ...]
-    told: Told
+    told: CableReport
 
 
-def cabling_comparison(planned: Sequence[PlannedCable], told: Told) -> CablingComparison:
+def cabling_comparison(planned: Sequence[PlannedCable], told: CableReport) -> CablingComparison:
     """Compare declared cables with those in the files."""
     renamed = tuple(_renamed(planned, told.cables))
     derived_of = {rename.called: rename.derived for rename in renamed}
@@ -80,7 +80,7 @@ def cabling_comparison(planned: Sequence[PlannedCable], told: Told) -> CablingCo
     )
 
 
-def _renamed(planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> Iterator[DeviceRename]:
+def _renamed(planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -> Iterator[DeviceRename]:
     """Yield devices that files call otherwise: each stands wherever one of a made-up name should, and nowhere else."""
     declared = {end.device for cable in planned for end in (cable.a, cable.b)}
     at = {cable.a: cable for cable in planned}
@@ -102,17 +102,17 @@ def _renamed(planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> I
             yield DeviceRename(derived, called)
 
 
-def _called(cable: FoundCable, called: dict[str, str]) -> FoundCable:
+def _called(cable: ReportedCable, called: dict[str, str]) -> ReportedCable:
     a, b = (end._replace(device=called.get(end.device, end.device)) for end in (cable.a, cable.b))
     return cable._replace(a=a, b=b)
 
 
 def _paired(
-    planned: Sequence[PlannedCable], cables: Sequence[FoundCable]
-) -> tuple[list[CablePair], list[PlannedCable], list[FoundCable]]:
+    planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]
+) -> tuple[list[CablePair], list[PlannedCable], list[ReportedCable]]:
     """Return the cables that are where they should be, and what is left of both."""
     at = _by_end(planned)
-    pairs: dict[PlannedCable, FoundCable] = {}
+    pairs: dict[PlannedCable, ReportedCable] = {}
     left = []
     for cable in cables:
         should = next((known for end in (cable.a, cable.b) if (known := at.get(end)) is not None), None)
@@ -128,7 +128,7 @@ def _by_end(planned: Iterable[PlannedCable]) -> dict[CableEnd, PlannedCable]:
     return {end: cable for cable in planned for end in (cable.b, cable.a) if end.port is not None}
 
 
-def _same(planned: PlannedCable, cable: FoundCable) -> bool:
+def _same(planned: PlannedCable, cable: ReportedCable) -> bool:
     return any(
         _fits(planned.a, near) and _fits(planned.b, far)
         for near, far in ((cable.a, cable.b), (cable.b, cable.a))
@@ -145,7 +145,7 @@ def _fits(planned: CableEnd, end: CableEnd) -> bool:
 class _ConnectedCables:
     """Which cables are connected: declared cables by their numbers, and found ones by theirs behind those."""
 
-    def __init__(self, planned: Sequence[PlannedCable], cables: Sequence[FoundCable]) -> None:
+    def __init__(self, planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -> None:
         self._planned, self._found = planned, cables
         self._root = list(range(len(planned) + len(cables)))
         self._nameless = {cable.b.device for cable in planned if cable.b.port is None}
@@ -218,7 +218,7 @@ class _ConnectedCables:
 
 
 def _miscabling(
-    rest: Sequence[PlannedCable], left: Sequence[FoundCable], members: Sequence[int]
+    rest: Sequence[PlannedCable], left: Sequence[ReportedCable], members: Sequence[int]
 ) -> Miscabling:
     planned = tuple(rest[number] for number in members if number < len(rest))
     cables = tuple(left[number - len(rest)] for number in members if number >= len(rest))
@@ -226,5 +226,5 @@ def _miscabling(
     return Miscabling(planned, cables, closed)
 
 
-def _devices(cables: Iterable[PlannedCable | FoundCable]) -> list[str]:
+def _devices(cables: Iterable[PlannedCable | ReportedCable]) -> list[str]:
     return sorted(end.device for cable in cables for end in (cable.a, cable.b))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.layout import Layout
-    from lossless.model.fabric.across import Summary
+    from lossless.ground.documents.layout import PartLayout
+    from lossless.model.fabric.deployed_devices import DeviceSummary
 
 
 class DeviceResult(NamedTuple):
@@ -31,9 +31,9 @@ class DeviceResult(NamedTuple):
     file: str
     verdicts: Verdicts
     errors: tuple[Problem, ...]
-    summary: Summary | None
+    summary: DeviceSummary | None
     name: str = ""
-    layout: Layout | None = None
+    layout: PartLayout | None = None
 
 
 def check_devices(documents: Sequence[Document], settings: Settings) -> list[DeviceResult]:
@@ -84,7 +84,7 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     return rules_for("device", chosen=chosen, has=has)
 
 
-def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
+def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Verdicts:
     """Check all devices together; one alone has nothing to be compared with.
 
     Findings of a rule that was chosen for some of the files only are left out in the others.
@@ -92,16 +92,16 @@ def compare(summaries: Sequence[Summary], settings: Settings) -> Verdicts:
     if len(summaries) < 2:
         return Verdicts()
     from lossless.checks.rules.registry import codes_for, rules_for
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
 
     choices = {settings.chosen(summary.file) for summary in summaries}
     union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
-    verdicts = run(Across(summaries), rules_for("devices", chosen=union), "config_db")
+    verdicts = run(DeployedDevices(summaries), rules_for("devices", chosen=union), "config_db")
     chosen = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
     return verdicts._replace(findings=tuple(chosen))
 
 
-def _summary(device: Device) -> Summary:
+def _summary(device: Device) -> DeviceSummary:
     from lossless.checks.rules.device_summary import summary_of
 
     return summary_of(device)

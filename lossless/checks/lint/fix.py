@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.subnet_manager import edited_document, is_managers
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
-from lossless.ground.documents.changes import Change
+from lossless.ground.documents.changes import ValueChange
 from lossless.ground.documents.edits import edited
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _edited(
 ) -> tuple[dict[str, Document], list[Finding]]:
     """Return the documents with the edits of findings that do not get in each other's way, and these findings."""
     documents = dict(by_file)
-    touched: dict[str, list[Change]] = {}
+    touched: dict[str, list[ValueChange]] = {}
     made = []
     for finding in findings:
         own = _changes(finding)
@@ -112,7 +112,7 @@ def _edited(
     return documents, made
 
 
-def _after(document: Document, changes: Sequence[Change]) -> Document | None:
+def _after(document: Document, changes: Sequence[ValueChange]) -> Document | None:
     """Return a document with some changes, None where it cannot say just that."""
     if is_managers(document.file):
         return edited_document(document, changes)
@@ -120,7 +120,7 @@ def _after(document: Document, changes: Sequence[Change]) -> Document | None:
     return None if text is None else load_text(text, document.file)
 
 
-def _in_the_way(own: dict[str, list[Change]], touched: dict[str, list[Change]]) -> bool:
+def _in_the_way(own: dict[str, list[ValueChange]], touched: dict[str, list[ValueChange]]) -> bool:
     """Return whether a change is at, above or below a place that another one has changed, and is not the same."""
     return any(
         _overlap(change, other)
@@ -130,14 +130,16 @@ def _in_the_way(own: dict[str, list[Change]], touched: dict[str, list[Change]]) 
     )
 
 
-def _changes(finding: Finding) -> dict[str, list[Change]]:
-    by_file: dict[str, list[Change]] = {}
+def _changes(finding: Finding) -> dict[str, list[ValueChange]]:
+    by_file: dict[str, list[ValueChange]] = {}
     for edit in finding.fix:
-        by_file.setdefault(edit.origin.file, []).append(Change(edit.origin.path, edit.action, edit.value))
+        by_file.setdefault(edit.origin.file, []).append(
+            ValueChange(edit.origin.path, edit.action, edit.value)
+        )
     return by_file
 
 
-def _overlap(change: Change, other: Change) -> bool:
+def _overlap(change: ValueChange, other: ValueChange) -> bool:
     """Return whether two different changes overlap: one is at, or below, the place of the other."""
     short, long = sorted((change.path, other.path), key=len)
     return change != other and long[: len(short)] == short

@@ -12,7 +12,7 @@ from lossless.formats.inputs.hosts import hosts_of
 from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.across import Across, LinkEnd, Summary
+from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
 from lossless.model.fabric.model import ClassSet, Fabric, Host, TrafficClass
 from lossless.model.fabric.view import View
 
@@ -33,11 +33,11 @@ class HostResult(NamedTuple):
 
     verdicts: tuple[Verdicts, ...]
     problems: tuple[Problem, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[DeviceSummary, ...]
 
 
 def check_hosts(
-    inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[Summary], settings: Settings
+    inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[DeviceSummary], settings: Settings
 ) -> HostResult:
     """Check the hosts that there are facts of; ``switches`` are the summaries of devices that were read."""
     read = hosts_of(inputs.facts, settings.profile_dirs)
@@ -45,11 +45,11 @@ def check_hosts(
     neighbors = (end.neighbor[0] for switch in switches for end in switch.ends if end.neighbor)
     hosts, others = ports_on_fabric(with_known_names({*declaring, *neighbors}, read.hosts), declaring)
     summaries = tuple(_summaries(hosts, declaring, switches))
-    views = _views(hosts, declaring, fabrics, Across((*switches, *summaries)))
+    views = _views(hosts, declaring, fabrics, DeployedDevices((*switches, *summaries)))
     verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
     verdicts += [Verdicts(not_judged=(NotJudged("", _OTHER_PORT, others),))] if others else []
-    verdicts.append(run(Across((*switches, *summaries)), rules_for("attached hosts"), "intent"))
+    verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
     return HostResult(tuple(_chosen(each, settings) for each in verdicts), read.problems, summaries)
 
 
@@ -93,10 +93,10 @@ def _views(
     hosts: Iterable[HostInterfaces],
     declaring: Mapping[str, tuple[Fabric, HostQos]],
     fabrics: Sequence[Fabric],
-    across: Across,
+    devices: DeployedDevices,
 ) -> Iterator[View]:
     """Yield hosts by the fabric they are of: one of an intent, or what the switches they are attached to make of it."""
-    facing = _facing(across)
+    facing = _facing(devices)
     by_fabric: dict[int, tuple[Fabric, list[HostInterfaces]]] = {}
     by_classes: dict[tuple[object, ...], tuple[Fabric, list[HostInterfaces]]] = {}
     for host in hosts:
@@ -121,10 +121,10 @@ def _bare(classes: ClassSet) -> Fabric:
     return Fabric("", "hosts", classes, None, (), (), (), (), (), ())
 
 
-def _facing(across: Across) -> dict[str, list[LinkEnd]]:
+def _facing(devices: DeployedDevices) -> dict[str, list[LinkEnd]]:
     """Return the ends of switches by the device at the other end."""
     by_device: dict[str, list[LinkEnd]] = {}
-    for pair in across.pairs:
+    for pair in devices.pairs:
         by_device.setdefault(pair.near.switch, []).append(pair.far)
         by_device.setdefault(pair.far.switch, []).append(pair.near)
     return by_device
@@ -150,8 +150,8 @@ def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
 def _summaries(
     hosts: Iterable[HostInterfaces],
     declaring: Mapping[str, tuple[Fabric, HostQos]],
-    switches: Sequence[Summary],
-) -> Iterator[Summary]:
+    switches: Sequence[DeviceSummary],
+) -> Iterator[DeviceSummary]:
     by_host: dict[str, list[HostInterfaces]] = {}
     for host in hosts:
         by_host.setdefault(host.host, []).append(host)
@@ -163,13 +163,13 @@ def _summaries(
             for qos, attachment in attached
         )
         origin = of_host[0].qos.origin
-        yield Summary(
+        yield DeviceSummary(
             name, None, None, None, origin.file, ends, (), intended=name in declaring, origin=origin
         )
 
 
 def _alias(
-    host: str, attached: Sequence[tuple[HostQos, Attachment]], switches: Iterable[Summary]
+    host: str, attached: Sequence[tuple[HostQos, Attachment]], switches: Iterable[DeviceSummary]
 ) -> str | None:
     """Return the name by which switches know the only interface of a host that was read."""
     named = {

@@ -11,7 +11,7 @@ from lossless.checks.lint.workers import in_processes
 from lossless.formats.inputs.collect import load_configuration, read
 from lossless.formats.inputs.intents import declarations_of
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.excerpts import Excerpts, Places, places
+from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
@@ -31,7 +31,7 @@ class _IntentFile(NamedTuple):
     verdicts: tuple[Verdicts, ...]
     problems: tuple[Problem, ...]
     errors: tuple[Problem, ...]
-    shown: Places | None
+    shown: PathPlaces | None
     marked: bool
     has_host_facts: bool = False
     subnets: tuple[Subnet, ...] = ()
@@ -52,7 +52,7 @@ def check_intents(candidates: Sequence[Candidate], settings: Settings) -> LintRe
     files = list(in_processes(check, candidates, settings.progress))
     if any(file.has_host_facts for file in files):
         return None
-    documents: dict[str, Shown] = {}
+    documents: dict[str, DocumentView] = {}
     for candidate, file in zip(candidates, files, strict=True):
         if file.shown is not None:
             documents[candidate.file] = (

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declarations
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.excerpts import Shown
-    from lossless.ground.documents.layout import Layout
+    from lossless.ground.documents.excerpts import DocumentView
+    from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric, Switch
 
@@ -33,8 +33,8 @@ class LintResult(NamedTuple):
 
     verdicts: Verdicts
     errors: tuple[Problem, ...]
-    documents: Mapping[str, Shown]
-    layouts: Mapping[str, Layout]
+    documents: Mapping[str, DocumentView]
+    layouts: Mapping[str, PartLayout]
     declarations: Declarations | None = None
 
 
@@ -65,7 +65,7 @@ def joined(
     inputs: Inputs,
     intents: Declarations,
     devices: Sequence[DeviceResult],
-    documents: Mapping[str, Shown],
+    documents: Mapping[str, DocumentView],
     settings: Settings,
 ) -> LintResult:
     """Return what rules say of intents, devices, hosts and subnet managers together.

@@ -10,7 +10,7 @@ from lossless.checks.lint.devices import DeviceResult, check_device
 from lossless.formats.inputs.collect import load_configuration, read
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.excerpts import Excerpts, Places, places
+from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ class DeviceFile(NamedTuple):
 
     results: tuple[DeviceResult, ...]
     problems: tuple[Problem, ...]
-    shown: Places
+    shown: PathPlaces
     facts: tuple[Candidate, ...] = ()
 
 
@@ -140,7 +140,7 @@ def check_file(candidate: Candidate, settings: Settings, reader: DeviceReader) -
     inputs = read(candidate)
     if not inputs.documents:
         facts = (candidate,) if inputs.facts else ()
-        return DeviceFile((), inputs.problems, Places({}, {}, {}), facts)
+        return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), facts)
     results = tuple(check_device(document, settings, reader) for document in inputs.documents)
     paths = (path for result in results for path in _paths(result))
     return DeviceFile(results, inputs.problems, places(inputs.documents[0].whole, paths))

@@ -11,7 +11,7 @@ from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.device_types import neighbor_types
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.across import LinkEnd, Priorities, Summary
+from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd, Priorities
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _WireBehavior(NamedTuple):
-    """What ports that share a QoS do on the wire: see :class:`~lossless.model.fabric.across.LinkEnd`."""
+    """What ports that share a QoS do on the wire: see :class:`~lossless.model.fabric.deployed_devices.LinkEnd`."""
 
     remapped: tuple[int, ...] = ()
     uncovered: tuple[int, ...] = ()
@@ -39,11 +39,11 @@ class _WireBehavior(NamedTuple):
 _SILENT = _WireBehavior()
 
 
-def summary_of(device: Device) -> Summary:
+def summary_of(device: Device) -> DeviceSummary:
     """Return the summary of a device."""
     switch, wire = device.switch, _on_the_wire(device)
     lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
-    return Summary(
+    return DeviceSummary(
         name=switch.name,
         device_type=_type(device),
         tier=switch.tier,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.model.fabric.across import Setting
+from lossless.model.fabric.deployed_devices import SharedSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet
 
 
-def settings_of(device: Device) -> tuple[Setting, ...]:
+def settings_of(device: Device) -> tuple[SharedSetting, ...]:
     """Return what a device says of the settings that its role shares."""
-    by_subject: dict[tuple[str, str], list[Setting]] = {}
+    by_subject: dict[tuple[str, str], list[SharedSetting]] = {}
     for setting in _all(device):
         by_subject.setdefault((setting.kind, setting.subject), []).append(setting)
     alike = (found for found in by_subject.values() if len({setting.value for setting in found}) == 1)
     return tuple(found[0] for found in alike)
 
 
-def _all(device: Device) -> Iterator[Setting]:
+def _all(device: Device) -> Iterator[SharedSetting]:
     yield from _maps(device)
     yield from _policies(device)
     for ports in device.view.lossless_sets:
@@ -36,24 +36,26 @@ def _all(device: Device) -> Iterator[Setting]:
         yield from _watchdogs(ports)
 
 
-def _maps(device: Device) -> Iterator[Setting]:
+def _maps(device: Device) -> Iterator[SharedSetting]:
     for table in PORT_MAPS.values():
         for name, row in device.tables.table(table).items():
             value = tuple(sorted(row.fields.items()))
-            yield Setting("map", f"{table}|{name}", value, "", device.tables.origin(table, row))
+            yield SharedSetting("map", f"{table}|{name}", value, "", device.tables.origin(table, row))
 
 
-def _policies(device: Device) -> Iterator[Setting]:
+def _policies(device: Device) -> Iterator[SharedSetting]:
     switch = device.switch
     model, version = switch.qos.buffer_model, switch.qos.database_version
     metadata = device.tables.row("DEVICE_METADATA", "localhost")
-    yield Setting("policy", "buffer model", model, model, device.tables.origin("DEVICE_METADATA", metadata))
+    yield SharedSetting(
+        "policy", "buffer model", model, model, device.tables.origin("DEVICE_METADATA", metadata)
+    )
     if version:
         origin = device.tables.origin("VERSIONS", device.tables.row("VERSIONS", "DATABASE"), "VERSION")
-        yield Setting("release", "database version", version, version, origin)
+        yield SharedSetting("release", "database version", version, version, origin)
 
 
-def _curves(ports: PortSet) -> Iterator[Setting]:
+def _curves(ports: PortSet) -> Iterator[SharedSetting]:
     for priority in ports.qos.pfc.priorities:
         queue = ports.qos.queues[priority]
         if queue is None or queue.wred is None or not ports.speed_bps:
@@ -63,10 +65,10 @@ def _curves(ports: PortSet) -> Iterator[Setting]:
         low, high = wred.green.min_bytes or 0, wred.green.max_bytes or 0
         text = f"{format_bytes(low)} to {format_bytes(high)}, {wred.green.probability_percent}%"
         subject = f"ECN at {format_rate(ports.speed_bps)}"
-        yield Setting("ecn", subject, value, text if value else "no marking", wred.origin)
+        yield SharedSetting("ecn", subject, value, text if value else "no marking", wred.origin)
 
 
-def _shares(ports: PortSet) -> Iterator[Setting]:
+def _shares(ports: PortSet) -> Iterator[SharedSetting]:
     for priority in ports.qos.pfc.priorities:
         group = ports.qos.groups[priority]
         if group is None or group.buffer is None or group.buffer.dynamic_th is None or not ports.speed_bps:
@@ -74,12 +76,12 @@ def _shares(ports: PortSet) -> Iterator[Setting]:
         exponent = group.buffer.dynamic_th
         subject = f"the alpha of lossless groups at {format_rate(ports.speed_bps)}"
         text = f"2^{exponent} (dynamic_th {exponent})"
-        yield Setting("alpha", subject, exponent, text, group.buffer.origin)
+        yield SharedSetting("alpha", subject, exponent, text, group.buffer.origin)
 
 
-def _watchdogs(ports: PortSet) -> Iterator[Setting]:
+def _watchdogs(ports: PortSet) -> Iterator[SharedSetting]:
     watchdog = ports.qos.watchdog
     if watchdog is not None:
         value = (ports.switch.qos.poll.poll_ms, *watchdog.settings)
         text = f"detection {watchdog.detection_ms} ms, restoration {watchdog.restoration_ms} ms, {watchdog.action}"
-        yield Setting("policy", "watchdog", value, text, watchdog.origin)
+        yield SharedSetting("policy", "watchdog", value, text, watchdog.origin)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.documents.changes import Change
+    from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
 
@@ -105,7 +105,7 @@ def without_secrets(file: str, text: str) -> str:
     return masked(text)
 
 
-def edited_document(document: Document, changes: Sequence[Change]) -> Document | None:
+def edited_document(document: Document, changes: Sequence[ValueChange]) -> Document | None:
     """Return a file with some changes, read again; None where it would not say just that."""
     from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
     from lossless.ground.documents.changes import changed, spliced

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Action, Json, Path
 
 
-class Change(NamedTuple):
+class ValueChange(NamedTuple):
     """One change of the value at a path; the actions are those of :class:`lossless.ground.basics.findings.Edit`."""
 
     path: Path
@@ -28,7 +28,7 @@ class Replacement(NamedTuple):
     text: str
 
 
-def changed(data: dict[Any, Any], changes: Iterable[Change]) -> dict[Any, Any] | None:
+def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, Any] | None:
     """Return plain data with some changes, None where one has no meaning in it."""
     from copy import deepcopy
 
@@ -36,7 +36,7 @@ def changed(data: dict[Any, Any], changes: Iterable[Change]) -> dict[Any, Any] |
     return found if all(_apply(found, change) for change in changes) else None
 
 
-def _apply(data: Any, change: Change) -> bool:
+def _apply(data: Any, change: ValueChange) -> bool:
     *way, last = change.path
     for key in way:
         if isinstance(data, dict) and key not in data and change.action == "add":
@@ -74,9 +74,9 @@ def spliced(text: str, replacements: Iterable[Replacement]) -> str | None:
     return "".join([*pieces, text[at:]])
 
 
-def by_container(data: Any, changes: Sequence[Change]) -> dict[Path, list[Change]]:
+def by_container(data: Any, changes: Sequence[ValueChange]) -> dict[Path, list[ValueChange]]:
     """Return changes by the container they are made in; what is added below something missing is added whole."""
-    found: dict[Path, list[Change]] = {}
+    found: dict[Path, list[ValueChange]] = {}
     added: dict[Path, Any] = {}
     for change in changes:
         at = _existing(data, change.path)
@@ -87,7 +87,7 @@ def by_container(data: Any, changes: Sequence[Change]) -> dict[Path, list[Change
         else:
             _nest(added, change, at)
     for path, value in added.items():
-        found.setdefault(path[:-1], []).append(Change(path, "set", value))
+        found.setdefault(path[:-1], []).append(ValueChange(path, "set", value))
     return found
 
 
@@ -100,7 +100,7 @@ def _existing(data: Any, path: Path) -> int:
     return len(path)
 
 
-def _nest(added: dict[Path, Any], change: Change, at: int) -> None:
+def _nest(added: dict[Path, Any], change: ValueChange, at: int) -> None:
     """Put a value below the first missing key of its path."""
     top, below = change.path[: at + 1], change.path[at + 1 :]
     if not below:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path, Span
-    from lossless.ground.documents.layout import Layout, Remark
+    from lossless.ground.documents.layout import PartLayout, Remark
 
 MAX_DEPTH = 100
 """Deepest nesting accepted, in levels: CONFIG_DB uses 4, and recursion stays far from Python's limit."""
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Offsets of a value and of its key, ends exclusive; a list item and the top level are their own key."""
 
     key_start: int
@@ -39,7 +39,7 @@ class Duplicate(NamedTuple):
 class Locator(Protocol):
     """Finds offsets by path."""
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
 
 
@@ -53,7 +53,7 @@ class PartOf(NamedTuple):
     whole: Document
     name: str
     shown: str
-    layout: Layout
+    layout: PartLayout
     device: str | None = None
     remarks: tuple[Remark, ...] = ()
 
@@ -97,7 +97,7 @@ class Document:
         self.part: PartOf | None = None
         self._locator = locator
         self._lines = Lines(text)
-        self._places: dict[Path, Place] = {}
+        self._places: dict[Path, ValuePlace] = {}
 
     @property
     def locator(self) -> Locator:
@@ -137,7 +137,7 @@ class Document:
         """Return the span of every path, as ``locate`` would, in one walk over the text."""
         return {path: self._span(place, mark) for path, place in self.places(paths).items()}
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return the offsets of every path, or of its deepest prefix; each is looked for once."""
         wanted = dict.fromkeys(paths)
         unknown = [path for path in wanted if path not in self._places]
@@ -149,7 +149,7 @@ class Document:
         """Return line ``number``, counted from 1, without its line break; IndexError when there is none."""
         return self._lines.line_text(number)
 
-    def _span(self, place: Place, mark: Literal["value", "key"]) -> Span:
+    def _span(self, place: ValuePlace, mark: Literal["value", "key"]) -> Span:
         if mark == "key":
             return self._lines.span(place.key_start, place.key_end)
         return self._lines.span(place.start, place.end)

@@ -14,11 +14,11 @@ from lossless.ground.documents.changes import changed, spliced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.ground.documents.changes import Change, Replacement
+    from lossless.ground.documents.changes import Replacement, ValueChange
     from lossless.ground.documents.document import Document
 
 
-def edited(document: Document, changes: Sequence[Change]) -> str | None:
+def edited(document: Document, changes: Sequence[ValueChange]) -> str | None:
     """Return the text of a document with some changes; None where it cannot say just that."""
     wanted = list(dict.fromkeys(changes))
     expected = changed(document.data, wanted)
@@ -28,7 +28,7 @@ def edited(document: Document, changes: Sequence[Change]) -> str | None:
     return text if text is not None and _reads(text, document.file) == expected else None
 
 
-def _replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:
+def _replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     if document.file.lower().endswith(".json"):
         from lossless.ground.documents.json.edits import replacements as of_json
 

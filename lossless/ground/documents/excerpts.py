@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 
-class Shown(Protocol):
+class DocumentView(Protocol):
     """What reports need of a document; a :class:`~lossless.ground.documents.document.Document` has it all."""
 
     @property
@@ -27,7 +27,7 @@ class Shown(Protocol):
         """Return a line, counted from 1."""
 
 
-class Places(NamedTuple):
+class PathPlaces(NamedTuple):
     """Where some paths of a document stand, and the lines they stand on."""
 
     keys: Mapping[Path, Span]
@@ -35,14 +35,14 @@ class Places(NamedTuple):
     lines: Mapping[int, str]
 
 
-def places(document: Document, paths: Iterable[Path]) -> Places:
+def places(document: Document, paths: Iterable[Path]) -> PathPlaces:
     """Return the places of some paths of a document."""
     wanted = tuple(dict.fromkeys(paths))
     if not wanted:
-        return Places({}, {}, {})
+        return PathPlaces({}, {}, {})
     keys, values = document.locate_many(wanted, "key"), document.locate_many(wanted)
     numbers = {span.line for spans in (keys, values) for span in spans.values()}
-    return Places(keys, values, {number: document.line_text(number) for number in sorted(numbers)})
+    return PathPlaces(keys, values, {number: document.line_text(number) for number in sorted(numbers)})
 
 
 class Excerpts:
@@ -50,7 +50,7 @@ class Excerpts:
 
     __slots__ = ("_document", "_places", "_read", "file")
 
-    def __init__(self, file: str, found: Places, read: Callable[[str], Document]) -> None:
+    def __init__(self, file: str, found: PathPlaces, read: Callable[[str], Document]) -> None:
         self.file = file
         self._places = found
         self._read = read

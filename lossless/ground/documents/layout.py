@@ -1,7 +1,7 @@
 """Documents in parts: what one file says of several things, or says in another form, each part with its own data.
 
 A part is a document like any other, but for where things stand: paths of its data are looked up in the file by a
-:class:`Layout`. While a part is judged, origins name the part and paths of its data; before they are shown,
+:class:`PartLayout`. While a part is judged, origins name the part and paths of its data; before they are shown,
 :func:`as_written` turns them into the file and the path that stands there.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NOWHERE: Mapping[Any, Any] = {}
 
 
-class Layout(NamedTuple):
+class PartLayout(NamedTuple):
     """Where the data of a part stands in its file.
 
     ``root`` is the path to the part. Below it things stand where the data has them, but for ``moved``: by their
@@ -55,15 +55,15 @@ class Remark(NamedTuple):
     paths: tuple[Path, ...]
 
 
-def as_written(value: Any, layouts: Mapping[str, Layout]) -> Any:
+def as_written(value: Any, layouts: Mapping[str, PartLayout]) -> Any:
     """Return findings, or whatever else holds origins in tuples, with origins as the files have them."""
-    return _Writer(layouts).written(value) if layouts else value
+    return _OriginWriter(layouts).written(value) if layouts else value
 
 
-class _Writer:
+class _OriginWriter:
     """Rewrites origins; what is met twice stays one thing."""
 
-    def __init__(self, layouts: Mapping[str, Layout]) -> None:
+    def __init__(self, layouts: Mapping[str, PartLayout]) -> None:
         self._layouts = layouts
         self._done: dict[int, tuple[Any, Any]] = {}
 

@@ -9,16 +9,16 @@ from lossless.ground.documents.changes import Replacement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.ground.documents.changes import Change
+    from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
 
 
-def replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:
+def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the parts of a text that changes touch; what is not there yet is added at the end."""
     return [_replacement(document, change) for change in changes]
 
 
-def _replacement(document: Document, change: Change) -> Replacement:
+def _replacement(document: Document, change: ValueChange) -> Replacement:
     text = document.text
     if not document.exists(change.path):
         feed = "" if text.endswith("\n") else "\n"

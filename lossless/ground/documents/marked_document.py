@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.documents.document import Document, Place
+from lossless.ground.documents.document import Document, ValuePlace
 from lossless.ground.documents.text import Lines, decode, is_marked, read_bytes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Marks:
         self.file = file
         self._written = text
         self.text = f" {text[1:]}" if text.startswith(BYTE_ORDER_MARK) else text
-        self.places: dict[Path, Place] = {(): Place(0, 0, 0, len(text))}
+        self.places: dict[Path, ValuePlace] = {(): ValuePlace(0, 0, 0, len(text))}
         self.problems: list[Problem] = []
         self._hidden: list[tuple[int, int]] = []
         self._lines = Lines(text)
@@ -41,7 +41,7 @@ class Marks:
 
     def mark(self, path: Path, start: int, end: int, key: tuple[int, int] | None = None) -> None:
         """Say that the value at a path stands from one offset to another; without a key it is its own."""
-        self.places[path] = Place(*(key or (start, end)), start, end)
+        self.places[path] = ValuePlace(*(key or (start, end)), start, end)
 
     def wrong(self, offset: int, message: str) -> None:
         """Say that something has no meaning, and where it begins."""
@@ -58,12 +58,12 @@ class Marks:
     def document(self, data: dict[Any, Any]) -> Document:
         """Return the document of the text, its problems in the order of lines."""
         problems = tuple(sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
-        found = _Marked(self.file, self._written, data, KnownPlaces(self.places), problems)
+        found = _MaskedDocument(self.file, self._written, data, KnownPlaces(self.places), problems)
         found.shown_lines = Lines(_starred(self.text, self._hidden)) if self._hidden else None
         return found
 
 
-class _Marked(Document):
+class _MaskedDocument(Document):
     """A document with parts that nobody is shown."""
 
     __slots__ = ("shown_lines",)
@@ -86,10 +86,10 @@ class KnownPlaces:
 
     __slots__ = ("_places",)
 
-    def __init__(self, places: dict[Path, Place]) -> None:
+    def __init__(self, places: dict[Path, ValuePlace]) -> None:
         self._places = places
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         return {path: self._deepest(path) for path in paths}
 
@@ -98,7 +98,7 @@ class KnownPlaces:
         on_it = (p for p, place in self._places.items() if p and lines.place(place.key_start)[0] == line)
         return min(on_it, key=len, default=None)
 
-    def _deepest(self, path: Path) -> Place:
+    def _deepest(self, path: Path) -> ValuePlace:
         while path not in self._places:
             path = path[:-1]
         return self._places[path]

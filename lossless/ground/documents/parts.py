@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import PartOf, Place
-    from lossless.ground.documents.layout import Layout
+    from lossless.ground.documents.document import PartOf, ValuePlace
+    from lossless.ground.documents.layout import PartLayout
 
 
 def part(data: dict[Any, Any], of: PartOf) -> Document:
@@ -28,11 +28,11 @@ class _PartLocator:
 
     __slots__ = ("_layout", "_whole")
 
-    def __init__(self, whole: Document, layout: Layout) -> None:
+    def __init__(self, whole: Document, layout: PartLayout) -> None:
         self._whole = whole
         self._layout = layout
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         written = {path: self._layout.written(path) for path in paths}
         found = self._whole.places(written.values())

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents.document import Document, Place
+from lossless.ground.documents.document import Document, ValuePlace
 from lossless.ground.documents.text import Lines
 
 if TYPE_CHECKING:
@@ -61,15 +61,15 @@ class TomlLocator:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._places: dict[Path, Place] = {}
+        self._places: dict[Path, ValuePlace] = {}
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         if not self._places:
             self._places = _Walk(self._text).places
         return {path: self._deepest(path) for path in paths}
 
-    def _deepest(self, path: Path) -> Place:
+    def _deepest(self, path: Path) -> ValuePlace:
         while path not in self._places:
             path = path[:-1]
         return self._places[path]
@@ -82,7 +82,7 @@ class _Walk:
         self._text = text
         self._lengths: dict[Path, int] = {}
         start = self._blank(0)
-        self.places: dict[Path, Place] = {(): Place(start, start, start, start)}
+        self.places: dict[Path, ValuePlace] = {(): ValuePlace(start, start, start, start)}
         self._document()
 
     def _document(self) -> None:
@@ -102,12 +102,12 @@ class _Walk:
         path = self._below((), [key for key, _, _ in keys[:-1]])
         path = (*path, keys[-1][0])
         for length in range(1, len(path) + 1):
-            self.places.setdefault(path[:length], Place(start, end, start, end))
+            self.places.setdefault(path[:length], ValuePlace(start, end, start, end))
         if brackets == 2:
             number = self._lengths.get(path, 0)
             self._lengths[path] = number + 1
             path = (*path, number)
-            self.places[path] = Place(start, end, start, end)
+            self.places[path] = ValuePlace(start, end, start, end)
         elif path in self._lengths:
             path = (*path, self._lengths[path] - 1)
         return path, end
@@ -127,10 +127,10 @@ class _Walk:
         path = table
         for key, key_start, key_end in keys:
             path = (*path, key)
-            self.places.setdefault(path, Place(key_start, key_end, key_start, key_end))
+            self.places.setdefault(path, ValuePlace(key_start, key_end, key_start, key_end))
         value_end = self._value(path, value_start)
         _, key_start, key_end = keys[-1]
-        self.places[path] = Place(key_start, key_end, value_start, value_end)
+        self.places[path] = ValuePlace(key_start, key_end, value_start, value_end)
         return value_end
 
     def _dotted(self, offset: int) -> tuple[list[tuple[str, int, int]], int]:
@@ -159,7 +159,7 @@ class _Walk:
         number, offset = 0, self._blank(start + 1)
         while self._text[offset] != "]":
             end = self._value((*path, number), offset)
-            self.places[*path, number] = Place(offset, end, offset, end)
+            self.places[*path, number] = ValuePlace(offset, end, offset, end)
             number, offset = number + 1, self._next(end)
         return offset + 1
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declaration
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
 
     CheckFiles = Callable[[Sequence[Candidate], Settings], LintResult]
 
@@ -201,7 +201,7 @@ def _as_written(result: LintResult) -> LintResult:
     return result._replace(verdicts=result.verdicts._replace(findings=findings), layouts={})
 
 
-def _may_suppress(document: Shown) -> bool:
+def _may_suppress(document: DocumentView) -> bool:
     """Return whether a file can hold a suppression; JSON has no comments."""
     if document.file.lower().endswith(".json"):
         return False

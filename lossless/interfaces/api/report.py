@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, NotJudged
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
 
 
 class Report(NamedTuple):
@@ -27,7 +27,7 @@ class Report(NamedTuple):
     findings: tuple[Finding, ...]
     errors: tuple[Problem, ...]
     not_judged: tuple[NotJudged, ...]
-    documents: Mapping[str, Shown]
+    documents: Mapping[str, DocumentView]
     suppressed: int = 0
     baselined: int = 0
     beside: int = 0

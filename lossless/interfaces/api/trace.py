@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.trace.model import Trace
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
 
 
 class TraceResult(NamedTuple):
     """A trace, and the documents that its findings point into, by file name."""
 
     trace: Trace
-    documents: Mapping[str, Shown]
+    documents: Mapping[str, DocumentView]
 
 
 def trace(

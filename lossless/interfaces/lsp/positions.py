@@ -12,7 +12,7 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Span
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Lines
 
 _CODECS = {PositionEncodingKind.Utf8: ("utf-8", 1), PositionEncodingKind.Utf16: ("utf-16-le", 2)}
@@ -45,7 +45,7 @@ class Units:
             found += self.length(letter)
         return len(line)
 
-    def position(self, lines: Lines | Shown, line: int, column: int) -> Position:
+    def position(self, lines: Lines | DocumentView, line: int, column: int) -> Position:
         """Return a place that counts from 1 in code points, as findings do."""
         try:
             before = lines.line_text(line)[: column - 1]
@@ -53,7 +53,7 @@ class Units:
             before = ""
         return Position(line - 1, self.length(before))
 
-    def range(self, lines: Lines | Shown, span: Span) -> Range:
+    def range(self, lines: Lines | DocumentView, span: Span) -> Range:
         """Return the range of a span."""
         start = self.position(lines, span.line, span.column)
         return Range(start, self.position(lines, span.end_line, span.end_column))

@@ -39,7 +39,7 @@ class PlannedCable(NamedTuple):
         return f"{self.a.name} - {self.b.name}"
 
 
-class FoundCable(NamedTuple):
+class ReportedCable(NamedTuple):
     """A cable that files tell of, its ends in the words of the intent where it has such a device and port.
 
     ``speed_bps`` is what is stated for the cable, or set at its ends; None where nothing is said.
@@ -57,14 +57,14 @@ class FoundCable(NamedTuple):
         return f"{self.a.name} - {self.b.name}"
 
 
-class Told(NamedTuple):
+class CableReport(NamedTuple):
     """What files tell of: the cables, and how far they reach.
 
     ``listed`` are devices that sheets or exports name, ``heard`` those that LLDP tells of and ``listening`` those
     whose own LLDP was given.
     """
 
-    cables: tuple[FoundCable, ...]
+    cables: tuple[ReportedCable, ...]
     listed: frozenset[str]
     heard: frozenset[str]
     listening: frozenset[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.routing import Named
+from lossless.model.fabric.routing import FabricElement
 
 
 class ScaleUp(NamedTuple):
@@ -50,7 +50,7 @@ class Failures(NamedTuple):
     links: int
     switches: int
     accepted: float | None
-    out_of_service: tuple[Named, ...]
+    out_of_service: tuple[FabricElement, ...]
     origin: Origin
 
     def works(self, near: str, far: str) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HostDoor = Literal["intent", "facts"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
-Named = tuple[tuple[str, Origin], ...]
+KeyOrigins = tuple[tuple[str, Origin], ...]
 """Keys, each with where its value is written."""
 _TIMEOUT_UNIT_NS = 4096
 """What a local ACK timeout counts in powers of two of (InfiniBand Architecture Specification, vol. 1, 9.7.6.1.3)."""
@@ -44,7 +44,7 @@ class Dcqcn(NamedTuple):
     notifying: Maybe[tuple[int, ...]] = None
     priority_mask: Maybe[int] = None
     door: HostDoor = "intent"
-    origins: Named = ()
+    origins: KeyOrigins = ()
 
     def at(self, name: str) -> Origin:
         """Return where a parameter is written, by its key under ``dcqcn`` of an intent, or in a host's own file."""
@@ -193,7 +193,7 @@ class HostQos(NamedTuple):
     ets: Maybe[Ets] = None
     buffers: Maybe[ReceiveBuffers] = None
     gid_types: Maybe[tuple[tuple[int, str], ...]] = None
-    origins: Named = ()
+    origins: KeyOrigins = ()
     tool: Tool | None = None
 
     def at(self, *keys: str) -> Origin:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.model.hardware.clouds import CloudNetwork, Transport
 
 
-class Managed(NamedTuple):
+class ManagedFabric(NamedTuple):
     """What an intent says of a fabric that a cloud runs.
 
     ``network`` is None where the cloud has several and nothing says which. ``variables`` are what jobs are given, in

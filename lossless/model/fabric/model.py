@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cluster import Cluster, Failures
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.kubernetes import KubernetesPolicy
-    from lossless.model.fabric.managed import Managed
+    from lossless.model.fabric.managed import ManagedFabric
     from lossless.model.fabric.routing import Bridging, Routing
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
@@ -231,7 +231,7 @@ class Link(NamedTuple):
     to_host: bool
 
 
-class Beyond(NamedTuple):
+class OutsideLink(NamedTuple):
     """One link from a port of a switch to a device that is configured elsewhere: a host, or a switch and its tier."""
 
     switch: str
@@ -336,8 +336,8 @@ class Fabric(NamedTuple):
     routing: Routing | None = None
     bridging: Bridging | None = None
     kubernetes: KubernetesPolicy | None = None
-    managed: Managed | None = None
-    beyond: tuple[Beyond, ...] = ()
+    managed: ManagedFabric | None = None
+    beyond: tuple[OutsideLink, ...] = ()
 
     @property
     def declared(self) -> bool:

@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 RoutingPolicy = Literal["up-down", "shortest-path"]
 
 
-class Named(NamedTuple):
+class FabricElement(NamedTuple):
     """Something that an intent names: a switch, or the two ends of links."""
 
     names: tuple[str, ...]
@@ -21,7 +21,7 @@ class Routing(NamedTuple):
     """The policy, and where it is broken on purpose: ``bounce`` send up again what came to them from above."""
 
     policy: RoutingPolicy
-    bounce: tuple[Named, ...]
+    bounce: tuple[FabricElement, ...]
     origin: Origin
 
 

@@ -8,11 +8,11 @@ from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import (
-    Beyond,
     Cable,
     ClassSet,
     Fabric,
     Link,
+    OutsideLink,
     Port,
     Switch,
     SwitchQos,
@@ -49,7 +49,7 @@ def link(near: str, far: str, to_host: bool = False) -> Link:
 def fabric(
     switches: tuple[Switch, ...],
     links: tuple[Link, ...] = (),
-    beyond: tuple[Beyond, ...] = (),
+    beyond: tuple[OutsideLink, ...] = (),
     pfc: bool = True,
 ) -> Fabric:
     """Return a fabric; ``pfc``: its intent says nothing of links without PFC."""
@@ -110,10 +110,10 @@ def test_a_device_of_several_asics_is_one_switch() -> None:
 
 def test_switches_that_are_configured_elsewhere_are_outside_and_have_hosts() -> None:
     beyond = (
-        Beyond("leaf1", "1", "far-spine", False, SPINE),
-        Beyond("leaf2", "1", "far-spine", False, SPINE),
-        Beyond("leaf1", "2", "stranger", False, None),
-        Beyond("leaf2", "2", "gpu1", True, None),
+        OutsideLink("leaf1", "1", "far-spine", False, SPINE),
+        OutsideLink("leaf2", "1", "far-spine", False, SPINE),
+        OutsideLink("leaf1", "2", "stranger", False, None),
+        OutsideLink("leaf2", "2", "gpu1", True, None),
     )
     found = wires_of(fabric((switch("leaf1"), switch("leaf2", UNKNOWN)), beyond=beyond))
     assert list(found.names) == ["leaf1", "leaf2", "far-spine", "stranger"]
@@ -144,7 +144,10 @@ def test_what_a_port_without_pfc_receives_is_never_paused() -> None:
 
 
 def test_a_switch_outside_pauses_nothing_on_a_link_without_pfc() -> None:
-    beyond = (Beyond("leaf1", "1", "far", False, SPINE), Beyond("leaf1", "2", "other", False, SPINE))
+    beyond = (
+        OutsideLink("leaf1", "1", "far", False, SPINE),
+        OutsideLink("leaf1", "2", "other", False, SPINE),
+    )
     found = wires_of(fabric((switch("leaf1", LEAF, ("1",)),), beyond=beyond, pfc=False))
     assert found.lossy == {(0, 1), (1, 0)}
 

@@ -108,12 +108,12 @@ def test_every_origin_of_a_subnet_is_in_one_of_its_documents(conf: str, beside: 
 @given(st.lists(st.sampled_from(["lmc 1", "qos", "# c", "", "lmc 3 # d", "foo\tbar"]), min_size=1), st.data())
 def test_an_edit_changes_its_value_and_no_other(lines: list[str], data: st.DataObject) -> None:
     from lossless.formats.inputs.subnet_manager import edited_document
-    from lossless.ground.documents.changes import Change
+    from lossless.ground.documents.changes import ValueChange
 
     text = "\n".join([*lines, "sm_priority 1", *["daemon TRUE"] * len(lines), ""])
     found = read_options(text, "opensm.conf")
     setting = data.draw(st.sampled_from(found.settings))
-    change = Change(setting.origin.path, "set", "7")
+    change = ValueChange(setting.origin.path, "set", "7")
     assert len(replacements(found.document, [change])) == 1
     after = edited_document(found.document, [change])
     assert after is not None

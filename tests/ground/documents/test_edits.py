@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from lossless.ground.documents import load_text
-from lossless.ground.documents.changes import Change, changed
+from lossless.ground.documents.changes import ValueChange, changed
 from lossless.ground.documents.edits import edited
 
 CONFIG = """\
@@ -41,11 +41,11 @@ hosts:
 """
 
 
-def json_after(*changes: Change, text: str = CONFIG) -> str | None:
+def json_after(*changes: ValueChange, text: str = CONFIG) -> str | None:
     return edited(load_text(text, "config_db.json"), changes)
 
 
-def yaml_after(*changes: Change, text: str = INTENT) -> str | None:
+def yaml_after(*changes: ValueChange, text: str = INTENT) -> str | None:
     return edited(load_text(text, "fabric.yaml"), changes)
 
 
@@ -58,14 +58,14 @@ def lines_that_differ(before: str, after: str | None) -> list[str]:
 
 
 def test_a_value_is_replaced_and_nothing_else() -> None:
-    after = json_after(Change(("PFC_WD", "GLOBAL", "POLL_INTERVAL"), "set", "200"))
+    after = json_after(ValueChange(("PFC_WD", "GLOBAL", "POLL_INTERVAL"), "set", "200"))
     assert after == CONFIG.replace('"100"', '"200"')
 
 
 def test_a_field_is_added_as_its_row_is_laid_out() -> None:
     after = json_after(
-        Change(("PFC_WD", "Ethernet0", "restoration_time"), "set", "400"),
-        Change(("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"), "set", "disable"),
+        ValueChange(("PFC_WD", "Ethernet0", "restoration_time"), "set", "400"),
+        ValueChange(("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"), "set", "disable"),
     )
     assert lines_that_differ(CONFIG, after) == snapshot(
         [
@@ -78,9 +78,9 @@ def test_a_field_is_added_as_its_row_is_laid_out() -> None:
 
 def test_rows_and_tables_that_are_missing_are_added_whole() -> None:
     after = json_after(
-        Change(("PORT", "Ethernet0", "fec"), "add", "rs"),
-        Change(("QUEUE", "Ethernet0|3", "scheduler"), "add", "scheduler.1"),
-        Change(("QUEUE", "Ethernet0|3", "wred_profile"), "add", "AZURE_LOSSLESS"),
+        ValueChange(("PORT", "Ethernet0", "fec"), "add", "rs"),
+        ValueChange(("QUEUE", "Ethernet0|3", "scheduler"), "add", "scheduler.1"),
+        ValueChange(("QUEUE", "Ethernet0|3", "wred_profile"), "add", "AZURE_LOSSLESS"),
     )
     assert lines_that_differ(CONFIG, after) == snapshot(
         [
@@ -105,7 +105,7 @@ def test_rows_and_tables_that_are_missing_are_added_whole() -> None:
     ],
 )
 def test_fields_are_taken_out_with_their_comma(gone: tuple[str, ...], left: dict[str, str]) -> None:
-    after = json_after(*(Change(("PFC_WD", "Ethernet0", field), "remove") for field in gone))
+    after = json_after(*(ValueChange(("PFC_WD", "Ethernet0", field), "remove") for field in gone))
     assert after is not None
     assert json.loads(after)["PFC_WD"]["Ethernet0"] == left
     assert [line for line in after.splitlines() if "Ethernet0" not in line] == [
@@ -115,21 +115,21 @@ def test_fields_are_taken_out_with_their_comma(gone: tuple[str, ...], left: dict
 
 def test_a_value_is_set_only_in_a_row_that_is_there() -> None:
     """The row may stand under another key, or in another form: a second one would not mend it."""
-    assert json_after(Change(("PORT", "Ethernet0", "fec"), "set", "rs")) is None
+    assert json_after(ValueChange(("PORT", "Ethernet0", "fec"), "set", "rs")) is None
 
 
 def test_a_key_is_renamed_where_it_stands() -> None:
-    after = json_after(Change(("PFC_WD", "Ethernet0"), "rename", "Ethernet4"))
+    after = json_after(ValueChange(("PFC_WD", "Ethernet0"), "rename", "Ethernet4"))
     assert after == CONFIG.replace('"Ethernet0"', '"Ethernet4"')
 
 
 def test_a_key_that_is_taken_is_no_name_to_give() -> None:
-    assert json_after(Change(("PFC_WD", "Ethernet0"), "rename", "GLOBAL")) is None
+    assert json_after(ValueChange(("PFC_WD", "Ethernet0"), "rename", "GLOBAL")) is None
 
 
 def test_windows_line_ends_stay() -> None:
     text = CONFIG.replace("\n", "\r\n")
-    after = json_after(Change(("PFC_WD", "GLOBAL", "B"), "set", "1"), text=text)
+    after = json_after(ValueChange(("PFC_WD", "GLOBAL", "B"), "set", "1"), text=text)
     assert after is not None
     assert after.replace("\r\n", "").count("\n") == 0
 
@@ -150,28 +150,30 @@ def paths(data: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def data_and_changes(draw: st.DrawFn) -> tuple[dict[str, Any], list[Change]]:
+def data_and_changes(draw: st.DrawFn) -> tuple[dict[str, Any], list[ValueChange]]:
     """Return data, and changes of some of its paths of which none lies below another; some are new."""
     data = draw(DATA)
     known = paths(data)
     chosen = draw(st.lists(st.sampled_from(known), max_size=4, unique=True)) if known else []
     free = [one for one in chosen if not any(one != other and one[: len(other)] == other for other in chosen)]
     found = [
-        Change(path, draw(st.sampled_from(("set", "remove"))), draw(PLAIN))
+        ValueChange(path, draw(st.sampled_from(("set", "remove"))), draw(PLAIN))
         if not isinstance(path[-1], int) or isinstance(path[-1], bool)
-        else Change(path, "set", draw(PLAIN))
+        else ValueChange(path, "set", draw(PLAIN))
         for path in free
     ]
     if draw(st.booleans()):
         found.append(
-            Change((*draw(st.sampled_from([(), *(p for p in known if p not in chosen)])), "new"), "set", "x")
+            ValueChange(
+                (*draw(st.sampled_from([(), *(p for p in known if p not in chosen)])), "new"), "set", "x"
+            )
         )
     return data, found
 
 
 @given(data_and_changes(), st.sampled_from([None, 1, 4, "\t"]))
 def test_whatever_is_asked_of_json_is_done_or_has_no_meaning(
-    given_: tuple[dict[str, Any], list[Change]], indent: int | str | None
+    given_: tuple[dict[str, Any], list[ValueChange]], indent: int | str | None
 ) -> None:
     data, wanted = given_
     text = json.dumps(data, indent=indent, ensure_ascii=False)
@@ -187,16 +189,17 @@ def test_whatever_is_asked_of_json_is_done_or_has_no_meaning(
 
 def test_a_yaml_value_keeps_its_quotes_and_comments() -> None:
     after = yaml_after(
-        Change(("classes", "cnp", "dscp"), "set", "46"), Change(("classes", "rdma", "dscp"), "set", 24)
+        ValueChange(("classes", "cnp", "dscp"), "set", "46"),
+        ValueChange(("classes", "rdma", "dscp"), "set", 24),
     )
     assert after == INTENT.replace('"48"', '"46"').replace("dscp: 26", "dscp: 24")
 
 
 def test_a_key_is_added_where_its_neighbors_stand() -> None:
     after = yaml_after(
-        Change(("pfc", "watchdog", "restoration"), "set", "2400ms"),
-        Change(("classes", "cnp", "priority"), "set", 6),
-        Change(("telemetry", "interval"), "add", "10s"),
+        ValueChange(("pfc", "watchdog", "restoration"), "set", "2400ms"),
+        ValueChange(("classes", "cnp", "priority"), "set", 6),
+        ValueChange(("telemetry", "interval"), "add", "10s"),
     )
     assert lines_that_differ(INTENT, after) == snapshot(
         [
@@ -208,35 +211,39 @@ def test_a_key_is_added_where_its_neighbors_stand() -> None:
 
 
 def test_a_key_is_taken_out_with_its_line() -> None:
-    after = yaml_after(Change(("classes", "cnp", "scheduling"), "remove"))
+    after = yaml_after(ValueChange(("classes", "cnp", "scheduling"), "remove"))
     assert after == INTENT.replace("    scheduling: strict   # before all else\n", "")
-    assert yaml_after(Change(("pfc", "watchdog", "poll"), "remove")) == INTENT.replace("poll: 600ms, ", "")
-    assert yaml_after(Change(("pfc", "watchdog", "detection"), "remove")) == INTENT.replace(
+    assert yaml_after(ValueChange(("pfc", "watchdog", "poll"), "remove")) == INTENT.replace(
+        "poll: 600ms, ", ""
+    )
+    assert yaml_after(ValueChange(("pfc", "watchdog", "detection"), "remove")) == INTENT.replace(
         ", detection: 1200ms", ""
     )
 
 
 def test_the_only_key_leaves_an_empty_mapping() -> None:
-    after = yaml_after(Change(("hosts", "trust"), "remove"))
+    after = yaml_after(ValueChange(("hosts", "trust"), "remove"))
     assert after == INTENT.replace("trust: pcp", "{}")
 
 
 def test_a_text_that_would_be_read_as_something_else_is_quoted() -> None:
-    after = yaml_after(Change(("hosts", "trust"), "set", "true"))
+    after = yaml_after(ValueChange(("hosts", "trust"), "set", "true"))
     assert after is not None
     assert load_text(after, "fabric.yaml").data["hosts"]["trust"] == "true"
 
 
 def test_what_others_share_by_alias_or_merge_is_left_alone() -> None:
     text = "lossless: v1\nbase: &b {mtu: 9000}\nhosts: {<<: *b}\n"
-    assert yaml_after(Change(("hosts", "mtu"), "set", 4200), text=text) is None
+    assert yaml_after(ValueChange(("hosts", "mtu"), "set", 4200), text=text) is None
 
 
 @given(st.data())
 def test_whatever_is_done_to_an_intent_is_what_was_asked(data: st.DataObject) -> None:
     known = paths(load_text(INTENT, "fabric.yaml").data)
     path = data.draw(st.sampled_from(known))
-    wanted = data.draw(st.sampled_from([Change(path, "remove"), Change(path, "set", data.draw(PLAIN))]))
+    wanted = data.draw(
+        st.sampled_from([ValueChange(path, "remove"), ValueChange(path, "set", data.draw(PLAIN))])
+    )
     after = yaml_after(wanted)
     expected = changed(load_text(INTENT, "fabric.yaml").data, [wanted])
     assert after is not None

@@ -82,13 +82,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.subjects import Device
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile, PriorityGroup
     from lossless.model.fabric.view import PortSet
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per alpha that is not the usual one of its role and speed."""
     from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
         difference,

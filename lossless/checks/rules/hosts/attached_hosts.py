@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
     from lossless.model.fabric.hosts import HostQos
 
 
@@ -26,7 +26,7 @@ class HostAttachment(NamedTuple):
         return f"{self.near.name} - {self.switch.name}"
 
 
-def attached_hosts(devices: Across) -> Iterator[HostAttachment]:
+def attached_hosts(devices: DeployedDevices) -> Iterator[HostAttachment]:
     """Yield interfaces of hosts with the switch ports they hang on, those in service.
 
     Hosts of which an intent says what they should be are compared with that.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.cabling import FoundCable, PlannedCable
+    from lossless.model.fabric.cabling import PlannedCable, ReportedCable
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
 
@@ -28,13 +28,13 @@ def grouped(things: Iterable[_Thing], key: Callable[[_Thing], Hashable]) -> list
     return list(found.values())
 
 
-def devices_of(cable: PlannedCable | FoundCable) -> tuple[str, str]:
+def devices_of(cable: PlannedCable | ReportedCable) -> tuple[str, str]:
     """Return the devices of a cable, whichever end comes first."""
     first, second = sorted((cable.a.device, cable.b.device))
     return first, second
 
 
-def named(cables: Sequence[PlannedCable] | Sequence[FoundCable]) -> tuple[str, ...]:
+def named(cables: Sequence[PlannedCable] | Sequence[ReportedCable]) -> tuple[str, ...]:
     """Return cables by name."""
     return tuple(cable.name for cable in cables)
 

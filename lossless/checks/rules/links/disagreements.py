@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from lossless.model.fabric.across import Across, CabledPair, LinkEnd
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
 
 
 class Disagreement(NamedTuple):
@@ -34,7 +34,7 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(
-    devices: Across, said: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
+    devices: DeployedDevices, said: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
 ) -> Iterator[Disagreement]:
     """Yield links in service whose ends say different things; an end that says None says nothing.
 

@@ -44,10 +44,10 @@ from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of devices and of speeds that differ."""
     return map(_hit, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
 

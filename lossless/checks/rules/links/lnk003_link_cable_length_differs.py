@@ -43,10 +43,10 @@ from lossless.checks.rules.links.disagreements import Disagreement, disagreement
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of devices and of lengths that differ on links with PFC."""
     found = disagreements(devices, _length, lambda end: end.cable_m or 0)
     return (_hit(one) for one in found if one.mutual)

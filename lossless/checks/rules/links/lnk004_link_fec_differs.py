@@ -43,13 +43,13 @@ from lossless.checks.rules.links.disagreements import Disagreement, disagreement
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 _STATED = ("none", "fc", "rs")
 """What a port can be told, the weakest code first; auto leaves it to the hardware."""
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of devices and of codes that differ."""
     return map(_hit, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
 

@@ -42,10 +42,10 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, CabledPair
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per row of DEVICE_NEIGHBOR that the named port contradicts."""
     for pair in devices.contradicted:
         if pair.near.in_service and pair.far.in_service:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.checks.rules.subjects import FabricCabling
-    from lossless.model.fabric.cabling import FoundCable
+    from lossless.model.fabric.cabling import ReportedCable
 
 
 def check(cabling: FabricCabling) -> Results:
@@ -50,7 +50,7 @@ def check(cabling: FabricCabling) -> Results:
         yield _hit(cabling, cables)
 
 
-def _hit(cabling: FabricCabling, cables: Sequence[FoundCable]) -> Hit:
+def _hit(cabling: FabricCabling, cables: Sequence[ReportedCable]) -> Hit:
     fabric = cabling.view.fabric
     first, second = devices_of(cables[0])
     return Hit(

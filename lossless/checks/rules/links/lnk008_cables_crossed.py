@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.cabling_comparison import Miscabling
     from lossless.checks.rules.subjects import FabricCabling
-    from lossless.model.fabric.cabling import FoundCable, PlannedCable
+    from lossless.model.fabric.cabling import PlannedCable, ReportedCable
 
 
 Devices = tuple[str, str]
@@ -157,7 +157,7 @@ def _wrong(tangle: Miscabling) -> list[str]:
     return [_instead(cable, at) for cable in tangle.planned]
 
 
-def _instead(cable: PlannedCable, at: Mapping[CableEnd, FoundCable]) -> str:
+def _instead(cable: PlannedCable, at: Mapping[CableEnd, ReportedCable]) -> str:
     for wanted, far in ((cable.a, cable.b), (cable.b, cable.a)):
         if wanted in at:
             found = at[wanted]

@@ -40,7 +40,7 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.managed import Managed
+    from lossless.model.fabric.managed import ManagedFabric
     from lossless.model.fabric.view import View
 
 
@@ -56,7 +56,7 @@ def check(view: View) -> Results:
         )
 
 
-def _why(managed: Managed) -> str:
+def _why(managed: ManagedFabric) -> str:
     if managed.network is not None:
         return managed.network.why
     names = " or ".join(network.name for network in NETWORKS[managed.transport])

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import Dcqcn, HostQos
     from lossless.model.fabric.view import View
 
@@ -109,7 +109,7 @@ def check(view: View) -> Results:
             yield unread("the priorities DCQCN runs on", names)
 
 
-def attached(devices: Across) -> Results:
+def attached(devices: DeployedDevices) -> Results:
     """Yield a hit per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
     for link in attached_hosts(devices):
         halves = tuple(_halves(link.host.dcqcn, link.switch.marking))

@@ -54,7 +54,7 @@ from lossless.ground.basics.known import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -82,7 +82,7 @@ def check(view: View) -> Results:
             yield from _rdma(host, host.mtu_bytes, names)
 
 
-def attached(devices: Across) -> Results:
+def attached(devices: DeployedDevices) -> Results:
     """Yield a hit per host whose MTU is above that of the switch port it hangs on."""
     for link in attached_hosts(devices):
         host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes

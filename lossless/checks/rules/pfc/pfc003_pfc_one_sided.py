@@ -44,7 +44,7 @@ from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, CabledPair
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -87,7 +87,7 @@ def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], nam
     )
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of masks that differ across links between two devices."""
     for _ in devices.missing_ends:
         yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")

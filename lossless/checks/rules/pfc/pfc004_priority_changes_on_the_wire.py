@@ -48,10 +48,10 @@ from lossless.ground.basics.findings import Related
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.across import Across, CabledPair, Priorities
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, Priorities
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two switches and DSCPs that change their priority between them."""
     found: dict[tuple[object, ...], list[CabledPair]] = {}
     for pair in devices.pairs:

@@ -46,12 +46,12 @@ from lossless.checks.rules.links.disagreements import Disagreement, disagreement
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across, LinkEnd
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 _CLEAR, _STRICT = "bypass", "strict_encrypt"
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two devices of which one drops the pauses of the other."""
     for found in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
         if {found.low.macsec_pfc, found.high.macsec_pfc} == {_CLEAR, _STRICT}:

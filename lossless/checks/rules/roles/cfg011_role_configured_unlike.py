@@ -44,12 +44,12 @@ from lossless.checks.rules.base import Results
 from lossless.checks.rules.roles.outliers import difference, odd_ones
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
 
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per policy that is not the usual one of its role, and one per release."""
     for odd in odd_ones(devices, "policy"):
         yield difference(odd)._replace(help=_HELP)

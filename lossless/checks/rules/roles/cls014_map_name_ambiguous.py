@@ -44,13 +44,13 @@ from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.roles.outliers import Outlier, odd_ones
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
 
 _SHOWN = 4
 """Differing entries that a message shows."""
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per map and meaning that is not the usual one of its role."""
     return map(_hit, odd_ones(devices, "map"))
 

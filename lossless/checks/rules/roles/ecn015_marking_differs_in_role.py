@@ -43,10 +43,10 @@ from lossless.checks.rules.base import Results
 from lossless.checks.rules.roles.outliers import difference, odd_ones_by_model
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per curve that is not the usual one of its role and speed."""
     for odd in odd_ones_by_model(devices, "ecn"):
         yield difference(odd)._replace(help="give the switches of a role the same curve at one speed")

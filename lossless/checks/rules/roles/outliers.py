@@ -11,14 +11,14 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.across import Across, Setting, Summary
+    from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, SharedSetting
 
 
 class SwitchSetting(NamedTuple):
     """One switch and what it says."""
 
-    switch: Summary
-    setting: Setting
+    switch: DeviceSummary
+    setting: SharedSetting
 
 
 class Outlier(NamedTuple):
@@ -66,19 +66,19 @@ def difference(odd: Outlier) -> Hit:
     )
 
 
-def odd_ones(devices: Across, kind: str) -> Iterator[Outlier]:
+def odd_ones(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from the others of their role in settings of one kind."""
     for role, members in devices.by_type.items():
         yield from _odd(f"the role {role}", _said(members, kind), same_model=True)
 
 
-def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Outlier]:
+def odd_ones_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from others of their role and model, and models that differ within a role.
 
     What a chip needs may differ from model to model, so only the first is likely a mistake.
     """
     for role, members in devices.by_type.items():
-        models: dict[str, list[Summary]] = {}
+        models: dict[str, list[DeviceSummary]] = {}
         for member in members:
             models.setdefault(member.hwsku or "", []).append(member)
         for model, alike in sorted(models.items()):
@@ -87,7 +87,7 @@ def odd_ones_by_model(devices: Across, kind: str) -> Iterator[Outlier]:
         yield from _odd(f"the role {role}", usual, same_model=False)
 
 
-def _said(members: Sequence[Summary], kind: str) -> list[SwitchSetting]:
+def _said(members: Sequence[DeviceSummary], kind: str) -> list[SwitchSetting]:
     ordered = sorted(members, key=lambda member: member.name)
     return [
         SwitchSetting(switch, found) for switch in ordered for found in switch.settings if found.kind == kind

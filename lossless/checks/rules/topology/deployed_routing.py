@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set
 
     from lossless.analysis.routing.channels import Pair
-    from lossless.model.fabric.across import Across, Summary
+    from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary
 
 UNJOINED = (
     "nothing says who is joined to whom: no DEVICE_NEIGHBOR of these switches names another of them by the name and a "
@@ -89,7 +89,7 @@ class DeployedRouting(NamedTuple):
     other.
     """
 
-    devices: dict[str, Summary]
+    devices: dict[str, DeviceSummary]
     wires: Wires
     question: RoutingQuestion
     tierless: tuple[str, ...]
@@ -108,7 +108,7 @@ class _Link(NamedTuple):
     far_pauses: bool
 
 
-def deployed(devices: Across) -> DeployedRouting | None:
+def deployed(devices: DeployedDevices) -> DeployedRouting | None:
     """Return what files of several switches with lossless classes amount to; None where there are none such.
 
     Switches of an intent that is judged with them are left to it.
@@ -133,14 +133,14 @@ def deployed(devices: Across) -> DeployedRouting | None:
     )
 
 
-def _tiers(own: dict[str, Summary]) -> dict[str, Tier | None]:
+def _tiers(own: dict[str, DeviceSummary]) -> dict[str, Tier | None]:
     """Return the tier of every switch, None where it is not known; of one without a file its neighbors say the type."""
     types = {name: device_type for summary in own.values() for name, device_type in summary.beyond}
     beyond = {name: TIER_OF_TYPE[kind] for name, kind in types.items() if kind in TIER_OF_TYPE}
     return {**beyond, **{name: known_tier(summary.tier) for name, summary in own.items()}}
 
 
-def _links(devices: Across, own: dict[str, Summary], outside: Set[str]) -> Iterator[_Link]:
+def _links(devices: DeployedDevices, own: dict[str, DeviceSummary], outside: Set[str]) -> Iterator[_Link]:
     """Yield links in service between switches; of one without a file its neighbor tells."""
     for pair in devices.pairs:
         near, far = pair.near, pair.far

@@ -60,7 +60,7 @@ from lossless.checks.rules.topology.deployed_routing import deployed, unlike_abo
 if TYPE_CHECKING:
     from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.view import View
 
 
@@ -75,7 +75,7 @@ def check(view: View) -> Results:
         yield _lost(routing.origin, found.outcome.lost)
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
     found = deployed(devices)
     if found is None or not found.joined or found.tierless:

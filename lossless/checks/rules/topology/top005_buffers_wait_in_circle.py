@@ -85,8 +85,8 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.checks.rules.topology.deployed_routing import DeployedRouting
-    from lossless.model.fabric.across import Across
-    from lossless.model.fabric.routing import Named, Routing
+    from lossless.model.fabric.deployed_devices import DeployedDevices
+    from lossless.model.fabric.routing import FabricElement, Routing
     from lossless.model.fabric.view import View
 
 
@@ -108,7 +108,7 @@ def check(view: View) -> Results:
         )
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
     found = deployed(devices)
     if found is None:
@@ -160,7 +160,7 @@ def _hit(view: View, routing: Routing, seen: VerdictAfterFailures) -> Hit:
     )
 
 
-def _help(blamed: list[Named]) -> str:
+def _help(blamed: list[FabricElement]) -> str:
     if not blamed:
         return "policy: up-down; or keep lossless classes off routes that go up again"
     return "send bounced packets back in a priority of their own, as dual ToRs do, or drop them"

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.ground.basics.findings import Json
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import Transport
     from lossless.model.fabric.view import View
 
@@ -104,7 +104,7 @@ def _judge(rows: WatchdogRows, transport: Transport) -> Iterator[Hit]:
         yield _hit(rows, transport, dead_ms, patience)
 
 
-def attached(devices: Across) -> Results:
+def attached(devices: DeployedDevices) -> Results:
     """Yield a hit per host whose transport gives up before the switch port it hangs on is back."""
     for link in attached_hosts(devices):
         transport, dead_ms = link.host.transport, link.switch.dead_ms

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
-    from lossless.model.fabric.across import Across
+    from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
 
@@ -72,7 +72,7 @@ def check(view: View) -> Results:
             yield from _outlasting(host, host.stall_ms, acting, names)
 
 
-def attached(devices: Across) -> Results:
+def attached(devices: DeployedDevices) -> Results:
     """Yield a hit per host whose NIC pauses for longer than the switch port it hangs on watches."""
     for link in attached_hosts(devices):
         stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms

@@ -55,11 +55,11 @@ from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.across import Across, CabledPair, LinkEnd
+    from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
     from lossless.model.fabric.tier import Tier
 
 
-def across(devices: Across) -> Results:
+def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two switches of which the upper one detects sooner."""
     longest = _longest(devices)
     found: dict[tuple[object, ...], list[tuple[LinkEnd, LinkEnd]]] = {}
@@ -71,7 +71,7 @@ def across(devices: Across) -> Results:
     yield from (_hit(links, longest[links[0][0].switch]) for links in found.values())
 
 
-def _longest(devices: Across) -> dict[str, int]:
+def _longest(devices: DeployedDevices) -> dict[str, int]:
     """Return the longest detection time of each switch on ports that do not lead to another of the switches."""
     found: dict[str, int] = {}
     for switch in devices.by_name.values():
@@ -82,7 +82,7 @@ def _longest(devices: Across) -> dict[str, int]:
     return found
 
 
-def _ordered(devices: Across, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | None:
+def _ordered(devices: DeployedDevices, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | None:
     """Return the lower and the upper end of a link that is watched from above, None for other links."""
     lower, upper = sorted((pair.near, pair.far), key=lambda end: _tier(devices, end) or 0)
     low, high = _tier(devices, lower), _tier(devices, upper)
@@ -91,7 +91,7 @@ def _ordered(devices: Across, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | Non
     return (lower, upper) if lower.in_service and upper.in_service else None
 
 
-def _tier(devices: Across, end: LinkEnd) -> Tier | None:
+def _tier(devices: DeployedDevices, end: LinkEnd) -> Tier | None:
     return known_tier(devices.by_name[end.switch].tier)
 
 

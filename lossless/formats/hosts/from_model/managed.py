@@ -8,12 +8,12 @@ from lossless.formats.hosts.from_model.files import HostFile
 from lossless.formats.hosts.from_model.jobs import environment_files
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.managed import Managed
+    from lossless.model.fabric.managed import ManagedFabric
 
 JOBS_SH = "jobs.sh"
 
 
-def managed_files(managed: Managed) -> tuple[HostFile, ...]:
+def managed_files(managed: ManagedFabric) -> tuple[HostFile, ...]:
     """Return the files of every machine of a fabric that a cloud runs.
 
     Where the provider has a script that sets what its network wants, a job sources one that runs it first: the values

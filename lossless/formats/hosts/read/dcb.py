@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.read.model import Flaw, Said
-from lossless.ground.documents.document import Place
+from lossless.ground.documents.document import ValuePlace
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
 
@@ -31,7 +31,7 @@ def read(section: Section) -> Reading:
     if not section.text.strip():
         yield Flaw(
             f"{section.title}: it printed nothing",
-            Place(section.start, section.start, section.start, section.start),
+            ValuePlace(section.start, section.start, section.start, section.start),
         )
         return
     try:
@@ -97,11 +97,11 @@ def _object(section: Section) -> str:
     return next((word for word in section.words if word in OBJECTS), "")
 
 
-def _place(section: Section, key: str) -> Place:
+def _place(section: Section, key: str) -> ValuePlace:
     for line in section.lines:
         at = line.text.find(f'"{key}"')
         if at >= 0:
-            return Place(
+            return ValuePlace(
                 line.start + at,
                 line.start + at + len(key) + 2,
                 line.start + at,

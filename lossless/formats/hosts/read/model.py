@@ -7,7 +7,7 @@ from typing import Any
 
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Place
+from lossless.ground.documents.document import ValuePlace
 
 
 class Line(NamedTuple):
@@ -17,11 +17,11 @@ class Line(NamedTuple):
     text: str
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ValuePlace:
         """The line without the blanks around it."""
         begin = self.start + len(self.text) - len(self.text.lstrip())
         end = self.start + len(self.text.rstrip())
-        return Place(begin, end, begin, end)
+        return ValuePlace(begin, end, begin, end)
 
 
 class Section(NamedTuple):
@@ -61,7 +61,7 @@ class Said(NamedTuple):
     key: str
     value: Any
     path: Path
-    place: Place | None = None
+    place: ValuePlace | None = None
     rank: int = 0
 
 
@@ -69,7 +69,7 @@ class Flaw(NamedTuple):
     """Something in a file that cannot be read; the rest of the file still counts."""
 
     message: str
-    place: Place
+    place: ValuePlace
 
 
 Reading = Iterator[Said | Flaw]

@@ -17,7 +17,7 @@ from lossless.formats.hosts.read.model import Flaw, Line, Said, Section
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import Document, Place
+from lossless.ground.documents.document import Document, ValuePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,12 +86,12 @@ class PlaceLocator:
 
     __slots__ = ("_places",)
 
-    def __init__(self, places: dict[Path, Place]) -> None:
+    def __init__(self, places: dict[Path, ValuePlace]) -> None:
         self._places = places
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, its place."""
-        return {path: self._places.get(path, Place(0, 0, 0, 0)) for path in paths}
+        return {path: self._places.get(path, ValuePlace(0, 0, 0, 0)) for path in paths}
 
 
 def is_facts(text: str) -> bool:

@@ -13,7 +13,7 @@ from lossless.formats.importing.cabling.topology import left_out
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.cabling import CableEnd, FoundCable, Told
+from lossless.model.fabric.cabling import CableEnd, CableReport, ReportedCable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def names_of_intent(
     )
 
 
-def read_cables(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> Told:
+def read_cables(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> CableReport:
     """Return the cables that files tell of, as far as a declared device is at one of their ends.
 
     Raises:
@@ -93,7 +93,7 @@ class _CableMapper:
         self._host_words = self._words_of_hosts()
         self._speeds = self._set_speeds()
 
-    def told(self) -> Told:
+    def told(self) -> CableReport:
         self._refuse_names()
         cables = [cable for cable in map(self._renamed, self._said) if self._concerns(cable)]
         self._refuse_ports(cables)
@@ -106,7 +106,7 @@ class _CableMapper:
         heard = {end.device for cable in cables if cable.heard for end in (cable.a, cable.b)}
         listening = {self._meant.get(name, name) for name in self._cable_files.listening.values()}
         listed = {self._meant.get(name, name) for name in self._cable_files.listed}
-        return Told(merged, frozenset(listed), frozenset(heard), frozenset(listening))
+        return CableReport(merged, frozenset(listed), frozenset(heard), frozenset(listening))
 
     def _refuse_names(self) -> None:
         """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
@@ -203,10 +203,10 @@ class _CableMapper:
                     by_host.setdefault(end.device, set()).update(word.lower() for word in words if word)
         return by_host
 
-    def _found_cable(self, cable: FileCable) -> FoundCable:
+    def _found_cable(self, cable: FileCable) -> ReportedCable:
         a, b = (CableEnd(*end) for end in (cable.a, cable.b))
         speed_bps = cable.speed_bps or self._speeds.get(cable.a) or self._speeds.get(cable.b)
-        return FoundCable(
+        return ReportedCable(
             a, b, speed_bps, cable.cable_m, Origin(cable.place.file, line_path(cable.place.line))
         )
 

@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.recabling import DeclaredCable
-from lossless.model.fabric.model import Beyond, Link
+from lossless.model.fabric.model import Link, OutsideLink
 from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def links_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator
             yield Link(near, near_port, far, far_port, bundle.speed_bps, bundle.to_host)
 
 
-def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[Beyond]:
+def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[OutsideLink]:
     """Yield every link from a port of a switch to a device that is configured elsewhere."""
     role_of = {node.name: node.role for node in wiring.nodes if node.outside}
     if not role_of:
@@ -34,7 +34,7 @@ def beyond_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterato
     for bundle, near, far in ends_of(wiring, devices):
         for (unit, port), other in ((near, bundle.b), (far, bundle.a)):
             if (role := role_of.get(other)) and port is not None:
-                yield Beyond(unit, port, other, role == "host", tier_of_role(role))
+                yield OutsideLink(unit, port, other, role == "host", tier_of_role(role))
 
 
 def wires_of(wiring: WiringPlan, devices: Mapping[str, DeviceUnits]) -> Iterator[DeclaredCable]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.resolve.jobs import exactly
 from lossless.model.fabric.hosts import Variable
-from lossless.model.fabric.managed import Managed
+from lossless.model.fabric.managed import ManagedFabric
 from lossless.model.fabric.model import ClassSet, Fabric
 from lossless.model.hardware.clouds import network_of
 
@@ -33,7 +33,7 @@ def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:
         networks=(),
         capacities=(),
         sources=(loaded.document.file,),
-        managed=Managed(
+        managed=ManagedFabric(
             transport=intent.transport,
             machine=intent.machine,
             network=network,

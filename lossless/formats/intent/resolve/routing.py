@@ -8,7 +8,7 @@ from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
 from lossless.model.fabric.cluster import Failures
-from lossless.model.fabric.routing import Bridging, Named, Routing
+from lossless.model.fabric.routing import Bridging, FabricElement, Routing
 from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
     if stated is None:
         return None
     at = loaded.origin("topology", "routing")
-    bounce = tuple(Named((name,), at.at("bounce", n)) for n, name in enumerate(stated.bounce))
+    bounce = tuple(FabricElement((name,), at.at("bounce", n)) for n, name in enumerate(stated.bounce))
     problems = list(_Check(loaded, plan).bounces(bounce))
     if problems:
         raise InputError(in_file_order(problems))
@@ -45,7 +45,9 @@ def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
         InputError: every switch that is not declared, and every link that does not exist.
     """
     stated, at = loaded.intent.failures, loaded.origin("failures")
-    gone = tuple(Named(names, at.at("out_of_service", n)) for n, names in enumerate(stated.out_of_service))
+    gone = tuple(
+        FabricElement(names, at.at("out_of_service", n)) for n, names in enumerate(stated.out_of_service)
+    )
     problems = list(_Check(loaded, plan).out_of_service(gone)) if gone else []
     if problems:
         raise InputError(in_file_order(problems))
@@ -72,7 +74,7 @@ class _Check:
         self._tiers = {node.name: tier_of_role(node.role) for node in plan.nodes if node.role != "host"}
         self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
 
-    def bounces(self, bounce: Collection[Named]) -> Iterator[Problem]:
+    def bounces(self, bounce: Collection[FabricElement]) -> Iterator[Problem]:
         """Yield switches that are not there, and those with nothing above them."""
         for (name,), origin in bounce:
             if name not in self._tiers:
@@ -80,7 +82,7 @@ class _Check:
             elif not self._has_above(name):
                 yield self._problem(origin, f"{name} has no links up, so nothing comes to it from above")
 
-    def out_of_service(self, gone: Collection[Named]) -> Iterator[Problem]:
+    def out_of_service(self, gone: Collection[FabricElement]) -> Iterator[Problem]:
         """Yield switches that are not there, and ends that no link joins."""
         for names, origin in gone:
             unknown = [(number, name) for number, name in enumerate(names) if name not in self._tiers]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.document import PartOf
-from lossless.ground.documents.layout import Layout, Remark
+from lossless.ground.documents.layout import PartLayout, Remark
 from lossless.ground.documents.parts import part
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def numbered_device(document: Document, asic: str) -> Document:
     """Return a plain file of one ASIC, as a device beside its host and the other ASICs."""
     host = _hostname(document.data) or document.file
     name = f"{document.file} ({asic})"
-    of = PartOf(document, name, document.file, Layout(document.file), device=f"{host}:{asic}")
+    of = PartOf(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")
     found = part(document.data, of)
     found.duplicates = document.duplicates
     return found
@@ -112,7 +112,7 @@ def _part(document: Document, index: int, found: tuple[_Found, ...]) -> Document
         document,
         f"{shown} (as tables)" if alone else shown,
         shown,
-        Layout(document.file, root.path, normal.moved, normal.renamed),
+        PartLayout(document.file, root.path, normal.moved, normal.renamed),
         device=_device(index, found, document.file),
         remarks=(*(_of_file(found) if index == 0 else ()), *normal.remarks),
     )

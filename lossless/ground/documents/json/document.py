@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents.document import MAX_DEPTH, Document, Place
+from lossless.ground.documents.document import MAX_DEPTH, Document, ValuePlace
 from lossless.ground.documents.text import Lines
 
 if TYPE_CHECKING:
@@ -148,20 +148,20 @@ class JsonLocator:
         self._unique = unique
         self._decode = json.JSONDecoder().raw_decode
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         wanted = list(paths)
         start = _skip(self._text, 0)
         end = len(self._text.rstrip(" \t\n\r"))
-        found: dict[Path, Place] = {(): Place(start, end, start, end)}
+        found: dict[Path, ValuePlace] = {(): ValuePlace(start, end, start, end)}
         self._walk(start, (), _tree(wanted), found)
         return {path: self._ended(_deepest(path, found)) for path in wanted}
 
-    def _ended(self, place: Place) -> Place:
+    def _ended(self, place: ValuePlace) -> ValuePlace:
         """Return a place with its end, which is looked for only where it is asked for."""
         return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
 
-    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, Place]) -> None:
+    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, ValuePlace]) -> None:
         hits = self._only_ones(wanted) if not path else {}
         for key, place in self.children(start) if len(hits) < len(wanted) else ():
             if key in wanted:
@@ -172,12 +172,12 @@ class JsonLocator:
             found[(*path, key)] = place
             self._walk(place.start, (*path, key), wanted[key], found)
 
-    def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, Place]:
+    def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that stand only once in the whole text, without walking to them.
 
         Where no escape hides a quote, what stands once between quotes is the key that the data has.
         """
-        text, hits = self._text, dict[Any, Place]()
+        text, hits = self._text, dict[Any, ValuePlace]()
         known = self._unique if self._unique is not None and "\\" not in text else {}
         for key in (key for key in wanted if key in known):
             quoted = f'"{key}"'
@@ -186,10 +186,10 @@ class JsonLocator:
             if start < 0 or text[colon] != ":" or text.find(quoted, start + 1) >= 0:
                 continue
             value_start = _skip(text, colon + 1)
-            hits[key] = Place(start, start + len(quoted), value_start, -1)
+            hits[key] = ValuePlace(start, start + len(quoted), value_start, -1)
         return hits
 
-    def children(self, start: int) -> Iterator[tuple[str | int, Place]]:
+    def children(self, start: int) -> Iterator[tuple[str | int, ValuePlace]]:
         """Yield what the object or list at an offset holds, by key or index, with its place."""
         if self._text[start] == "{":
             return self._members(start)
@@ -197,21 +197,21 @@ class JsonLocator:
             return self._items(start)
         return iter(())
 
-    def _members(self, start: int) -> Iterator[tuple[str, Place]]:
+    def _members(self, start: int) -> Iterator[tuple[str, ValuePlace]]:
         text, decode = self._text, self._decode
         offset = _skip(text, start + 1)
         while text[offset] != "}":
             key, key_end = decode(text, offset)
             value_start = _skip(text, _skip(text, key_end) + 1)
             value_end = decode(text, value_start)[1]
-            yield key, Place(offset, key_end, value_start, value_end)
+            yield key, ValuePlace(offset, key_end, value_start, value_end)
             offset = _next(text, value_end)
 
-    def _items(self, start: int) -> Iterator[tuple[int, Place]]:
+    def _items(self, start: int) -> Iterator[tuple[int, ValuePlace]]:
         index, offset = 0, _skip(self._text, start + 1)
         while self._text[offset] != "]":
             end = self._decode(self._text, offset)[1]
-            yield index, Place(offset, end, offset, end)
+            yield index, ValuePlace(offset, end, offset, end)
             index, offset = index + 1, _next(self._text, end)
 
 
@@ -234,7 +234,7 @@ def _tree(paths: Iterable[Path]) -> dict[Any, Any]:
     return root
 
 
-def _deepest(path: Path, found: dict[Path, Place]) -> Place:
+def _deepest(path: Path, found: dict[Path, ValuePlace]) -> ValuePlace:
     while path not in found:
         path = path[:-1]
     return found[path]

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Json
-    from lossless.ground.documents.changes import Change
-    from lossless.ground.documents.document import Document, Place
+    from lossless.ground.documents.changes import ValueChange
+    from lossless.ground.documents.document import Document, ValuePlace
 
-    Member = tuple[str | int, Place]
+    Member = tuple[str | int, ValuePlace]
 
 
-def replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:
+def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the edits that make some changes."""
     locator, text = JsonLocator(document.text, None), document.text
     found: list[Replacement] = []
@@ -30,7 +30,7 @@ def replacements(document: Document, changes: Sequence[Change]) -> list[Replacem
 
 
 def _inside(
-    text: str, place: Place, members: Sequence[Member], changes: Sequence[Change]
+    text: str, place: ValuePlace, members: Sequence[Member], changes: Sequence[ValueChange]
 ) -> Iterator[Replacement]:
     by_key = {change.path[-1]: change for change in changes}
     gone = [key in by_key and by_key[key].action == "remove" for key, _ in members]
@@ -56,7 +56,7 @@ def _inside(
         yield Replacement(last.end, last.end, _more(text, members[0][1], added))
 
 
-def _first(text: str, place: Place, added: dict[str, Json]) -> str:
+def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
     """Return members for an object that has none: one a line, a step further in than the line the object is on."""
     outer = _indent(text, place.start)
     step = _step(text)
@@ -66,7 +66,7 @@ def _first(text: str, place: Place, added: dict[str, Json]) -> str:
     return "\n" + ",\n".join(lines) + f"\n{outer}"
 
 
-def _more(text: str, first: Place, added: dict[str, Json]) -> str:
+def _more(text: str, first: ValuePlace, added: dict[str, Json]) -> str:
     """Return members that follow others, laid out as the first of these."""
     before = text[text.rfind("\n", 0, first.key_start) + 1 : first.key_start]
     if before.strip() or "\n" not in text[: first.key_start]:

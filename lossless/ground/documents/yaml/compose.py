@@ -23,7 +23,7 @@ from ruamel.yaml.events import (
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
-from lossless.ground.documents.document import MAX_DEPTH, Place
+from lossless.ground.documents.document import MAX_DEPTH, ValuePlace
 from lossless.ground.documents.text import Lines
 from lossless.ground.documents.yaml.scalars import Scalar, ScalarError, plain, shown, tagged
 
@@ -73,9 +73,9 @@ class Node:
             return self.children[step], self.children[step]
         return None
 
-    def place(self, key: Node) -> Place:
+    def place(self, key: Node) -> ValuePlace:
         """Return the offsets of this value under ``key``."""
-        return Place(key.start, key.end, self.start, self.end)
+        return ValuePlace(key.start, key.end, self.start, self.end)
 
 
 def compose(text: str, file: str, pure: bool) -> tuple[Node, tuple[Problem, ...]]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Place
+    from lossless.ground.documents.document import ValuePlace
     from lossless.ground.documents.yaml.compose import Node
 
 
@@ -41,7 +41,7 @@ class YamlLocator:
     def __init__(self, root: Node) -> None:
         self._root = root
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Place]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         return {path: self._place(path) for path in paths}
 
@@ -49,7 +49,7 @@ class YamlLocator:
         """Return the composed value at a path, or at its deepest prefix that exists."""
         return self._found(path)[1]
 
-    def _place(self, path: Path) -> Place:
+    def _place(self, path: Path) -> ValuePlace:
         key, node = self._found(path)
         return node.place(key)
 

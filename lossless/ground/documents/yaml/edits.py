@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Json
-    from lossless.ground.documents.changes import Change
+    from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.yaml.compose import Node
 
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?"
 """What needs no quotes anywhere, in flow mappings too."""
 
 
-def replacements(document: Document, changes: Sequence[Change]) -> list[Replacement]:
+def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the edits that make some changes."""
     found: list[Replacement] = []
     locator = document.locator
@@ -35,7 +35,7 @@ def replacements(document: Document, changes: Sequence[Change]) -> list[Replacem
     return found
 
 
-def _inside(text: str, node: Node, changes: Sequence[Change]) -> Iterator[Replacement]:
+def _inside(text: str, node: Node, changes: Sequence[ValueChange]) -> Iterator[Replacement]:
     by_key = {change.path[-1]: change for change in changes}
     members = _members(node)
     if len(members) < len(node.children or ()):

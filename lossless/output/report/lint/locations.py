@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
     from lossless.output.report.lint.report import Judged
 
 
@@ -24,7 +24,7 @@ class Locations:
 
     __slots__ = ("_documents", "_keys", "_values")
 
-    def __init__(self, documents: Mapping[str, Shown], findings: Iterable[Finding]) -> None:
+    def __init__(self, documents: Mapping[str, DocumentView], findings: Iterable[Finding]) -> None:
         self._documents = documents
         self._keys: dict[str, dict[Path, Span]] = {}
         self._values: dict[str, dict[Path, Span]] = {}

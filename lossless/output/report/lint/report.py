@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, NotJudged
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
 
 
 class Judged(Protocol):
@@ -28,7 +28,7 @@ class Judged(Protocol):
         """What could not be judged."""
 
     @property
-    def documents(self) -> Mapping[str, Shown]:
+    def documents(self) -> Mapping[str, DocumentView]:
         """The documents by file name."""
 
     @property

@@ -15,7 +15,7 @@ from lossless.output.report.lint.locations import Locations, shown_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.ground.documents.excerpts import Shown
+    from lossless.ground.documents.excerpts import DocumentView
 
 VERSION = 1
 """Of the names in the object."""
@@ -39,7 +39,7 @@ class Traced(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
-def trace_data(trace: Traced, documents: Mapping[str, Shown]) -> dict[str, Any]:
+def trace_data(trace: Traced, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
     """Return a trace as plain data; ``documents`` say on which line a finding stands."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)

@@ -12,7 +12,7 @@ import pytest
 from lossless.api import load_fabrics, render
 from lossless.formats.hosts.from_model.managed import managed_files
 from lossless.ground.documents import load_text
-from lossless.model.fabric.managed import Managed
+from lossless.model.fabric.managed import ManagedFabric
 from lossless.model.hardware.clouds import NETWORKS, TRANSPORTS, machines_of, network_of
 from lossless.output.render.environment import render_template
 from tests.formats.hosts.from_model.test_job_files import read_by_nccl
@@ -21,7 +21,7 @@ HEAD = "lossless: v1\nfabric: train\n"
 BASH = "/bin/bash"
 
 
-def managed(text: str) -> Managed:
+def managed(text: str) -> ManagedFabric:
     found = load_fabrics([load_text(HEAD + text, "fabric.yaml")])
     assert found.errors == ()
     (fabric,) = found.fabrics

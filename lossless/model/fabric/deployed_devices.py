@@ -116,7 +116,7 @@ class LinkEnd(NamedTuple):
         return self.up is not None and self.up is not False
 
 
-class Setting(NamedTuple):
+class SharedSetting(NamedTuple):
     """What one device says of something that all devices of its type should say alike.
 
     ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
@@ -130,7 +130,7 @@ class Setting(NamedTuple):
     origin: Origin
 
 
-class Summary(NamedTuple):
+class DeviceSummary(NamedTuple):
     """One deployed device. ``name`` is its hostname, or its file where it has none.
 
     ``device_type`` is its type in DEVICE_METADATA with its subtype, as the operator calls switches of one kind;
@@ -145,7 +145,7 @@ class Summary(NamedTuple):
     hwsku: str | None
     file: str
     ends: tuple[LinkEnd, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[SharedSetting, ...]
     intended: bool
     origin: Origin
     beyond: tuple[tuple[str, str], ...] = ()
@@ -175,14 +175,14 @@ class CabledPair(NamedTuple):
         return f"{self.near.name} - {self.far.name}"
 
 
-class Across:
+class DeployedDevices:
     """All deployed devices and their indexes."""
 
-    def __init__(self, summaries: Sequence[Summary]) -> None:
+    def __init__(self, summaries: Sequence[DeviceSummary]) -> None:
         self.summaries = tuple(summaries)
 
     @cached_property
-    def by_name(self) -> dict[str, Summary]:
+    def by_name(self) -> dict[str, DeviceSummary]:
         """Devices by name; names that two files claim are left out, for nobody knows which is meant."""
         times: dict[str, int] = {}
         for summary in self.summaries:
@@ -190,9 +190,9 @@ class Across:
         return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
 
     @cached_property
-    def by_type(self) -> dict[str, tuple[Summary, ...]]:
+    def by_type(self) -> dict[str, tuple[DeviceSummary, ...]]:
         """Devices by type, those with a type and a name of their own, and no intent to be compared with instead."""
-        by_type: dict[str, list[Summary]] = {}
+        by_type: dict[str, list[DeviceSummary]] = {}
         for summary in self.by_name.values():
             if summary.device_type and not summary.intended:
                 by_type.setdefault(summary.device_type, []).append(summary)
