@@ -60,6 +60,7 @@ from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX, pg_profile_name
 
@@ -106,19 +107,19 @@ _REFERENCES = (
 )
 _PLAIN_SINCE = (3, 0, 3)
 _BRACKET = "["
-_Old = tuple[Reference, list[tuple[str, "Row"]]]
+_OldReference = tuple[Reference, list[tuple[str, "Row"]]]
 
 
 def check(device: Device) -> Results:
     """Yield a hit per name that leads nowhere, and one for all references in the old form."""
-    old: list[_Old] = []
+    old: list[_OldReference] = []
     for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)
         field = reference.field
         texts = {text for row in rows.values() if (text := row.fields.get(field)) is not None}
-        odd = {text: found for text in texts if (found := _odd_name(device, reference, text)) is not None}
+        odd = {text: name for text in texts if (name := _odd_name(device, reference, text)) is not None}
         if odd:
-            yield from _judged(device, reference, odd, old)
+            yield from _dangling_names(device, reference, odd, old)
     if old:
         yield _old_form(device, old)
 
@@ -163,39 +164,41 @@ def _will_be_made(device: Device, name: str) -> bool:
     )
 
 
-def _judged(device: Device, reference: Reference, odd: dict[str, str], old: list[_Old]) -> Results:
+def _dangling_names(
+    device: Device, reference: Reference, odd: dict[str, str], old: list[_OldReference]
+) -> Results:
     if not device.metadata and reference.target not in device.tables.data:
         if any(name != _BRACKET for name in odd.values()):
             yield Gap(
                 f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
             )
         odd = {text: name for text, name in odd.items() if name == _BRACKET}
-    rows: dict[str, list[tuple[str, Row]]] = {}
-    for key, row in device.tables.table(reference.table).items():
-        name = odd.get(row.fields.get(reference.field, ""))
-        # What stands in the row for the whole switch counts for the DSCP map alone; SWS010 says so.
-        ignored = key == "global" and reference.field != "dscp_to_tc_map"
-        if name is not None and reference.field in row.fields and not ignored:
-            rows.setdefault(name, []).append((key, row))
-    for name, found in rows.items():
+    # What the row for the whole switch holds counts for the DSCP map alone; SWS010 says so.
+    ignored = "" if reference.field == "dscp_to_tc_map" else "global"
+    rows_of = grouped(
+        (odd[text], (key, row))
+        for key, row in device.tables.table(reference.table).items()
+        if (text := row.fields.get(reference.field)) in odd and key != ignored
+    )
+    for name, rows in rows_of.items():
         if name == _BRACKET:
-            old.append((reference, found))
+            old.append((reference, rows))
         else:
-            yield _dangling(device, reference, name, found)
+            yield _dangling(device, reference, name, rows)
 
 
-def _dangling(device: Device, reference: Reference, name: str, found: list[tuple[str, Row]]) -> Hit:
+def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[str, Row]]) -> Hit:
     blank = name.strip() != name and name.strip() in _names(device, reference.target)
     says = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
     return Hit(
-        origin=device.tables.origin(reference.table, found[0][1], reference.field),
+        origin=device.tables.origin(reference.table, rows[0][1], reference.field),
         message=f"{reference.field} {says}: {reference.lost}",
         note="orchagent takes the blank for part of the name" if blank else "",
         help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
-        elements=_elements(device, reference, found),
-        places=len(found),
-        data={"name": name, "table": reference.target, "rows": len(found)},
-        fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in found) if blank else (),
+        elements=_elements(device, reference, rows),
+        places=len(rows),
+        data={"name": name, "table": reference.target, "rows": len(rows)},
+        fix=tuple(_rewritten(device, reference, row, str.strip) for _, row in rows) if blank else (),
     )
 
 
@@ -209,10 +212,10 @@ def _without_brackets(name: str) -> str:
     return plain_name(name.strip()) if name.strip()[:1] == _BRACKET else name
 
 
-def _old_form(device: Device, old: list[_Old]) -> Hit:
-    """Return one hit for all references in brackets: they come from one release, and are mended together."""
-    reference, found = old[0]
-    row = found[0][1]
+def _old_form(device: Device, old: list[_OldReference]) -> Hit:
+    """Return one hit for all references in brackets: they come from one release, and are fixed together."""
+    reference, first_rows = old[0]
+    row = first_rows[0][1]
     text = row.fields[reference.field].split(",")[0].strip()
     severity, note = _of_release(device)
     tables = list(dict.fromkeys(other.table for other, _ in old[1:] if other.table != reference.table))
@@ -252,8 +255,8 @@ def _of_release(device: Device) -> tuple[Severity, str]:
     return "error", f"the database is of {version}"
 
 
-def _elements(device: Device, reference: Reference, found: list[tuple[str, Row]]) -> tuple[str, ...]:
+def _elements(device: Device, reference: Reference, rows: list[tuple[str, Row]]) -> tuple[str, ...]:
     if reference.table == "BUFFER_PROFILE":
-        return tuple(key for key, _ in found)
-    ports = (key.rpartition("|")[0] or key for key, _ in found)
+        return tuple(key for key, _ in rows)
+    ports = (key.rpartition("|")[0] or key for key, _ in rows)
     return tuple(dict.fromkeys(element(device, port.rpartition("|")[2]) for port in ports))

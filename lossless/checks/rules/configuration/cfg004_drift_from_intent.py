@@ -73,6 +73,7 @@ from lossless.formats.sonic.from_model.steering import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ def check(device: Device) -> Results:
     if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
         return
     metadata = device.tables.row("DEVICE_METADATA", "localhost")
-    found = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
     at = device.tables.origin("DEVICE_METADATA", metadata)
     if have.hwsku_name != want.hwsku_name:
-        yield _hit(SwitchDifference(at.at("hwsku"), found, want.origin))
+        hwsku = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
+        yield _hit(SwitchDifference(at.at("hwsku"), hwsku, want.origin))
     elif have.qos.buffer_model != want.qos.buffer_model:
         model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
         yield _hit(SwitchDifference(at.at("buffer_model"), model, want.origin))
@@ -107,18 +108,20 @@ def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
     yield from _unused(device, present, want)
     missing = [port for port in used if port.placed and port.name not in present]
     if missing:
-        said = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
-        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), said, missing[0].origin))
-    pairs: dict[tuple[object, ...], list[tuple[Port, Port]]] = {}
-    for wanted in used:
-        found = present.get(wanted.name)
-        if found is not None and found.admin_up is not False and wanted.qos is not None:
-            yield from _port(device, found, wanted)
-            if found.qos is not None:
-                key = (id(found.qos), id(wanted.qos), wanted.speed_bps, wanted.cable.configured_m)
-                pairs.setdefault(key, []).append((found, wanted))
-    for alike in pairs.values():
-        yield from _ports(device, alike)
+        message = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
+        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), message, missing[0].origin))
+    pairs = [(present[port.name], port) for port in used if port.name in present and port.qos is not None]
+    up = [(configured, declared) for configured, declared in pairs if configured.admin_up is not False]
+    for configured, declared in up:
+        yield from _port(device, configured, declared)
+    identical = grouped((_identity(*pair), pair) for pair in up if pair[0].qos is not None)
+    for ports in identical.values():
+        yield from _ports(device, ports)
+
+
+def _identity(configured: Port, declared: Port) -> tuple[object, ...]:
+    """Return what ports share that are configured identically and declared identically."""
+    return id(configured.qos), id(declared.qos), declared.speed_bps, declared.cable.configured_m
 
 
 def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Hit]:
@@ -126,22 +129,19 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
     down = [port for port in want.ports if port.admin_up is False]
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
-        said = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
+        message = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
         elements = tuple(element(device, name) for name in names)
-        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), said, down[0].origin), elements)
+        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin), elements)
 
 
-def _ports(device: Device, alike: list[tuple[Port, Port]]) -> Iterator[Hit]:
-    """Yield what differs on ports that are configured alike and declared alike: they are compared once."""
-    found, wanted = alike[0]
-    if found.qos is not None and wanted.qos is not None:
-        elements = tuple(element(device, port.name) for port, _ in alike)
-        same_link = (found.speed_bps, found.cable.configured_m) == (
-            wanted.speed_bps,
-            wanted.cable.configured_m,
-        )
-        for difference in dict.fromkeys(of_port(found.name, found.qos, wanted.qos, same_link=same_link)):
-            yield _hit(difference, elements)
+def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Hit]:
+    """Yield what differs on ports that are configured identically and declared identically: they are compared once."""
+    have, want = pairs[0]
+    if have.qos is not None and want.qos is not None:
+        elements = tuple(element(device, port.name) for port, _ in pairs)
+        links = [(port.speed_bps, port.cable.configured_m) for port in (have, want)]
+        differences = of_port(have.name, have.qos, want.qos, same_link=links[0] == links[1])
+        yield from (_hit(difference, elements) for difference in dict.fromkeys(differences))
 
 
 def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
@@ -154,8 +154,8 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
             yield SwitchDifference(at, f"BUFFER_POOL has no {pool.name}, which the intent uses", pool.origin)
     poll, wanted = have.qos.poll, want.qos.poll
     if wanted.poll_ms is not None and poll.poll_ms != wanted.poll_ms and device.tables.table("PFC_WD"):
-        said = f"POLL_INTERVAL is {poll.poll_ms or 'not set'}, the intent says {wanted.poll_ms}"
-        yield SwitchDifference(poll.origin, said, wanted.origin)
+        message = f"POLL_INTERVAL is {poll.poll_ms or 'not set'}, the intent says {wanted.poll_ms}"
+        yield SwitchDifference(poll.origin, message, wanted.origin)
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
         yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
@@ -174,8 +174,8 @@ def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) 
         if is_told != declared and (is_told or declared or field != RATIO):
             row = next(iter(device.tables.table(table).values()), None)
             at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))
-            said = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
-            yield SwitchDifference(at, said, want.origin)
+            message = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
+            yield SwitchDifference(at, message, want.origin)
 
 
 def _number(value: int | None) -> str:
@@ -188,8 +188,8 @@ def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDiff
     for group, on in want.qos.counters:
         if group != "PFCWD" and polled.get(group, False) != on:
             at = device.tables.origin("FLEX_COUNTER_TABLE")
-            said = f"counters of {group} are {'not ' if on else ''}polled, the intent says {'on' if on else 'off'}"
-            yield SwitchDifference(at.at(group) if group in polled else at.key(), said, want.qos.origin)
+            message = f"counters of {group} are {'not ' if on else ''}polled, the intent says {'on' if on else 'off'}"
+            yield SwitchDifference(at.at(group) if group in polled else at.key(), message, want.qos.origin)
 
 
 def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
@@ -197,18 +197,18 @@ def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
     where = (element(device, have.name),)
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
-        said = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
-        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "speed"), said, want.origin), where)
+        message = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
+        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "speed"), message, want.origin), where)
     if (
         isinstance(have.mtu_bytes, int)
         and isinstance(want.mtu_bytes, int)
         and have.mtu_bytes < want.mtu_bytes
     ):
-        said = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
-        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "mtu"), said, want.origin), where)
+        message = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
+        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin), where)
     if have.qos is None:
-        said = "no QoS rows, and the intent uses the port"
-        yield _hit(SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), said, want.origin), where)
+        message = "no QoS rows, and the intent uses the port"
+        yield _hit(SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin), where)
     yield from (_hit(difference, where) for difference in _cable(have, want))
 
 
@@ -216,8 +216,8 @@ def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
     length_m, real_m = have.cable.configured_m, want.cable.real_m
     too_short = not length_m or (isinstance(real_m, int) and length_m < real_m)
     if length_m != want.cable.configured_m and not too_short:
-        said = f"CABLE_LENGTH is {length_m}m, the intent says {want.cable.configured_m}m"
-        yield SwitchDifference(have.cable.origin, said, want.cable.origin)
+        message = f"CABLE_LENGTH is {length_m}m, the intent says {want.cable.configured_m}m"
+        yield SwitchDifference(have.cable.origin, message, want.cable.origin)
 
 
 def _hit(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Hit:

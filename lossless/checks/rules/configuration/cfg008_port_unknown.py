@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import listed
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
@@ -63,17 +64,16 @@ def check(device: Device) -> Results:
     ports = device.tables.table("PORT")
     if not ports:
         return
-    strangers: dict[str, list[str]] = {}
-    for table, names in _named(device):
-        for port in names - ports.keys() - _NO_PORTS:
-            # PortChannels and joined keys are spoken of where the row is refused.
-            if not port.startswith("PortChannel") and "," not in port:
-                strangers.setdefault(port, []).append(table)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for port, naming in strangers.items():
-        alike.setdefault(tuple(naming), []).append(port)
-    for tables, found in alike.items():
-        yield _hit(device, tables, sorted(found, key=natural_key))
+    # PortChannels and joined keys are reported where the row is refused.
+    tables_of = grouped(
+        (port, table)
+        for table, names in _named(device)
+        for port in names - ports.keys() - _NO_PORTS
+        if not port.startswith("PortChannel") and "," not in port
+    )
+    unknown = grouped((tuple(tables), port) for port, tables in tables_of.items())
+    for tables, names in unknown.items():
+        yield _hit(device, tables, sorted(names, key=natural_key))
 
 
 def _named(device: Device) -> Iterator[tuple[str, set[str]]]:

@@ -72,10 +72,10 @@ def _inside(device: Device, name: str) -> bool:
 
 
 def _hit(device: Device, missing: list[str], neighbors: int) -> Hit:
-    one = len(missing) == 1
+    are = "is" if len(missing) == 1 else "are"
     return Hit(
         origin=device.tables.origin("DEVICE_NEIGHBOR").key(),
-        message=f"{listed(missing)} {'is' if one else 'are'} up with PFC, and none of the {neighbors} neighbors",
+        message=f"{listed(missing)} {are} up with PFC, and none of the {neighbors} neighbors",
         note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",
         help="add the neighbor, or take PFC off where nothing is connected",
         elements=tuple(element(device, name) for name in missing),

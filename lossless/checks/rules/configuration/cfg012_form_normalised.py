@@ -60,7 +60,7 @@ _PLAIN = "sonic-cfggen -d --print-data prints what runs in the form of config_db
 
 
 class _Wording(NamedTuple):
-    """How one kind is told: of one place, of several, and what a reader can do."""
+    """The message of one kind, for one place and for several, and what a reader can do."""
 
     one: str
     many: str
@@ -120,13 +120,13 @@ def check(device: Device) -> Results:
 
 
 def _hit(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Hit:
-    said = _KINDS[kind]
+    wording = _KINDS[kind]
     origin = Origin(device.tables.file, paths[0] if paths else ())
     return Hit(
         origin=origin if kind == "numbers" else origin.key(),
-        message=said.one if places == 1 else said.many.format(places),
-        note=said.note,
-        help=said.help,
+        message=wording.one if places == 1 else wording.many.format(places),
+        note=wording.note,
+        help=wording.help,
         elements=tuple("|".join(map(str, path)) for path in paths),
         places=places,
         data={"kind": kind, "places": places},

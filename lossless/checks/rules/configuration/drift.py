@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.wording import number_ranges
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
     UNREADABLE,
@@ -35,7 +37,7 @@ _WEIGHED = frozenset({"DWRR", "WRR"})
 
 
 class SwitchDifference(NamedTuple):
-    """One subject that differs: where it stands on the device, what is said of it, and where it was declared."""
+    """One subject that differs: where it is on the device, the message, and where it was declared."""
 
     origin: Origin
     message: str
@@ -87,8 +89,8 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
     if have.watchdog_mask is not None and have.watchdog_mask.priorities and want.watchdog_mask is not None:
         yield from _mask("pfcwd_sw_enable", have.watchdog_mask, want.watchdog_mask)
     if have.watchdog is not None and want.watchdog is not None:
-        found = _differing(_watchdog(have.watchdog), _watchdog(want.watchdog))
-        yield from _row("the watchdog", found, have.watchdog.origin, want.watchdog.origin)
+        fields = _differing(_watchdog(have.watchdog), _watchdog(want.watchdog))
+        yield from _row("the watchdog", fields, have.watchdog.origin, want.watchdog.origin)
     yield from _queues(have, want)
     yield from _groups(have, want, same_link=same_link)
     yield from _lists(name, have, want)
@@ -103,19 +105,21 @@ def of_map(
     """
     if want is None:
         return
-    pairs: dict[tuple[int, int], list[int]] = {}
-    for index, target in enumerate(want.targets):
-        found = _target(have, index, same=field.same)
-        if target is not None and found not in (target, UNREADABLE):
-            pairs.setdefault((found, target), []).append(index)
-    if not pairs:
+    sources = grouped(
+        ((configured, target), index)
+        for index, target in enumerate(want.targets)
+        if (configured := _target(have, index, same=field.same)) not in (target, UNREADABLE)
+        and target is not None
+    )
+    if not sources:
         return
-    said = [
-        f"{field.source} {number_ranges(sources)} goes to {field.target} {found}, the intent says {target}"
-        for (found, target), sources in pairs.items()
+    texts = [
+        f"{field.source} {number_ranges(indexes)} goes to {field.target} {configured}, the intent says {target}"
+        for (configured, target), indexes in sources.items()
     ]
     name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"
-    yield SwitchDifference(_map_origin(have, pairs, unbound), f"{name}: {_listed(said)}", want.origin)
+    origin = _map_origin(have, [index for indexes in sources.values() for index in indexes], unbound)
+    yield SwitchDifference(origin, f"{name}: {_first(texts)}", want.origin)
 
 
 def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
@@ -124,30 +128,26 @@ def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
     return index_map.targets[index] or 0
 
 
-def _map_origin(
-    have: IndexMap | None, pairs: Mapping[tuple[int, int], Sequence[int]], unbound: Origin
-) -> Origin:
+def _map_origin(have: IndexMap | None, indexes: Sequence[int], unbound: Origin) -> Origin:
     if have is None:
         return unbound
-    entries = [index for sources in pairs.values() for index in sources]
-    alone = len(entries) == 1 and have.targets[entries[0]] is not None
-    return have.entry_origin(entries[0]) if alone else have.origin
+    return entry_or_map(have, indexes[0]) if len(indexes) == 1 else have.origin
 
 
 def _mask(field: str, have: PriorityMask, want: PriorityMask) -> Iterator[SwitchDifference]:
     if have.priorities != want.priorities:
-        said = f"{field} is {_numbers(have.priorities)}, the intent says {_numbers(want.priorities)}"
-        yield SwitchDifference(have.origin, said, want.origin)
+        message = f"{field} is {_numbers(have.priorities)}, the intent says {_numbers(want.priorities)}"
+        yield SwitchDifference(have.origin, message, want.origin)
 
 
 def _queues(have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
     extra = []
-    for number, (found, wanted) in enumerate(zip(have.queues, want.queues, strict=True)):
-        if wanted is not None:
+    for number, (queue, declared) in enumerate(zip(have.queues, want.queues, strict=True)):
+        if declared is not None:
             lossless = number in want.pfc.priorities
-            yield from _queue(found, wanted, have.origin, lossless=lossless)
-        elif found is not None:
-            extra.append(found)
+            yield from _queue(queue, declared, have.origin, lossless=lossless)
+        elif queue is not None:
+            extra.append(queue)
     if extra:
         numbers = _numbers([queue.number for queue in extra])
         yield SwitchDifference(
@@ -171,12 +171,12 @@ def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) 
 
 def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[SwitchDifference]:
     extra = []
-    for number, (found, wanted) in enumerate(zip(have.groups, want.groups, strict=True)):
-        if wanted is not None:
-            if same_link or found is None or not found.generated:
-                yield from _group(number, found, wanted, have.origin)
-        elif found is not None and not found.generated:
-            extra.append(found)
+    for number, (group, declared) in enumerate(zip(have.groups, want.groups, strict=True)):
+        if declared is not None:
+            if same_link or group is None or not group.generated:
+                yield from _group(number, group, declared, have.origin)
+        elif group is not None and not group.generated:
+            extra.append(group)
     if extra:
         numbers = _numbers([group.number for group in extra])
         yield SwitchDifference(
@@ -195,18 +195,18 @@ def _group(
 
 
 def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
-    for side, found, wanted in zip(
+    for side, configured, declared in zip(
         ("INGRESS", "EGRESS"), have.profile_lists, want.profile_lists, strict=True
     ):
-        by_name = {profile.name: profile for profile in found}
-        for profile in wanted:
+        by_name = {profile.name: profile for profile in configured}
+        for profile in declared:
             if profile.name in by_name:
                 yield from _bound("", by_name[profile.name], profile, profile.origin, profile_fields)
-        unlike = [p for p in wanted if p.name not in by_name and not _among(p, found)]
+        unlike = [p for p in declared if p.name not in by_name and not _among(p, configured)]
         if unlike:
             table = f"BUFFER_PORT_{side}_PROFILE_LIST"
-            said = f"{side.lower()} profiles are {_names(found)}, the intent says {_names(wanted)}"
-            yield SwitchDifference(have.origin._replace(path=(table, name)), said, unlike[0].origin)
+            message = f"{side.lower()} profiles are {_names(configured)}, the intent says {_names(declared)}"
+            yield SwitchDifference(have.origin._replace(path=(table, name)), message, unlike[0].origin)
 
 
 def _among(profile: BufferProfile, others: Sequence[BufferProfile]) -> bool:
@@ -224,20 +224,20 @@ def _bound(
         yield SwitchDifference(
             at, f"{subject} is missing, the intent says {_shown(fields(want))}", want.origin
         )
-    elif found := _differing(fields(have), fields(want)):
+    elif differing := _differing(fields(have), fields(want)):
         own = have.name == want.name
         subject = have.name if own else f"{subject} {have.name}"
-        yield from _row(subject, found, have.origin if own else at, want.origin)
+        yield from _row(subject, differing, have.origin if own else at, want.origin)
 
 
 def _row(
-    subject: str, found: Mapping[str, tuple[Value, Value]], at: Origin, declared: Origin
+    subject: str, fields: Mapping[str, tuple[Value, Value]], at: Origin, declared: Origin
 ) -> Iterator[SwitchDifference]:
-    if found:
-        said = [
-            f"{name} is {_text(have)}, the intent says {_text(want)}" for name, (have, want) in found.items()
+    if fields:
+        texts = [
+            f"{name} is {_text(have)}, the intent says {_text(want)}" for name, (have, want) in fields.items()
         ]
-        yield SwitchDifference(at, f"{subject}: {_listed(said)}", declared)
+        yield SwitchDifference(at, f"{subject}: {_first(texts)}", declared)
 
 
 def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
@@ -310,12 +310,12 @@ def _text(value: Value) -> str:
 
 
 def _shown(fields: Fields) -> str:
-    return _listed([f"{name} {_text(value)}" for name, value in fields.items() if value is not None], ", ")
+    return _first([f"{name} {_text(value)}" for name, value in fields.items() if value is not None], ", ")
 
 
-def _listed(said: Sequence[str], between: str = "; ") -> str:
-    more = len(said) - _SHOWN
-    return between.join(said[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _first(texts: Sequence[str], between: str = "; ") -> str:
+    more = len(texts) - _SHOWN
+    return between.join(texts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _numbers(numbers: Sequence[int]) -> str:
