@@ -83,7 +83,7 @@ def render(count: int) -> None:
     """Make the switches, then time rendering and writing alone; print seconds and the most memory a process held."""
     import resource
 
-    from lossless.output.render.fabric import Order, produce
+    from lossless.output.render.fabric import RenderJob, produce
 
     fabric = many(count)
     taken = []
@@ -92,7 +92,7 @@ def render(count: int) -> None:
         held_kib = _resident_kib()
         for number in range(ROUNDS):
             out = Path(place) / f"out{number}"
-            order = Order(fabric, out, bases, extras=(), write=True, diff=False)
+            order = RenderJob(fabric, out, bases, extras=(), write=True, diff=False)
             started = time.perf_counter()
             produce(order, CORES)
             taken.append(time.perf_counter() - started)

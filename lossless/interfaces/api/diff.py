@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.output.render.drift import RowDifference
-    from lossless.output.render.planned_files import Change
+    from lossless.output.render.planned_files import UpdatePlan
 
 
 class Drift(NamedTuple):
@@ -35,7 +35,7 @@ class Drift(NamedTuple):
     intent: str
     rows: tuple[RowDifference, ...]
     respelled: int
-    change: Change | None
+    change: UpdatePlan | None
     patch: tuple[dict[str, Any], ...] | None
     problems: tuple[str, ...]
     report: Report

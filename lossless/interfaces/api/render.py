@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
-    from lossless.output.render.fabric import Place, Produced
+    from lossless.output.render.fabric import OutputTree, RenderOutcome
     from lossless.output.render.infiniband.files import SubnetFiles
-    from lossless.output.render.planned_files import Change
+    from lossless.output.render.planned_files import UpdatePlan
 
 
 class RenderResult(NamedTuple):
@@ -37,7 +37,7 @@ class RenderResult(NamedTuple):
     changed: tuple[str, ...]
     notes: tuple[str, ...]
     report: Report
-    plans: tuple[Change, ...] = ()
+    plans: tuple[UpdatePlan, ...] = ()
     differences: tuple[str, ...] = ()
 
 
@@ -66,7 +66,7 @@ def render(
 
     from lossless.checks.lint.workers import processors, usable
     from lossless.ground.basics.errors import RenderError
-    from lossless.output.render.fabric import Order, Place, produce, produce_files
+    from lossless.output.render.fabric import OutputTree, RenderJob, produce, produce_files
     from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes
     from lossless.output.render.planned_files import EXTRAS
@@ -79,19 +79,19 @@ def render(
         if base_dir is not None:
             raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
         made = _subnet_files(declared.subnet, document)
-        place = Place(Path(out_dir), write=not (check or diff), diff=diff)
+        place = OutputTree(Path(out_dir), write=not (check or diff), diff=diff)
         return _result(produce_files(made.files, place), place, made.notes, report)
     fabric = declared.fabric
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
     in_order = tuple(extra for extra in EXTRAS if extra in extras)
-    order = Order(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
-    made_of_fabric = produce(order, processors() if usable() else 1)
-    return _result(made_of_fabric, order.place, (*host_notes(fabric), *job_notes(fabric)), report)
+    job = RenderJob(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
+    made_of_fabric = produce(job, processors() if usable() else 1)
+    return _result(made_of_fabric, job.place, (*host_notes(fabric), *job_notes(fabric)), report)
 
 
-def _result(made: Produced, place: Place, notes: tuple[str, ...], report: Report) -> RenderResult:
+def _result(made: RenderOutcome, place: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
     written = (*(entry.path for entry in made.entries), "manifest.json") if place.write else ()
     return RenderResult(written, made.changed, notes, report, made.plans, made.differences)
 

@@ -13,7 +13,7 @@ from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
     from lossless.interfaces.api.baseline import BaselineResult
-    from lossless.interfaces.cli.options.rules import Choice
+    from lossless.interfaces.cli.options.rules import RuleSelection
 
 
 @click.command("baseline", short_help=COMMANDS["baseline"])
@@ -36,7 +36,7 @@ def command(
     simulate: bool,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
-    choice: Choice,
+    selection: RuleSelection,
 ) -> int:
     """Write down what is found today, to be shown no more.
 
@@ -47,7 +47,7 @@ def command(
     from lossless.ground.documents.atomic import require_writable
     from lossless.output.report.lint.locations import ordered, shown_file
 
-    options = choice.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
+    options = selection.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
     if output is not None:
         require_writable(output)
     done = api.baseline(paths or (".",), output, options, prune=prune)

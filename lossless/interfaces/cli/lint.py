@@ -12,14 +12,14 @@ from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.lint import (
-    extent_options,
     fix_options,
     report_options,
-    require_extent,
     require_files,
     require_plain,
+    require_scope,
+    scope_options,
 )
-from lossless.interfaces.cli.options.rules import choice_options
+from lossless.interfaces.cli.options.rules import selection_options
 from lossless.interfaces.cli.reports import write_report
 from lossless.interfaces.cli.terminal import problem
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from lossless.api import Options, Report
     from lossless.ground.basics.findings import Severity
-    from lossless.interfaces.cli.options.lint import Extent, Wanted
-    from lossless.interfaces.cli.options.rules import Choice
+    from lossless.interfaces.cli.options.lint import LintScope, ReportOptions
+    from lossless.interfaces.cli.options.rules import RuleSelection
 
 _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
 
@@ -46,12 +46,12 @@ _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no con
 @click.option(
     "--exit-zero", is_flag=True, help="Exit with 0 whatever is found; what cannot be read still exits with 2."
 )
-@choice_options
+@selection_options
 @click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
 @click.option(
     "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
 )
-@extent_options
+@scope_options
 @fix_options
 @report_options
 def command(
@@ -60,40 +60,40 @@ def command(
     profile_dirs: tuple[str, ...],
     fail_on: str | None,
     exit_zero: bool,
-    choice: Choice,
+    selection: RuleSelection,
     stdin_filename: str | None,
     simulate: bool,
-    extent: Extent,
+    scope: LintScope,
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
-    wanted: Wanted,
+    reporting: ReportOptions,
 ) -> int:
     """Judge intents, config_db.json files and folders of them.
 
     PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
     current folder. All config_db.json files are judged together, as one fabric.
     """
-    options = choice.added_to(
-        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=extent.per_file)
+    options = selection.added_to(
+        api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=scope.per_file)
     )
     paths = paths or (".",)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
-    require_extent(extent, paths, simulate=simulate, mending=fix or diff)
+    require_scope(scope, paths, simulate=simulate, mending=fix or diff)
     if diff:
         from lossless.interfaces.cli.fixing import show_diff
 
-        require_plain(wanted)
+        require_plain(reporting)
         return show_diff(paths, options, unsafe=unsafe_fixes)
     if simulate:
         _announce()
 
     def tell(report: Report, texts: Mapping[str, str]) -> int:
         severity = fail_on or report.fail_on or SEVERITIES[0]
-        written = write_report(report, texts, wanted, failing(severity))
+        written = write_report(report, texts, reporting, failing(severity))
         return exit_code(report, "never" if exit_zero else severity) if written else FAILED
 
-    if extent.watch:
+    if scope.watch:
         from lossless.interfaces.cli.watch import watched
 
         return watched(paths, options, tell)
@@ -101,7 +101,7 @@ def command(
         from lossless.interfaces.cli.fixing import fixed
 
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
-    return tell(*_judge(paths, stdin_filename, options, extent.since))
+    return tell(*_judge(paths, stdin_filename, options, scope.since))
 
 
 def _announce() -> None:

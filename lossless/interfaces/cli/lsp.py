@@ -11,12 +11,12 @@ import click
 from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
-from lossless.interfaces.cli.options.rules import choice_options
+from lossless.interfaces.cli.options.rules import selection_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.interfaces.cli.options.rules import Choice
+    from lossless.interfaces.cli.options.rules import RuleSelection
 
 _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 
@@ -24,14 +24,14 @@ _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 @click.command("lsp", short_help=COMMANDS["lsp"])
 @rdma_dscp
 @profiles
-@choice_options
+@selection_options
 @click.option(
     "--stdio", is_flag=True, help="Accepted since many editors pass it: there is no other way to talk to it."
 )
 def command(
     rdma_dscps: Sequence[int],
     profile_dirs: Sequence[str],
-    choice: Choice,
+    selection: RuleSelection,
     stdio: bool,  # noqa: ARG001
 ) -> int:
     """Judge files in an editor, while they are written.
@@ -48,7 +48,7 @@ def command(
 
     options = api_options(rdma_dscps, profile_dirs)
     # Asked for anew each time: an editor stays open for days.
-    made = server(lambda: choice.added_to(options))
+    made = server(lambda: selection.added_to(options))
     # It closes what it writes to; ours is flushed once more at the end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
         made.start_io(sys.stdin.buffer, stdout)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from lossless.api import Report
     from lossless.ground.basics.findings import Severity
-    from lossless.interfaces.cli.options.lint import Wanted
-    from lossless.output.report.lint.run_context import Rendered, RuleText, Setting
+    from lossless.interfaces.cli.options.lint import ReportOptions
+    from lossless.output.report.lint.run_context import ReportText, RuleHelp, RunContext
     from lossless.output.report.lint.text import LineText
-    from lossless.output.report.text_style import Style
+    from lossless.output.report.text_style import TextStyle
 
 
 def draw(file: str, picture: Mapping[str, Any]) -> None:
@@ -73,55 +73,55 @@ def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool
 
 
 def write_report(
-    report: Report, texts: Mapping[str, str], wanted: Wanted, failing: tuple[Severity, ...]
+    report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
 ) -> bool:
     """Write a report in every form that is wanted, files first; return whether all of it could be written.
 
     ``failing`` are the severities that make the run fail.
     """
-    written = _write_files(report, texts, wanted, failing) if wanted.files else True
-    if wanted.statistics:
-        report_statistics(report, texts, verbose=wanted.verbose, brief=wanted.quiet)
-    elif wanted.form == "text":
-        report_text(report, texts, verbose=wanted.verbose, source=wanted.source, brief=wanted.quiet)
+    written = _write_files(report, texts, reporting, failing) if reporting.files else True
+    if reporting.statistics:
+        report_statistics(report, texts, verbose=reporting.verbose, brief=reporting.quiet)
+    elif reporting.form == "text":
+        report_text(report, texts, verbose=reporting.verbose, source=reporting.source, brief=reporting.quiet)
     else:
-        text = _told(wanted.form, rendered(wanted.form, report, failing))
+        text = _told(reporting.form, rendered(reporting.form, report, failing))
         if text:
             out(text)
         # The log of a step is read by people too.
-        if wanted.form == "github" and not wanted.quiet:
-            _tell_counts(report, verbose=wanted.verbose)
+        if reporting.form == "github" and not reporting.quiet:
+            _tell_counts(report, verbose=reporting.verbose)
     return written
 
 
-def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> Rendered:
+def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> ReportText:
     """Return a report in one of the forms that programs read."""
     from importlib import import_module
 
-    from lossless.output.report.lint.run_context import Rendered
+    from lossless.output.report.lint.run_context import ReportText
 
     if form == "json":
         from lossless.output.report.lint.json_format import json_text
 
-        return Rendered(json_text(report))
+        return ReportText(json_text(report))
     made = getattr(import_module(f"lossless.output.report.lint.{form}"), f"{form}_text")(
-        report, _setting(failing)._replace(change=report.change)
+        report, _run_context(failing)._replace(change=report.change)
     )
-    assert isinstance(made, Rendered)
+    assert isinstance(made, ReportText)
     return made
 
 
 def _write_files(
-    report: Report, texts: Mapping[str, str], wanted: Wanted, failing: tuple[Severity, ...]
+    report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
 ) -> bool:
     """Write the files that are wanted, all or none; say why where they cannot be."""
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.documents.atomic import write_all
 
     made: dict[str, str] = {}
-    for form, path in wanted.files:
+    for form, path in reporting.files:
         is_text = form == "text"
-        whole = _plain_text(report, texts, wanted) if is_text else rendered(form, report, failing)
+        whole = _plain_text(report, texts, reporting) if is_text else rendered(form, report, failing)
         text = _told(form, whole)
         made[path] = f"{text}\n" if text else ""
     try:
@@ -149,28 +149,28 @@ def _require_apart(report: Report, paths: Iterable[str]) -> None:
             raise RenderError(f"{path}: cannot be written: it is one of the files that were judged")
 
 
-def _told(form: str, made: Rendered) -> str:
+def _told(form: str, made: ReportText) -> str:
     """Return the text of a report, and say what it leaves out."""
     for notice in made.notices:
         problem(f"{form}: {notice}")
     return made.text
 
 
-def _plain_text(report: Report, texts: Mapping[str, str], wanted: Wanted) -> Rendered:
+def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptions) -> ReportText:
     """Return all that a person would see on a terminal, in one text without colours."""
-    from lossless.output.report.lint.run_context import Rendered
+    from lossless.output.report.lint.run_context import ReportText
     from lossless.output.report.lint.text import findings_text, problems_text
-    from lossless.output.report.text_style import Style
+    from lossless.output.report.text_style import TextStyle
 
-    style = Style(source=wanted.source, brief=wanted.quiet)
-    blocks = [*findings_text(report, style), *(() if wanted.quiet else _changed(report, style))]
+    style = TextStyle(source=reporting.source, brief=reporting.quiet)
+    blocks = [*findings_text(report, style), *(() if reporting.quiet else _changed(report, style))]
     blocks += problems_text(report.errors, _line_text(report, texts), style)
-    if wanted.quiet:
-        return Rendered("\n".join(blocks))
-    return Rendered("\n\n".join([*blocks, "\n".join(_counts(report, style, verbose=wanted.verbose))]))
+    if reporting.quiet:
+        return ReportText("\n".join(blocks))
+    return ReportText("\n\n".join([*blocks, "\n".join(_counts(report, style, verbose=reporting.verbose))]))
 
 
-def _changed(report: Report, style: Style) -> Iterator[str]:
+def _changed(report: Report, style: TextStyle) -> Iterator[str]:
     """Yield what a change takes away and leaves, where one was judged."""
     if report.change is not None:
         from lossless.output.report.lint.change_text import change_text
@@ -183,7 +183,7 @@ def _tell_counts(report: Report, *, verbose: bool) -> None:
         problem(line)
 
 
-def _counts(report: Report, style: Style, *, verbose: bool) -> Iterator[str]:
+def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]:
     from lossless.output.report.lint.text import not_judged_text, summary_text
 
     if verbose:
@@ -195,24 +195,24 @@ def _counts(report: Report, style: Style, *, verbose: bool) -> Iterator[str]:
         yield counts_text(report.change, len(report.findings))
 
 
-def _setting(failing: tuple[Severity, ...]) -> Setting:
+def _run_context(failing: tuple[Severity, ...]) -> RunContext:
     """Return what reports for other programs need to know of this run."""
     from pathlib import Path
 
-    from lossless.output.report.lint.run_context import Setting
+    from lossless.output.report.lint.run_context import RunContext
 
     folder = Path.cwd()
     root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
-    return Setting(str(folder), str(root), _describe, failing)
+    return RunContext(str(folder), str(root), _describe, failing)
 
 
-def _describe(code: str) -> RuleText | None:
+def _describe(code: str) -> RuleHelp | None:
     """Return what a rule says of itself, None where a finding is not a rule's."""
     from lossless.interfaces.api.rules import find_rule
-    from lossless.output.report.lint.run_context import RuleText
+    from lossless.output.report.lint.run_context import RuleHelp
 
     rule = find_rule(code)
-    return rule and RuleText(rule.summary, rule.text, rule.severity, rule.confidence)
+    return rule and RuleHelp(rule.summary, rule.text, rule.severity, rule.confidence)
 
 
 def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:

@@ -84,7 +84,7 @@ def command(
     """
     from lossless import api
 
-    bar = _Counted("settings")
+    bar = _SettingsBar("settings")
     try:
         ask = ask_of(*question_of(given, profile_dirs), bar)
         options = api_options(rdma_dscps, profile_dirs)
@@ -100,7 +100,7 @@ def command(
     return OK if all(any(row.verdict != "unsafe" for row in one.rows) for one in found) else FINDINGS
 
 
-class _Counted(ProgressBar):
+class _SettingsBar(ProgressBar):
     """A bar that remembers how far it came."""
 
     done = of = 0

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from lossless.output.report.text_style import Style
+    from lossless.output.report.text_style import TextStyle
 
 _COLUMNS_WITHOUT_TERMINAL = 120
 
@@ -65,16 +65,16 @@ def finish() -> None:
     _flush(sys.stderr)
 
 
-def style_for(stream: TextIO) -> Style:
+def style_for(stream: TextIO) -> TextStyle:
     """Return colours and width for a stream: NO_COLOR and FORCE_COLOR are obeyed, in this order."""
-    from lossless.output.report.text_style import Style
+    from lossless.output.report.text_style import TextStyle
 
     is_terminal = stream.isatty()
     columns = _columns(stream) if is_terminal else _COLUMNS_WITHOUT_TERMINAL
     if os.environ.get("NO_COLOR"):
-        return Style(columns=columns)
+        return TextStyle(columns=columns)
     wanted = bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
-    return Style(colour=wanted, columns=columns)
+    return TextStyle(colour=wanted, columns=columns)
 
 
 def _columns(stream: TextIO) -> int:

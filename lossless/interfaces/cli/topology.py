@@ -211,11 +211,11 @@ def _checked(
     profile_dirs: tuple[str, ...],
 ) -> int:
     from lossless import api
-    from lossless.interfaces.cli.options.lint import AS_USUAL
+    from lossless.interfaces.cli.options.lint import DEFAULT_REPORT
     from lossless.interfaces.cli.reports import write_report
 
     report = api.cabled_as_declared(path, files, exclude=exclude, options=api_options((), profile_dirs))
-    write_report(report, {}, AS_USUAL._replace(form=output_format, verbose=True), ("error", "warning"))
+    write_report(report, {}, DEFAULT_REPORT._replace(form=output_format, verbose=True), ("error", "warning"))
     return FINDINGS if any(finding.severity != "info" for finding in report.findings) else OK
 
 

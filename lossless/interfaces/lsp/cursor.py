@@ -34,7 +34,7 @@ class Cursor(NamedTuple):
     in_value: bool
 
 
-class _Flow:
+class _Brackets:
     """One pair of brackets: the key that a value is awaited of, and the words since the last comma."""
 
     __slots__ = ("is_list", "key", "word")
@@ -49,13 +49,13 @@ class _Flow:
         return (0,) if self.is_list else () if self.key is None else (self.key,)
 
 
-class _Reader:
+class _CursorReader:
     """Follows a text line by line; ``block`` are keys by their indentation, ``flow`` the open brackets."""
 
     def __init__(self) -> None:
         self.block: list[tuple[int, Path]] = []
-        self.flow: list[_Flow] = []
-        self.found = Cursor((), "", in_value=False)
+        self.flow: list[_Brackets] = []
+        self.cursor = Cursor((), "", in_value=False)
 
     @property
     def path(self) -> Path:
@@ -77,16 +77,16 @@ class _Reader:
         rest = match["rest"].strip()
         key = next((match[name] for name in ("double", "single", "plain") if match[name] is not None), None)
         if key is None and (not rest or rest.startswith("#")) and not match["dashes"]:
-            self.found = Cursor(self._at(len(line)), "", in_value=False)
+            self.cursor = Cursor(self._at(len(line)), "", in_value=False)
             return
         self._step(len(match["indent"]), len(match["dashes"]), key)
         if rest.startswith(("{", "[")):
             self.read_flow(rest)
         elif rest.startswith("#"):
-            self.found = Cursor(self.path, "", in_value=False)
+            self.cursor = Cursor(self.path, "", in_value=False)
         else:
             in_list = bool(self.block) and self.block[-1][1] == (0,)
-            self.found = Cursor(self.path, rest, in_value=key is not None or (in_list and not rest))
+            self.cursor = Cursor(self.path, rest, in_value=key is not None or (in_list and not rest))
 
     def read_flow(self, text: str) -> None:
         """Take in what stands in brackets."""
@@ -103,11 +103,11 @@ class _Reader:
                 self.flow[-1].word += word
         if self.flow:
             inner = self.flow[-1]
-            self.found = Cursor(
+            self.cursor = Cursor(
                 self.path, inner.word.strip(), in_value=inner.is_list or inner.key is not None
             )
         else:
-            self.found = Cursor(self.path, "", in_value=False)
+            self.cursor = Cursor(self.path, "", in_value=False)
 
     def _ends_brackets(self, line: re.Match[str]) -> bool:
         """Return whether a line goes on behind brackets that somebody has yet to close."""
@@ -120,7 +120,7 @@ class _Reader:
 
     def _step(self, indent: int, dashes: int, key: str | None) -> None:
         self.block = [
-            one for one in self.block if one[0] < indent or (dashes and one[0] == indent and one[1] != (0,))
+            (at, step) for at, step in self.block if at < indent or (dashes and at == indent and step != (0,))
         ]
         if dashes:
             self.block.append((indent, (0,)))
@@ -129,7 +129,7 @@ class _Reader:
 
     def _mark(self, mark: str) -> None:
         if mark in "{[":
-            self.flow.append(_Flow(mark == "["))
+            self.flow.append(_Brackets(mark == "["))
         elif mark in "}]":
             self.flow.pop()
         elif mark == ",":
@@ -141,11 +141,11 @@ class _Reader:
 def cursor_at(text: str, line: int, column: int) -> Cursor:
     """Return where a cursor is; line and column in code points from 0."""
     lines = _LINE.split(text)[: line + 1]
-    reader = _Reader()
+    reader = _CursorReader()
     for before in lines[:line]:
         reader.read(before)
     reader.read(lines[line][:column] if line < len(lines) else "")
-    return reader.found
+    return reader.cursor
 
 
 def key_at(text: str, line: int, column: int) -> Path:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin
-    from lossless.interfaces.lsp.positions import Units
-    from lossless.interfaces.lsp.workspace import Together
+    from lossless.interfaces.lsp.positions import ColumnUnits
+    from lossless.interfaces.lsp.workspace import LintGroup
 
 SOURCE = "lossless"
 _SEVERITIES = {
@@ -38,28 +38,34 @@ _SEVERITIES = {
 }
 
 
-class Marked(NamedTuple):
+class FindingDiagnostic(NamedTuple):
     """What an editor underlines, and the finding behind it; None for what cannot be read."""
 
     diagnostic: Diagnostic
     finding: Finding | None
 
 
-class Marker:
+class DiagnosticBuilder:
     """Turns reports to diagnostics; ``uris`` are those that the editor knows open files by."""
 
-    def __init__(self, units: Units, uris: Mapping[str, str]) -> None:
+    def __init__(self, units: ColumnUnits, uris: Mapping[str, str]) -> None:
         self._units = units
         self._uris = uris
 
-    def marked(self, file: str, text: str, together: Together) -> list[Marked]:
+    def diagnostics(self, file: str, text: str, group: LintGroup) -> list[FindingDiagnostic]:
         """Return what is to be underlined in a file that is open, errors of reading first."""
-        report = together.report
+        report = group.report
         lines = Lines(text)
-        problems = [Marked(self._of_problem(one, lines), None) for one in report.errors if one.file == file]
+        problems = [
+            FindingDiagnostic(self._of_problem(problem, lines), None)
+            for problem in report.errors
+            if problem.file == file
+        ]
         findings = [finding for finding in report.findings if finding.origin.file == file]
         locations = Locations(report.documents, findings)
-        return problems + [Marked(self._of_finding(one, locations, together), one) for one in findings]
+        return problems + [
+            FindingDiagnostic(self._of_finding(finding, locations, group), finding) for finding in findings
+        ]
 
     def uri(self, file: str) -> str:
         """Return the URI of a file."""
@@ -69,31 +75,31 @@ class Marker:
         place = self._units.word(lines, problem.line, problem.column)
         return Diagnostic(place, problem.message, severity=DiagnosticSeverity.Error, source=SOURCE)
 
-    def _of_finding(self, finding: Finding, locations: Locations, together: Together) -> Diagnostic:
+    def _of_finding(self, finding: Finding, locations: Locations, group: LintGroup) -> Diagnostic:
         page = _page(finding)
         return Diagnostic(
-            self._range(finding.origin, locations, together),
+            self._range(finding.origin, locations, group),
             paragraphs(finding),
             severity=_SEVERITIES[finding.severity],
             code=finding.code,
             code_description=CodeDescription(page) if page else None,
             source=SOURCE,
-            related_information=list(self._related(finding, locations, together)) or None,
+            related_information=list(self._related(finding, locations, group)) or None,
         )
 
     def _related(
-        self, finding: Finding, locations: Locations, together: Together
+        self, finding: Finding, locations: Locations, group: LintGroup
     ) -> Iterator[DiagnosticRelatedInformation]:
         for related in finding.related:
-            place = self._range(related.origin, locations, together)
+            place = self._range(related.origin, locations, group)
             location = Location(self.uri(related.origin.file), place)
             yield DiagnosticRelatedInformation(location, related.message)
 
-    def _range(self, origin: Origin, locations: Locations, together: Together) -> Range:
+    def _range(self, origin: Origin, locations: Locations, group: LintGroup) -> Range:
         span = locations.span(origin)
         if span is None:
             return Range(Position(0, 0), Position(0, 0))
-        return self._units.range(together.report.documents[origin.file], span)
+        return self._units.range(group.report.documents[origin.file], span)
 
 
 def _page(finding: Finding) -> str | None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from lossless.api import Options
     from lossless.ground.basics.findings import Finding
-    from lossless.interfaces.lsp.positions import Units
-    from lossless.interfaces.lsp.workspace import Together
+    from lossless.interfaces.lsp.positions import ColumnUnits
+    from lossless.interfaces.lsp.workspace import LintGroup
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -27,18 +27,18 @@ Texts = dict[str, tuple[str, str]]
 """Files by name, each with its text before and after."""
 
 
-def mending(finding: Finding, together: Together, options: Options) -> Texts:
+def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
     """Return what mends one finding; nothing where it cannot be mended, or that would draw another finding."""
-    return _fixed(together, options, lambda other: _key(other) == _key(finding), unsafe=True)
+    return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 
-def mending_all(file: str, together: Together, options: Options) -> Texts:
+def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
     """Return what all safe fixes make of a file, those left out that change other files as well."""
 
     def only_here(finding: Finding) -> bool:
         return all(edit.origin.file == file for edit in finding.fix)
 
-    return _fixed(together, options, only_here, unsafe=False)
+    return _fixed(group, options, only_here, unsafe=False)
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
@@ -46,26 +46,26 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.origin, finding.message
 
 
-def _fixed(together: Together, options: Options, chosen: Callable[[Finding], bool], *, unsafe: bool) -> Texts:
-    before, findings = together.documents, together.report.findings
+def _fixed(group: LintGroup, options: Options, chosen: Callable[[Finding], bool], *, unsafe: bool) -> Texts:
+    before, findings = group.documents, group.report.findings
     after = fix_documents(before, findings, options, chosen=chosen, unsafe=unsafe)
     pairs = zip(before, after, strict=True)
     return {old.file: (old.text, new.text) for old, new in pairs if old.text != new.text}
 
 
-def text_edits(before: str, after: str, units: Units) -> list[TextEdit]:
+def text_edits(before: str, after: str, units: ColumnUnits) -> list[TextEdit]:
     """Return the edits that make one text of another: line by line, and of a line only what differs."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     starts = [0, *accumulate(map(len, old))]
-    found = []
+    edits = []
     for word, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
         if word != "equal":
             was, becomes = "".join(old[start:end]), "".join(new[new_start:new_end])
             same, tail = _same(was, becomes)
             first, last = starts[start] + same, starts[end] - tail
             place = Range(_position(old, starts, first, units), _position(old, starts, last, units))
-            found.append(TextEdit(place, becomes[same : len(becomes) - tail]))
-    return found
+            edits.append(TextEdit(place, becomes[same : len(becomes) - tail]))
+    return edits
 
 
 def _same(one: str, other: str) -> tuple[int, int]:
@@ -80,7 +80,7 @@ def _shared(one: str, other: str) -> int:
     return next(differing, min(len(one), len(other)))
 
 
-def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: Units) -> Position:
+def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: ColumnUnits) -> Position:
     """Return the place of an offset; the end of the text is at the end of its last line, or on the line after."""
     line = bisect_right(starts, offset) - 1
     if line < len(lines):

@@ -19,7 +19,7 @@ _CODECS = {PositionEncodingKind.Utf8: ("utf-8", 1), PositionEncodingKind.Utf16: 
 _WORD = re.compile(r""""[^"]*"|'[^']*'|[^\s,:{}\[\]"']+""")
 
 
-class Units:
+class ColumnUnits:
     """What a column counts: bytes of UTF-8, units of UTF-16 (unless agreed otherwise), or code points."""
 
     __slots__ = ("_codec", "_width")
@@ -38,11 +38,11 @@ class Units:
         """Return the column of a line, in code points from 0; that of its end where it is shorter."""
         if not self._codec or line.isascii():
             return min(character, len(line))
-        found = 0
+        units = 0
         for at, letter in enumerate(line):
-            if found >= character:
+            if units >= character:
                 return at
-            found += self.length(letter)
+            units += self.length(letter)
         return len(line)
 
     def position(self, lines: Lines | DocumentView, line: int, column: int) -> Position:
@@ -64,8 +64,8 @@ class Units:
             return Range(Position(0, 0), self.position(lines, 1, len(_line(lines, 1)) + 1))
         column = column or 1
         text = _line(lines, line)
-        found = _WORD.match(text, column - 1)
-        end = found.end() if found else min(column, len(text))
+        match = _WORD.match(text, column - 1)
+        end = match.end() if match else min(column, len(text))
         return Range(self.position(lines, line, column), self.position(lines, line, end + 1))
 
 

@@ -17,11 +17,11 @@ from lossless import __version__
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
-from lossless.interfaces.lsp.diagnostics import Marked, Marker
-from lossless.interfaces.lsp.fixes import Texts, mending, mending_all, text_edits
+from lossless.interfaces.lsp.diagnostics import DiagnosticBuilder, FindingDiagnostic
+from lossless.interfaces.lsp.fixes import Texts, fix, fix_all, text_edits
 from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
-from lossless.interfaces.lsp.positions import Units, meets
-from lossless.interfaces.lsp.workspace import Files, Together
+from lossless.interfaces.lsp.positions import ColumnUnits, meets
+from lossless.interfaces.lsp.workspace import LintGroup, WorkspaceFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _LOGS = ("pygls.protocol.json_rpc", "pygls.protocol.language_server", "pygls.ser
 _WATCHED = "**/*.{json,yaml,yml}"
 
 
-class Opened(NamedTuple):
+class EditorText(NamedTuple):
     """A text in the editor; ``file`` is its path, or a name that stands for it where it is on no disk."""
 
     uri: str
@@ -44,12 +44,12 @@ class Opened(NamedTuple):
     version: int | None
 
 
-class Judged(NamedTuple):
+class Diagnosis(NamedTuple):
     """What was last said of a text."""
 
-    opened: Opened
-    together: Together
-    marked: list[Marked]
+    editor_text: EditorText
+    group: LintGroup
+    diagnostics: list[FindingDiagnostic]
 
 
 class Server(LanguageServer):
@@ -59,8 +59,8 @@ class Server(LanguageServer):
         # The whole text with each change: what pygls counts as lines of a text differs from what the protocol does.
         super().__init__("lossless", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.options = options
-        self.files = Files(options)
-        self.judged: dict[str, Judged] = {}
+        self.files = WorkspaceFiles(options)
+        self.diagnoses: dict[str, Diagnosis] = {}
         self.dismissed = False
         self._asked = self._done = 0
         self._due = 0.0
@@ -69,18 +69,18 @@ class Server(LanguageServer):
         self._worker: asyncio.Task[None] | None = None
 
     @property
-    def units(self) -> Units:
+    def units(self) -> ColumnUnits:
         """What columns count with this client."""
-        return Units(self.workspace.position_encoding)
+        return ColumnUnits(self.workspace.position_encoding)
 
-    def opened(self) -> dict[str, Opened]:
+    def editor_texts(self) -> dict[str, EditorText]:
         """Return the texts in the editor that may be ours, by file."""
-        found = {}
+        texts = {}
         for uri, document in self.workspace.text_documents.items():
             file = _file(uri, document.language_id)
             if file is not None:
-                found[file] = Opened(uri, file, document.source, document.version)
-        return found
+                texts[file] = EditorText(uri, file, document.source, document.version)
+        return texts
 
     def ask(self, *, pause_s: float = PAUSE_S, search: bool = False) -> None:
         """Have everything judged that is open, once nothing has changed for a moment."""
@@ -92,55 +92,65 @@ class Server(LanguageServer):
             self._worker = loop.create_task(self._work())
             self._worker.add_done_callback(self._tell_failure)
 
-    async def settled(self, uri: str) -> Judged | None:
+    async def settled(self, uri: str) -> Diagnosis | None:
         """Return what is said of a text as it is now, None where nothing is."""
         if self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker])
-        judged, document = self.judged.get(uri), self.workspace.text_documents.get(uri)
-        is_current = judged is not None and document is not None and judged.opened.text == document.source
-        return judged if is_current else None
+        diagnosis, document = self.diagnoses.get(uri), self.workspace.text_documents.get(uri)
+        is_current = (
+            diagnosis is not None and document is not None and diagnosis.editor_text.text == document.source
+        )
+        return diagnosis if is_current else None
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while self._done < self._asked:
             while (rest := self._due - loop.time()) > 0:
                 await asyncio.sleep(rest)
-            asked, opened = self._asked, self.opened()
+            asked, editor_texts = self._asked, self.editor_texts()
             try:
-                texts = {file: one.text for file, one in opened.items()}
-                self._publish(opened, await asyncio.to_thread(self._judge, texts))
+                texts = {file: editor_text.text for file, editor_text in editor_texts.items()}
+                self._publish(editor_texts, await asyncio.to_thread(self._lint, texts))
             finally:
                 self._done = asked
 
-    def _judge(self, texts: Mapping[str, str]) -> dict[str, Together]:
+    def _lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
         if not self._searched:
             self._searched = True
             self.files.search(self._roots())
-        return self.files.judge(texts)
+        return self.files.lint(texts)
 
     def _roots(self) -> list[str]:
         folders = [to_fs_path(folder.uri) for folder in self.workspace.folders.values()]
         return [folder for folder in (folders or [self.workspace.root_path]) if folder]
 
-    def _publish(self, opened: Mapping[str, Opened], found: Mapping[str, Together]) -> None:
-        marker = Marker(self.units, {file: one.uri for file, one in opened.items()})
-        self.judged = {}
-        for file, one in opened.items():
-            marked = marker.marked(file, one.text, found[file])
-            self.judged[one.uri] = Judged(one, found[file], marked)
-            if one.uri in self.workspace.text_documents:
-                said = [item.diagnostic for item in marked]
-                self.text_document_publish_diagnostics(
-                    types.PublishDiagnosticsParams(one.uri, said, one.version)
-                )
-            self._tell_elsewhere(found[file], opened)
+    def _publish(self, editor_texts: Mapping[str, EditorText], groups: Mapping[str, LintGroup]) -> None:
+        builder = self._builder(editor_texts)
+        self.diagnoses = {}
+        for file, (uri, _, text, version) in editor_texts.items():
+            diagnostics = builder.diagnostics(file, text, groups[file])
+            self.diagnoses[uri] = Diagnosis(editor_texts[file], groups[file], diagnostics)
+            if uri in self.workspace.text_documents:
+                shown = [diagnostic for diagnostic, _ in diagnostics]
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, version))
+            self._tell_elsewhere(groups[file], editor_texts)
 
-    def _tell_elsewhere(self, together: Together, opened: Mapping[str, Opened]) -> None:
+    def _builder(self, editor_texts: Mapping[str, EditorText]) -> DiagnosticBuilder:
+        return DiagnosticBuilder(self.units, {file: text.uri for file, text in editor_texts.items()})
+
+    def workspace_edit(self, texts: Texts) -> types.WorkspaceEdit:
+        """Return the edit that makes the new texts of files of their old ones."""
+        builder = self._builder(self.editor_texts())
+        return types.WorkspaceEdit(
+            {builder.uri(file): text_edits(*before_after, self.units) for file, before_after in texts.items()}
+        )
+
+    def _tell_elsewhere(self, group: LintGroup, editor_texts: Mapping[str, EditorText]) -> None:
         """Say once what stands in no text that is open: what cannot be read, and that a folder is too large."""
-        said = [str(error) for error in together.report.errors if error.file not in opened]
-        if together.left_out:
+        said = [str(error) for error in group.report.errors if error.file not in editor_texts]
+        if group.left_out:
             said.append(
-                f"{together.left_out:,} more files in this folder: only the open ones are judged here, "
+                f"{group.left_out:,} more files in this folder: only the open ones are judged here, "
                 "and lossless lint judges all of them together"
             )
         for message in said:
@@ -233,81 +243,79 @@ _NOTIFIED: dict[str, Callable[..., None]] = {
 
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
     """Show the rule behind what is underlined, and below it what the key means."""
-    judged = await server.settled(params.text_document.uri)
-    if judged is None:
+    diagnosis = await server.settled(params.text_document.uri)
+    if diagnosis is None:
         return None
     here = types.Range(params.position, params.position)
-    underlined = [one for one in judged.marked if meets(one.diagnostic.range, here)]
-    codes = dict.fromkeys(one.finding.code for one in underlined if one.finding is not None)
+    findings = [finding for diagnostic, finding in diagnosis.diagnostics if meets(diagnostic.range, here)]
+    codes = dict.fromkeys(finding.code for finding in findings if finding is not None)
     said = [of_rule(code) for code in codes]
-    if _is_intent(server, judged.opened):
-        place = _place(server, judged.opened, params.position)
-        said.append(of_key(key_at(judged.opened.text, *place), transport_in(judged.opened.text)))
+    editor_text = diagnosis.editor_text
+    if _is_intent(server, editor_text):
+        place = _place(server, editor_text, params.position)
+        said.append(of_key(key_at(editor_text.text, *place), transport_in(editor_text.text)))
     shown = "\n\n---\n\n".join(filter(None, said))
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown)) if shown else None
 
 
 async def _complete(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
     """Offer keys and values of an intent, as the text stands now."""
-    opened = next((one for one in server.opened().values() if one.uri == params.text_document.uri), None)
-    if opened is None or not _is_intent(server, opened):
+    uri = params.text_document.uri
+    editor_text = next((text for text in server.editor_texts().values() if text.uri == uri), None)
+    if editor_text is None or not _is_intent(server, editor_text):
         return []
-    return completions(
-        cursor_at(opened.text, *_place(server, opened, params.position)), transport_in(opened.text)
-    )
+    cursor = cursor_at(editor_text.text, *_place(server, editor_text, params.position))
+    return completions(cursor, transport_in(editor_text.text))
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Offer to mend what is underlined; for ``source.fixAll``, all that can be mended safely."""
-    judged = await server.settled(params.text_document.uri)
-    if judged is None:
+    diagnosis = await server.settled(params.text_document.uri)
+    if diagnosis is None:
         return []
     only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
-    found = []
+    actions = []
     if not only or types.CodeActionKind.QuickFix.value in only:
-        here = [one for one in judged.marked if meets(one.diagnostic.range, params.range)]
-        fixes = [await asyncio.to_thread(_quick_fix, server, judged, one) for one in here]
-        found = [fix for fix in fixes if fix is not None]
+        here = [shown for shown in diagnosis.diagnostics if meets(shown.diagnostic.range, params.range)]
+        fixes = [await asyncio.to_thread(_quick_fix, server, diagnosis, shown) for shown in here]
+        actions = [fix for fix in fixes if fix is not None]
     if any(kind == FIX_ALL or FIX_ALL.startswith(f"{kind}.") for kind in only):
-        texts = await asyncio.to_thread(mending_all, judged.opened.file, judged.together, server.options())
+        texts = await asyncio.to_thread(
+            fix_all, diagnosis.editor_text.file, diagnosis.group, server.options()
+        )
         if texts:
-            edit = _workspace_edit(server, texts)
-            found.append(types.CodeAction("Fix all that can be mended safely", kind=FIX_ALL, edit=edit))
-    return found
+            edit = server.workspace_edit(texts)
+            actions.append(types.CodeAction("Fix all that can be mended safely", kind=FIX_ALL, edit=edit))
+    return actions
 
 
-def _quick_fix(server: Server, judged: Judged, marked: Marked) -> types.CodeAction | None:
-    finding = marked.finding
+def _quick_fix(server: Server, diagnosis: Diagnosis, shown: FindingDiagnostic) -> types.CodeAction | None:
+    diagnostic, finding = shown
     if finding is None or not finding.fix:
         return None
-    texts = mending(finding, judged.together, server.options())
+    texts = fix(finding, diagnosis.group, server.options())
     if not texts:
         return None
     safe = finding.fixable == "safe"
     return types.CodeAction(
         f"Fix {finding.code} {finding.name}" + ("" if safe else ", which changes what the device does"),
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[marked.diagnostic],
+        diagnostics=[diagnostic],
         is_preferred=safe,
-        edit=_workspace_edit(server, texts),
+        edit=server.workspace_edit(texts),
     )
 
 
-def _workspace_edit(server: Server, texts: Texts) -> types.WorkspaceEdit:
-    marker = Marker(server.units, {file: one.uri for file, one in server.opened().items()})
-    return types.WorkspaceEdit(
-        {marker.uri(file): text_edits(before, after, server.units) for file, (before, after) in texts.items()}
+def _is_intent(server: Server, editor_text: EditorText) -> bool:
+    return not editor_text.file.lower().endswith(".json") and server.files.is_ours(
+        editor_text.file, editor_text.text
     )
 
 
-def _is_intent(server: Server, opened: Opened) -> bool:
-    return not opened.file.lower().endswith(".json") and server.files.is_ours(opened.file, opened.text)
-
-
-def _place(server: Server, opened: Opened, position: types.Position) -> tuple[int, int]:
+def _place(server: Server, editor_text: EditorText, position: types.Position) -> tuple[int, int]:
     """Return a position in code points from 0."""
     try:
-        line = Lines(opened.text).line_text(position.line + 1)
+        line = Lines(editor_text.text).line_text(position.line + 1)
     except IndexError:
         line = ""
     return position.line, server.units.column(line, position.character)

@@ -21,7 +21,7 @@ MOST_TOGETHER = 100
 _Signature = tuple[int, int, int]
 
 
-class Together(NamedTuple):
+class LintGroup(NamedTuple):
     """The files of one folder that were judged together, with the report on them; ``left_out`` were too many."""
 
     documents: tuple[Document, ...]
@@ -29,7 +29,7 @@ class Together(NamedTuple):
     left_out: int = 0
 
 
-class Files:
+class WorkspaceFiles:
     """The files of the workspace folders, each read again only when it has changed."""
 
     def __init__(self, options: Callable[[], Options]) -> None:
@@ -47,38 +47,37 @@ class Files:
             for root in self._roots
         }
 
-    def judge(self, texts: Mapping[str, str]) -> dict[str, Together]:
+    def lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
         """Return, for each file that is open, what was judged together with it; ``texts`` are those of the editor."""
-        groups: dict[str | None, list[str]] = {}
+        by_root: dict[str | None, list[str]] = {}
         for file in texts:
-            groups.setdefault(self._root(file), []).append(file)
-        found: dict[str, Together] = {}
-        for root, files in groups.items():
-            apart = [[file] for file in files] if root is None else [files]
-            for some in apart:
-                together = self._together(root, {file: texts[file] for file in some})
-                found |= dict.fromkeys(some, together)
-        return found
+            by_root.setdefault(self._root(file), []).append(file)
+        groups: dict[str, LintGroup] = {}
+        for root, files in by_root.items():
+            for together in [[file] for file in files] if root is None else [files]:
+                group = self._group(root, {file: texts[file] for file in together})
+                groups |= dict.fromkeys(together, group)
+        return groups
 
     def is_ours(self, file: str, text: str) -> bool:
         """Return whether a text is meant to be an intent or a configuration, be it readable or not."""
         return file in self._ours or is_ours(file, text)
 
-    def _together(self, root: str | None, texts: Mapping[str, str]) -> Together:
-        opened = [self._typed(file, text) for file, text in texts.items()]
+    def _group(self, root: str | None, texts: Mapping[str, str]) -> LintGroup:
+        edited = [self._edited(file, text) for file, text in texts.items()]
         others = self._on_disk(root, {os.path.realpath(file) for file in texts})
         left_out = len(others) if len(others) > MOST_TOGETHER else 0
-        documents = [document for one in opened for document in one.documents]
+        documents = [document for inputs in edited for document in inputs.documents]
         if not left_out:
             documents += others
-        problems = [problem for one in opened for problem in one.problems]
-        return Together(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
+        problems = [problem for inputs in edited for problem in inputs.problems]
+        return LintGroup(tuple(documents), lint_documents(documents, self.options(), problems), left_out)
 
-    def _typed(self, file: str, text: str) -> Inputs:
-        typed = read_text(file, text)
-        if typed.documents:
+    def _edited(self, file: str, text: str) -> Inputs:
+        inputs = read_text(file, text)
+        if inputs.documents:
             self._ours.add(file)
-        return typed if typed.documents or self._expected(file, text) else Inputs()
+        return inputs if inputs.documents or self._expected(file, text) else Inputs()
 
     def _expected(self, file: str, text: str) -> bool:
         known = self._candidates.get(self._root(file) or "", {}).get(os.path.realpath(file))
@@ -91,8 +90,8 @@ class Files:
 
     def _on_disk(self, root: str | None, opened: set[str]) -> list[Document]:
         candidates = self._candidates.get(root or "", {})
-        found = [self._read(one) for name, one in candidates.items() if name not in opened]
-        return [document for one in found for document in one.documents]
+        unopened = [candidate for name, candidate in candidates.items() if name not in opened]
+        return [document for candidate in unopened for document in self._read(candidate).documents]
 
     def _read(self, candidate: Candidate) -> Inputs:
         try:

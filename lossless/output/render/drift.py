@@ -17,7 +17,7 @@ from lossless.output.render.switches import contents
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
-    from lossless.output.render.planned_files import Change
+    from lossless.output.render.planned_files import UpdatePlan
 
 
 class SwitchDrift(NamedTuple):
@@ -25,7 +25,7 @@ class SwitchDrift(NamedTuple):
 
     rows: tuple[RowDifference, ...]
     respelled: int = 0
-    change: Change | None = None
+    change: UpdatePlan | None = None
     patch: tuple[dict[str, Any], ...] | None = None
     problems: tuple[str, ...] = ()
 

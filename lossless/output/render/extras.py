@@ -13,7 +13,7 @@ from lossless.output.render.deployment import (
     rollback_deployment,
     some,
 )
-from lossless.output.render.planned_files import Change, DeviceFiles, PlannedFile
+from lossless.output.render.planned_files import DeviceFiles, PlannedFile, UpdatePlan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -54,13 +54,13 @@ def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, A
     )
 
 
-def change_of(switch: Switch, there: Update) -> Change:
+def change_of(switch: Switch, there: Update) -> UpdatePlan:
     """Return what it takes to bring a change in, and which rows need more than a patch."""
     if not there.operations:
-        return Change(switch.name, "nothing")
+        return UpdatePlan(switch.name, "nothing")
     if there.refusals:
-        return Change(switch.name, "reload", why=tuple(reasons(there.refusals)))
-    return Change(switch.name, "patch", there.ports_down)
+        return UpdatePlan(switch.name, "reload", why=tuple(reasons(there.refusals)))
+    return UpdatePlan(switch.name, "patch", there.ports_down)
 
 
 def reasons(refusals: Sequence[Refusal]) -> Iterator[str]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.manifest import Entry
-    from lossless.output.render.planned_files import Change, Extra, PlannedFile
+    from lossless.output.render.manifest import ManifestEntry
+    from lossless.output.render.planned_files import Extra, PlannedFile, UpdatePlan
 
 _CHUNK = 8
 """Switches handed to a process at a time: few, so that all end together."""
@@ -41,7 +41,7 @@ _FEWEST = 16
 """Switches below which starting processes costs more than it saves."""
 
 
-class Order(NamedTuple):
+class RenderJob(NamedTuple):
     """What to render, and where to: ``bases`` holds the path of each switch's own file, None for none at all.
 
     ``diff``: say in full what would change.
@@ -55,12 +55,12 @@ class Order(NamedTuple):
     diff: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> OutputTree:
         """Where the tree goes."""
-        return Place(self.folder, self.write, self.diff)
+        return OutputTree(self.folder, self.write, self.diff)
 
 
-class Place(NamedTuple):
+class OutputTree(NamedTuple):
     """Where a tree goes, whether it is written at all, and whether to say in full what would change."""
 
     folder: Path
@@ -68,24 +68,24 @@ class Place(NamedTuple):
     diff: bool
 
 
-class Produced(NamedTuple):
+class RenderOutcome(NamedTuple):
     """What was made: an entry a file, what each switch takes to change, and what differs from before."""
 
-    entries: tuple[Entry, ...]
-    plans: tuple[Change, ...]
+    entries: tuple[ManifestEntry, ...]
+    plans: tuple[UpdatePlan, ...]
     changed: tuple[str, ...]
     differences: tuple[str, ...]
 
 
-class _Made(NamedTuple):
-    entries: tuple[Entry, ...]
-    plan: Change | None = None
+class _DeviceOutcome(NamedTuple):
+    entries: tuple[ManifestEntry, ...]
+    plan: UpdatePlan | None = None
     differences: tuple[str, ...] = ()
     refused: str | None = None
     unread: tuple[Problem, ...] = ()
 
 
-def produce(order: Order, processes: int) -> Produced:
+def produce(order: RenderJob, processes: int) -> RenderOutcome:
     """Make every file of a fabric; a tree that cannot be made whole leaves the old one as it was.
 
     Raises:
@@ -106,7 +106,7 @@ def produce(order: Order, processes: int) -> Produced:
         return _finished(place, made)
 
 
-def produce_files(files: Iterable[PlannedFile], place: Place) -> Produced:
+def produce_files(files: Iterable[PlannedFile], place: OutputTree) -> RenderOutcome:
     """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
 
     Raises:
@@ -116,18 +116,18 @@ def produce_files(files: Iterable[PlannedFile], place: Place) -> Produced:
         return _finished(place, [_placed(place, (file,)) for file in files])
 
 
-def _finished(place: Place, made: Sequence[_Made]) -> Produced:
+def _finished(place: OutputTree, made: Sequence[_DeviceOutcome]) -> RenderOutcome:
     entries = tuple(entry for one in made for entry in one.entries)
     plans = tuple(one.plan for one in made if one.plan is not None)
     changed = changed_paths(place.folder, entries)
     texts = (*(text for one in made for text in one.differences), *_gone(place, entries, changed))
     if place.write:
         finish(place.folder, entries, plans)
-    return Produced(entries, plans, changed, texts)
+    return RenderOutcome(entries, plans, changed, texts)
 
 
 @contextmanager
-def _staging(at: Place) -> Iterator[None]:
+def _staging(at: OutputTree) -> Iterator[None]:
     if not at.write:
         yield
         return
@@ -138,14 +138,14 @@ def _staging(at: Place) -> Iterator[None]:
         abandon(at.folder)
 
 
-def _switches(order: Order, processes: int) -> Iterable[_Made]:
+def _switches(order: RenderJob, processes: int) -> Iterable[_DeviceOutcome]:
     switches = order.fabric.switches
     if processes < 2 or len(switches) < _FEWEST:
         return map(partial(_switch, order), switches)
     return _in_processes(order, processes)
 
 
-def _switch(order: Order, switch: Switch) -> _Made:
+def _switch(order: RenderJob, switch: Switch) -> _DeviceOutcome:
     from lossless.ground.documents import load
 
     try:
@@ -153,24 +153,24 @@ def _switch(order: Order, switch: Switch) -> _Made:
         files, plan = switch_files(switch, base, order.extras)
         return _placed(order.place, files)._replace(plan=plan)
     except InputError as error:
-        return _Made((), unread=error.problems)
+        return _DeviceOutcome((), unread=error.problems)
     except RenderError as error:
-        return _Made((), refused=str(error))
+        return _DeviceOutcome((), refused=str(error))
 
 
-def _placed(at: Place, files: Sequence[PlannedFile]) -> _Made:
+def _placed(at: OutputTree, files: Sequence[PlannedFile]) -> _DeviceOutcome:
     """Stage files, or only look at what stands there."""
-    place: Callable[[Path, PlannedFile], Entry] = stage if at.write else look
+    place: Callable[[Path, PlannedFile], ManifestEntry] = stage if at.write else look
     entries = tuple(place(at.folder, file) for file in files)
     texts = (
         _difference(at, file.path, file.text, secret=file.secret)
         for file, entry in zip(files, entries, strict=True)
         if at.diff and entry.changed
     )
-    return _Made(entries, differences=tuple(texts))
+    return _DeviceOutcome(entries, differences=tuple(texts))
 
 
-def _gone(at: Place, entries: Sequence[Entry], changed: Iterable[str]) -> Iterator[str]:
+def _gone(at: OutputTree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
     """Yield what files held that are no longer part of the tree."""
     kept = {entry.path for entry in entries}
     for path in changed:
@@ -178,7 +178,7 @@ def _gone(at: Place, entries: Sequence[Entry], changed: Iterable[str]) -> Iterat
             yield _difference(at, path, "", secret=False)
 
 
-def _difference(at: Place, path: str, after: str, *, secret: bool) -> str:
+def _difference(at: OutputTree, path: str, after: str, *, secret: bool) -> str:
     """Return how a file differs from what stands there; keys are not shown, old ones as little as new ones."""
     before = old_text(at.folder, path) or ""
     if not (secret or is_secret(at.folder, path)):
@@ -196,11 +196,11 @@ def _unified(path: str, before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-_state: list[Order] = []
+_state: list[RenderJob] = []
 """What a process works on; set once, when it starts as a copy."""
 
 
-def _in_processes(order: Order, processes: int) -> Iterator[_Made]:
+def _in_processes(order: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -219,12 +219,12 @@ def _in_processes(order: Order, processes: int) -> Iterator[_Made]:
         ) from error
 
 
-def _begin(order: Order) -> None:
+def _begin(order: RenderJob) -> None:
     # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
     gc.freeze()
     _state[:] = [order]
 
 
-def _numbered(number: int) -> _Made:
+def _numbered(number: int) -> _DeviceOutcome:
     (order,) = _state
     return _switch(order, order.fabric.switches[number])

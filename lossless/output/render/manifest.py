@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from lossless.output.render.planned_files import Change, Deployment
+    from lossless.output.render.planned_files import Deployment, UpdatePlan
 
 NAME = "manifest.json"
 VERSION = 2
 """2 tells how files are brought onto their devices; 1 did not."""
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """What is known of one file of the tree; ``changed`` is whether it differs from what stood there.
 
     ``sha256`` is None for a ``secret`` file: it would let others try keys until one fits.
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
         return 0o600 if self.secret else 0o755 if self.executable else 0o644
 
 
-def manifest_text(entries: Iterable[Entry], changes: Iterable[Change] = ()) -> str:
+def manifest_text(entries: Iterable[ManifestEntry], changes: Iterable[UpdatePlan] = ()) -> str:
     """Return the manifest, one file a line and one change a line, in the order of paths."""
     files = [_entry(entry) for entry in sorted(entries, key=lambda entry: entry.path)]
     return (
@@ -57,7 +57,7 @@ def _lines(rows: Sequence[dict[str, Any]]) -> str:
     return f"[\n{lines}\n  ]" if lines else "[]"
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: ManifestEntry) -> dict[str, Any]:
     found: dict[str, Any] = {
         "path": entry.path,
         "device": entry.path.partition("/")[0],
@@ -70,7 +70,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     return found
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: UpdatePlan) -> dict[str, Any]:
     return {
         "device": change.device,
         "how": change.how,

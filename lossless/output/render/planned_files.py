@@ -36,7 +36,7 @@ class PlannedFile(NamedTuple):
     secret: bool = False
 
 
-class Change(NamedTuple):
+class UpdatePlan(NamedTuple):
     """What it takes to bring a running switch to what is rendered, and why no less.
 
     ``ports_down`` are the ports that a patch takes down on the way. ``why`` names the rows that need a reload.
@@ -52,4 +52,4 @@ class DeviceFiles(NamedTuple):
     """The files of one device; ``change`` where a patch was asked for."""
 
     files: tuple[PlannedFile, ...]
-    change: Change | None = None
+    change: UpdatePlan | None = None

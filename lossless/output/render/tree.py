@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import RenderError
-from lossless.output.render.manifest import NAME, Entry, listed_paths, manifest_text
+from lossless.output.render.manifest import NAME, ManifestEntry, listed_paths, manifest_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.output.render.planned_files import Change, PlannedFile
+    from lossless.output.render.planned_files import PlannedFile, UpdatePlan
 
 MANIFEST = NAME
 _STAGING = ".lossless-staging"
@@ -46,7 +46,7 @@ def changes(folder: Path, files: Iterable[PlannedFile]) -> tuple[str, ...]:
     return changed_paths(folder, entries)
 
 
-def changed_paths(folder: Path, entries: Sequence[Entry]) -> tuple[str, ...]:
+def changed_paths(folder: Path, entries: Sequence[ManifestEntry]) -> tuple[str, ...]:
     """Return what differs from the tree that stands there, files that would go included."""
     differing = (entry.path for entry in entries if entry.changed)
     return tuple(sorted({*differing, *stale_paths(folder, entries)}))
@@ -62,7 +62,7 @@ def begin(folder: Path) -> None:
     shutil.rmtree(folder / _STAGING, ignore_errors=True)
 
 
-def stage(folder: Path, file: PlannedFile) -> Entry:
+def stage(folder: Path, file: PlannedFile) -> ManifestEntry:
     """Write one file beside the tree, and say whether it differs from what stands there. Any process may.
 
     Raises:
@@ -81,7 +81,7 @@ def stage(folder: Path, file: PlannedFile) -> Entry:
     return _entry(folder, file, content)
 
 
-def look(folder: Path, file: PlannedFile) -> Entry:
+def look(folder: Path, file: PlannedFile) -> ManifestEntry:
     """Return what the manifest says of a file, and whether it differs from what stands there.
 
     Raises:
@@ -91,7 +91,7 @@ def look(folder: Path, file: PlannedFile) -> Entry:
     return _entry(folder, file, file.text.encode())
 
 
-def finish(folder: Path, entries: Sequence[Entry], plans: Sequence[Change] = ()) -> None:
+def finish(folder: Path, entries: Sequence[ManifestEntry], plans: Sequence[UpdatePlan] = ()) -> None:
     """Move everything that was staged into place, and remove what an earlier render wrote and this one did not.
 
     Raises:
@@ -120,7 +120,7 @@ def old_text(folder: Path, path: str) -> str | None:
     return None if found is None else found.decode("utf-8", "replace")
 
 
-def stale_paths(folder: Path, entries: Sequence[Entry]) -> list[str]:
+def stale_paths(folder: Path, entries: Sequence[ManifestEntry]) -> list[str]:
     """Return the files that an earlier render wrote here and this one does not.
 
     Raises:
@@ -146,12 +146,12 @@ def _require_inside(path: str) -> None:
         raise RenderError(f"{path!r} is not a path below the output folder")
 
 
-def _entry(folder: Path, file: PlannedFile, content: bytes) -> Entry:
+def _entry(folder: Path, file: PlannedFile, content: bytes) -> ManifestEntry:
     path = os.path.join(folder, file.path)  # noqa: PTH118
     differs = _read(path, len(content)) != content or (file.executable and not os.access(path, os.X_OK))
     differs = differs or (file.secret and not is_secret(folder, file.path))
     checksum = None if file.secret else hashlib.sha256(content).hexdigest()
-    return Entry(file.path, checksum, file.executable, file.deployment, differs, file.secret)
+    return ManifestEntry(file.path, checksum, file.executable, file.deployment, differs, file.secret)
 
 
 def is_secret(folder: Path, path: str) -> bool:

@@ -23,7 +23,7 @@ _MAPS = {
 """Tables whose fields are numbers that go to others, and what both are."""
 
 
-class Field(Protocol):
+class DriftField(Protocol):
     """A field that differs; None where a side does not have it."""
 
     @property
@@ -39,7 +39,7 @@ class Field(Protocol):
         """What the intent says."""
 
 
-class Row(Protocol):
+class DriftRow(Protocol):
     """A row that differs."""
 
     @property
@@ -55,11 +55,11 @@ class Row(Protocol):
         """``added``, ``removed`` or ``changed``."""
 
     @property
-    def fields(self) -> Sequence[Field]:
+    def fields(self) -> Sequence[DriftField]:
         """What differs in it."""
 
 
-def drift_data(rows: Iterable[Row]) -> list[dict[str, str | None]]:
+def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
     """Return one object a field that differs; a row without fields is one object whose field is null."""
     return [
         {"table": row.table, "key": row.key, "field": field, "before": before, "after": after}
@@ -68,13 +68,13 @@ def drift_data(rows: Iterable[Row]) -> list[dict[str, str | None]]:
     ]
 
 
-def _triples(row: Row) -> Iterable[tuple[str | None, str | None, str | None]]:
+def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None]]:
     if row.fields:
         return [(field.field, field.before, field.after) for field in row.fields]
     return [(None, "" if row.kind == "removed" else None, "" if row.kind == "added" else None)]
 
 
-def drift_lines(rows: Iterable[Row]) -> list[str]:
+def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
     """Return one line a cause: rows of one table that differ in the same way share it."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -83,7 +83,7 @@ def drift_lines(rows: Iterable[Row]) -> list[str]:
     return [visible(f"{table}|{_some(keys)}: {said}") for (table, said), keys in alike.items()]
 
 
-def _said(row: Row) -> Iterator[str]:
+def _said(row: DriftRow) -> Iterator[str]:
     """Yield what is to be said of a row; its table and key stand before it."""
     if row.kind == "changed":
         yield from _changes(row)
@@ -96,7 +96,7 @@ def _said(row: Row) -> Iterator[str]:
     yield f"only on the device{what}" if row.kind == "removed" else f"missing on the device{what}"
 
 
-def _changes(row: Row) -> Iterator[str]:
+def _changes(row: DriftRow) -> Iterator[str]:
     if row.table != "CABLE_LENGTH" and row.table not in _MAPS:
         yield from (_change(row, field) for field in row.fields)
         return
@@ -118,7 +118,7 @@ def _moved(table: str, names: list[str], before: str | None, after: str | None) 
     return f"{source} {_some(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
 
 
-def _change(row: Row, field: Field) -> str:
+def _change(row: DriftRow, field: DriftField) -> str:
     name, words = field.field, _WORDS.get((row.table, field.field))
     what = f"{name} ({words[0]})" if words else name
     if field.before is None:
@@ -127,11 +127,11 @@ def _change(row: Row, field: Field) -> str:
     return f"{what} is {_shown(row, name, field.before)}; the intent {says}"
 
 
-def _value(row: Row, field: str, text: str) -> str:
+def _value(row: DriftRow, field: str, text: str) -> str:
     return f"{field} {_shown(row, field, text)}"
 
 
-def _shown(row: Row, field: str, text: str | None) -> str:
+def _shown(row: DriftRow, field: str, text: str | None) -> str:
     words = _WORDS.get((row.table, field))
     digits = (text or "").removeprefix("-")
     if words is None or not digits.isascii() or not digits.isdecimal() or len(digits) > 20:
@@ -190,7 +190,7 @@ def drift_json(
     device: str,
     file: str,
     intent: str,
-    rows: Iterable[Row],
+    rows: Iterable[DriftRow],
     change: Any,
     patch: Sequence[dict[str, Any]] | None,
     problems: Sequence[str],

@@ -16,7 +16,7 @@ NARROWEST = 40
 """Columns that an excerpt needs to be of use."""
 
 
-class Style:
+class TextStyle:
     """How text is shown: with colour or without, how many columns a line may have, and how much of it.
 
     ``source`` shows the line that is meant; ``brief`` leaves one line of every finding.
@@ -32,9 +32,9 @@ class Style:
         self.source = source and not brief
         self.brief = brief
 
-    def showing(self, *, source: bool, brief: bool) -> Style:
+    def showing(self, *, source: bool, brief: bool) -> TextStyle:
         """Return the same colours and width, with more or less to see."""
-        return Style(colour=self._colour, columns=self.columns, source=source, brief=brief)
+        return TextStyle(colour=self._colour, columns=self.columns, source=source, brief=brief)
 
     def paint(self, text: str, role: str) -> str:
         """Return text in the colour of its role; as it is where there are no colours."""

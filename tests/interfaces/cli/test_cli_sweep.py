@@ -209,7 +209,7 @@ import sys
 from lossless.interfaces.cli import main, sweep
 from lossless.analysis.simulation.study.workers import Crew
 
-class Loud(sweep._Counted):
+class Loud(sweep._SettingsBar):
     def __call__(self, done, of):
         super().__call__(done, of)
         print("some are done", flush=True)
@@ -218,7 +218,7 @@ def submit(crew, *given, submit=Crew.submit):
     submit(crew, *given)
     print("work is handed out", flush=True)
 
-sweep._Counted, Crew.submit = Loud, submit
+sweep._SettingsBar, Crew.submit = Loud, submit
 sys.exit(main(sys.argv[1:]))
 """
 

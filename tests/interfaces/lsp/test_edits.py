@@ -9,10 +9,10 @@ from lsprotocol.types import Position
 from lossless.ground.basics.findings import Span
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.lsp.fixes import text_edits
-from lossless.interfaces.lsp.positions import Units
+from lossless.interfaces.lsp.positions import ColumnUnits
 from tests.interfaces.lsp.client import applied
 
-UTF_16 = Units("utf-16")
+UTF_16 = ColumnUnits("utf-16")
 LINES = st.lists(st.text(st.sampled_from("ab {\u00b5\U0001d510\u2028"), max_size=4), max_size=6).map(
     "\n".join
 )
@@ -32,9 +32,9 @@ def test_only_what_differs_is_replaced() -> None:
 def test_columns_are_those_of_the_encoding_that_was_agreed_on() -> None:
     lines = Lines("x\nµ\U0001d510: 1\n")
     span = Span(2, 3, 2, 4)
-    starts = {name: Units(name).range(lines, span).start for name in ("utf-8", "utf-16", "utf-32")}
+    starts = {name: ColumnUnits(name).range(lines, span).start for name in ("utf-8", "utf-16", "utf-32")}
     assert starts == {"utf-8": Position(1, 6), "utf-16": Position(1, 3), "utf-32": Position(1, 2)}
-    assert Units().range(lines, span).start == Position(1, 3)
+    assert ColumnUnits().range(lines, span).start == Position(1, 3)
 
 
 @given(
@@ -43,6 +43,6 @@ def test_columns_are_those_of_the_encoding_that_was_agreed_on() -> None:
     st.sampled_from(("utf-8", "utf-16", "utf-32")),
 )
 def test_a_column_comes_back_as_it_was(line: str, column: int, encoding: str) -> None:
-    units = Units(encoding)
+    units = ColumnUnits(encoding)
     place = units.position(Lines(line), 1, min(column, len(line)) + 1)
     assert units.column(line, place.character) == min(column, len(line))

@@ -11,14 +11,14 @@ import pytest
 
 from lossless.api import Options
 from lossless.interfaces.lsp import workspace as module
-from lossless.interfaces.lsp.workspace import Files, Together
+from lossless.interfaces.lsp.workspace import LintGroup, WorkspaceFiles
 from tests.interfaces.cli.inputs import INTENT, LEAF
 
 
-def files(*roots: Path) -> Files:
-    found = Files(Options)
-    found.search([str(root) for root in roots])
-    return found
+def files(*roots: Path) -> WorkspaceFiles:
+    workspace = WorkspaceFiles(Options)
+    workspace.search([str(root) for root in roots])
+    return workspace
 
 
 def leaf(folder: Path, name: str, text: str = LEAF) -> Path:
@@ -31,26 +31,26 @@ def leaf(folder: Path, name: str, text: str = LEAF) -> Path:
     return path
 
 
-def judged(found: Files, path: Path, text: str) -> Together:
-    return found.judge({str(path): text})[str(path)]
+def linted(files: WorkspaceFiles, path: Path, text: str) -> LintGroup:
+    return files.lint({str(path): text})[str(path)]
 
 
-def names(together: Together) -> Sequence[str]:
-    return sorted(document.file for document in together.documents)
+def names(group: LintGroup) -> Sequence[str]:
+    return sorted(document.file for document in group.documents)
 
 
 def test_the_folder_is_judged_with_the_text_and_not_with_its_own_file(tmp_path: Path) -> None:
     first, second = leaf(tmp_path, "leaf1"), leaf(tmp_path, "leaf2")
-    together = judged(files(tmp_path), first, LEAF)
-    assert names(together) == [str(first), str(second)]
-    assert next(d.text for d in together.documents if d.file == str(first)) == LEAF
+    group = linted(files(tmp_path), first, LEAF)
+    assert names(group) == [str(first), str(second)]
+    assert next(d.text for d in group.documents if d.file == str(first)) == LEAF
 
 
 def test_a_file_by_another_name_is_the_same_file(tmp_path: Path) -> None:
     first = leaf(tmp_path, "leaf1")
     link = tmp_path / "link.json"
     link.symlink_to(first)
-    assert names(judged(files(tmp_path), link, LEAF)) == [str(link)]
+    assert names(linted(files(tmp_path), link, LEAF)) == [str(link)]
 
 
 def test_a_file_outside_of_every_folder_is_judged_alone(tmp_path: Path) -> None:
@@ -58,38 +58,38 @@ def test_a_file_outside_of_every_folder_is_judged_alone(tmp_path: Path) -> None:
     (tmp_path / "ab").mkdir()
     leaf(tmp_path / "a", "leaf1")
     outside = leaf(tmp_path / "ab", "leaf2")
-    assert names(judged(files(tmp_path / "a"), outside, LEAF)) == [str(outside)]
-    assert names(judged(files(), outside, LEAF)) == [str(outside)]
+    assert names(linted(files(tmp_path / "a"), outside, LEAF)) == [str(outside)]
+    assert names(linted(files(), outside, LEAF)) == [str(outside)]
 
 
 def test_of_nested_folders_the_innermost_counts(tmp_path: Path) -> None:
     leaf(tmp_path, "leaf1")
     (tmp_path / "inner").mkdir()
     inside = leaf(tmp_path / "inner", "leaf2")
-    assert names(judged(files(tmp_path, tmp_path / "inner"), inside, LEAF)) == [str(inside)]
+    assert names(linted(files(tmp_path, tmp_path / "inner"), inside, LEAF)) == [str(inside)]
 
 
 def test_what_changes_on_disk_is_read_again(tmp_path: Path) -> None:
     opened, other = leaf(tmp_path, "leaf1"), leaf(tmp_path, "leaf2")
-    found = files(tmp_path)
-    before = judged(found, opened, LEAF)
-    assert judged(found, opened, LEAF).documents[1] is before.documents[1]
+    workspace = files(tmp_path)
+    before = linted(workspace, opened, LEAF)
+    assert linted(workspace, opened, LEAF).documents[1] is before.documents[1]
     other.write_text(LEAF.replace("9100", "1500"))
     os.utime(other, ns=(1, 1))
-    assert "1500" in judged(found, opened, LEAF).documents[1].text
+    assert "1500" in linted(workspace, opened, LEAF).documents[1].text
     other.unlink()
-    assert names(judged(found, opened, LEAF)) == [str(opened)]
+    assert names(linted(workspace, opened, LEAF)) == [str(opened)]
 
 
-def test_of_a_large_folder_only_what_is_open_is_judged(
+def test_of_a_large_folder_only_what_is_open_is_linted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_TOGETHER", 2)
     opened = leaf(tmp_path, "leaf1")
     for number in range(2, 5):
         leaf(tmp_path, f"leaf{number}")
-    together = judged(files(tmp_path), opened, LEAF)
-    assert (names(together), together.left_out) == ([str(opened)], 3)
+    group = linted(files(tmp_path), opened, LEAF)
+    assert (names(group), group.left_out) == ([str(opened)], 3)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +106,18 @@ def test_of_a_large_folder_only_what_is_open_is_judged(
 def test_a_text_that_cannot_be_read_is_ours_where_it_looks_so(
     tmp_path: Path, name: str, text: str, is_expected: bool
 ) -> None:
-    errors = judged(files(tmp_path), tmp_path / name, text).report.errors
+    errors = linted(files(tmp_path), tmp_path / name, text).report.errors
     assert bool(errors) is is_expected
 
 
 def test_a_text_that_once_was_ours_stays_so(tmp_path: Path) -> None:
-    found, path = files(tmp_path), tmp_path / "x.yaml"
-    assert judged(found, path, "{").report.errors == ()
-    assert judged(found, path, INTENT).report.errors == ()
-    assert judged(found, path, "{").report.errors != ()
+    workspace, path = files(tmp_path), tmp_path / "x.yaml"
+    assert linted(workspace, path, "{").report.errors == ()
+    assert linted(workspace, path, INTENT).report.errors == ()
+    assert linted(workspace, path, "{").report.errors != ()
 
 
 def test_a_file_named_as_ours_is_expected_to_be(tmp_path: Path) -> None:
     path = tmp_path / "config_db.json"
     path.write_text(LEAF)
-    assert judged(files(tmp_path), path, "{}}").report.errors != ()
+    assert linted(files(tmp_path), path, "{}}").report.errors != ()

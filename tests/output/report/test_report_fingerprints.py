@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.fingerprints import of_findings, of_problems
 from lossless.output.report.lint.locations import located
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
-HERE = Names("/repo", "/repo")
+HERE = FileNames("/repo", "/repo")
 OBJECTS = st.tuples(
     st.sampled_from(["WD001", "PFC004"]),
     st.sampled_from(["leaf1.json", "leaf2.json"]),
@@ -57,7 +57,7 @@ def test_numbers_in_a_message_may_change() -> None:
 
 def test_the_folder_that_a_run_began_in_does_not_matter() -> None:
     def mark(file: str, folder: str) -> list[str]:
-        return of_findings([finding(Origin(file, ("a",)))], Names(folder, "/repo"))
+        return of_findings([finding(Origin(file, ("a",)))], FileNames(folder, "/repo"))
 
     assert (
         mark("site/a.json", "/repo")

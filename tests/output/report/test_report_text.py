@@ -6,7 +6,7 @@ from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import NotJudged, Origin, Related
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.text import findings_text, not_judged_text, problems_text, summary_text
-from lossless.output.report.text_style import Style
+from lossless.output.report.text_style import TextStyle
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 
@@ -146,7 +146,7 @@ def test_colours_change_nothing_but_colours() -> None:
     import re
 
     run = sample(oversubscribed(), on_switch("PORT", "Ethernet0", severity="warning", note="n"))
-    coloured = "\n".join(findings_text(run, Style(colour=True)))
+    coloured = "\n".join(findings_text(run, TextStyle(colour=True)))
     assert coloured.startswith("\x1b[1mfabric.yaml:26:5\x1b[0m: \x1b[1;31mTOP001\x1b[0m oversub")
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == "\n".join(findings_text(run))
 
@@ -157,7 +157,7 @@ def test_a_problem_shows_the_word_it_is_about() -> None:
         Problem("gone.yaml", None, None, "no such file"),
         Problem("fabric.yaml", 6, 19, "classes.rdma.dscp: 64 is not a DSCP"),
     ]
-    blocks = list(problems_text(problems, lambda _file, number: lines[number - 1], Style(columns=60)))
+    blocks = list(problems_text(problems, lambda _file, number: lines[number - 1], TextStyle(columns=60)))
     assert blocks == [
         "fabric.yaml:6:19: classes.rdma.dscp: 64 is not a DSCP\n"
         "  |\n"
@@ -194,10 +194,10 @@ def test_the_summary_has_every_count() -> None:
 def test_a_style_can_leave_out_the_line_or_all_but_the_first() -> None:
     run = sample(on_switch("PORT", "Ethernet0", note="n"), oversubscribed(note="", help="h"))
 
-    def lines(style: Style) -> list[str]:
+    def lines(style: TextStyle) -> list[str]:
         return [line for block in findings_text(run, style) for line in block.splitlines()]
 
-    whole, bare, brief = lines(Style()), lines(Style(source=False)), lines(Style(brief=True))
+    whole, bare, brief = lines(TextStyle()), lines(TextStyle(source=False)), lines(TextStyle(brief=True))
     first = [line for line in whole if line.startswith(("leaf1.json:", "fabric.yaml:"))]
     assert brief == first
     assert bare == [first[0], " = help: h", first[1], " = note: n"]
@@ -206,4 +206,6 @@ def test_a_style_can_leave_out_the_line_or_all_but_the_first() -> None:
 
 def test_the_counts_that_matter_are_coloured() -> None:
     run = sample(oversubscribed())
-    assert summary_text(run, Style(colour=True)).startswith("\x1b[1;31m1 error\x1b[0m, 0 warnings, 0 infos")
+    assert summary_text(run, TextStyle(colour=True)).startswith(
+        "\x1b[1;31m1 error\x1b[0m, 0 warnings, 0 infos"
+    )

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from lossless.output.report.text_style import Style
+from lossless.output.report.text_style import TextStyle
 from lossless.output.report.trace.data import json_text, trace_data
 from lossless.output.report.trace.text import trace_text
 from tests.checks.trace.tracing import device, intent, traced
@@ -242,7 +242,7 @@ def test_lines_fit_a_hundred_columns() -> None:
 
 
 def test_colour_is_only_that_of_the_style() -> None:
-    plain, coloured = shown(BROKEN), shown(BROKEN, style=Style(colour=True))
+    plain, coloured = shown(BROKEN), shown(BROKEN, style=TextStyle(colour=True))
     assert "\x1b[1;31mX WD001\x1b[0m" in coloured
     assert coloured.replace("\x1b[0m", "").replace("\x1b[1;31m", "").replace("\x1b[1m", "") == plain
 

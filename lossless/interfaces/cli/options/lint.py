@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # --- which files ---
 
 
-class Extent(NamedTuple):
+class LintScope(NamedTuple):
     """What a run looks at: every file by itself, what is new ``since`` a revision of git, and whether it goes on."""
 
     per_file: bool
@@ -40,12 +40,12 @@ _SCOPE_OPTIONS = (
 )
 
 
-def extent_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options to a command, which is given ``extent`` in their place."""
+def scope_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options to a command, which is given ``scope`` in their place."""
 
     @functools.wraps(command)
     def gathered(*, per_file: bool, since: str | None, watch: bool, **rest: Any) -> int:
-        return command(extent=Extent(per_file, since, watch), **rest)
+        return command(scope=LintScope(per_file, since, watch), **rest)
 
     with_options: Callable[..., int] = gathered
     for option in reversed(_SCOPE_OPTIONS):
@@ -53,20 +53,20 @@ def extent_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_options
 
 
-def require_extent(extent: Extent, paths: tuple[str, ...], *, simulate: bool, mending: bool) -> None:
+def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, mending: bool) -> None:
     """Refuse what cannot be asked for together.
 
     Raises:
         UsageError: two options that contradict each other, or standard input where files are needed.
     """
-    again = extent.watch or extent.since is not None
-    if extent.per_file and simulate:
+    again = scope.watch or scope.since is not None
+    if scope.per_file and simulate:
         raise click.UsageError(
             "--simulate runs traffic between devices; --per-file judges every file by itself"
         )
     if mending and again:
         raise click.UsageError("--fix and --diff go neither with --watch nor with --since")
-    if extent.watch and extent.since is not None:
+    if scope.watch and scope.since is not None:
         raise click.UsageError("--watch and --since contradict each other")
     if "-" in paths and again:
         raise click.UsageError("standard input is no file that could have changed")
@@ -102,13 +102,13 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
         raise click.UsageError("standard input is no file to mend")
 
 
-def require_plain(wanted: Wanted) -> None:
+def require_plain(reporting: ReportOptions) -> None:
     """Refuse options of reports beside ``--diff``, which prints a change and no findings.
 
     Raises:
         UsageError: there is one.
     """
-    if wanted != AS_USUAL:
+    if reporting != DEFAULT_REPORT:
         raise click.UsageError(
             "--diff prints a change and reports no findings; leave out what shapes a report"
         )
@@ -120,7 +120,7 @@ FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 """The first is for people; each of the others is written by the module of ``output/report`` that has its name."""
 
 
-class Wanted(NamedTuple):
+class ReportOptions(NamedTuple):
     """The forms of a report that were asked for: one on stdout, and ``files`` as pairs of form and path."""
 
     form: str
@@ -131,7 +131,7 @@ class Wanted(NamedTuple):
     verbose: bool
 
 
-AS_USUAL = Wanted("text", (), statistics=False, quiet=False, source=True, verbose=False)
+DEFAULT_REPORT = ReportOptions("text", (), statistics=False, quiet=False, source=True, verbose=False)
 """What is wanted where nothing is said."""
 
 
@@ -191,7 +191,7 @@ _REPORT_OPTIONS = (
 
 
 def report_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options to a command, which is given ``wanted`` in their place."""
+    """Add the options to a command, which is given ``reporting`` in their place."""
 
     @functools.wraps(command)
     def gathered(
@@ -210,8 +210,8 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
             )
         if quiet and verbose:
             raise click.UsageError("--quiet and --verbose contradict each other")
-        wanted = Wanted(output_format, outputs, statistics, quiet, not no_source, verbose)
-        return command(wanted=wanted, **rest)
+        reporting = ReportOptions(output_format, outputs, statistics, quiet, not no_source, verbose)
+        return command(reporting=reporting, **rest)
 
     with_options: Callable[..., int] = gathered
     for option in reversed(_REPORT_OPTIONS):

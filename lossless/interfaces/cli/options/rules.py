@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.api import Options
 
 
-class Choice(NamedTuple):
+class RuleSelection(NamedTuple):
     """What was asked for; ``configured`` is whether configurations are looked for at all.
 
     ``baseline`` is None where the configured one counts, empty where none shall.
@@ -85,18 +85,18 @@ _OPTIONS = (
 
 
 def configuration_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that say which configuration counts; the command is given ``choice`` in their place."""
+    """Add the options that say which configuration counts; the command is given ``selection`` in their place."""
     return _with(command, _CONFIGURATION)
 
 
-def choice_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add all options of this module to a command, which is given ``choice`` in their place."""
+def selection_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add all options of this module to a command, which is given ``selection`` in their place."""
     return _with(command, _OPTIONS)
 
 
 def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) -> Callable[..., int]:
     @functools.wraps(command)
-    def gathered(
+    def with_selection(
         *,
         configuration: str | None,
         no_config: bool,
@@ -111,9 +111,9 @@ def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) ->
         if no_baseline and baseline:
             raise click.UsageError("--baseline and --no-baseline contradict each other")
         known = "" if no_baseline else baseline
-        return command(choice=Choice(select, ignore, not no_config, configuration, known), **rest)
+        return command(selection=RuleSelection(select, ignore, not no_config, configuration, known), **rest)
 
-    with_options: Callable[..., int] = gathered
+    with_options: Callable[..., int] = with_selection
     for option in reversed(options):
         with_options = option(with_options)
     return with_options

@@ -9,16 +9,16 @@ from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import columns
 from lossless.output.report.lint.locations import shown_file
 from lossless.output.report.lint.text import findings_text
-from lossless.output.report.text_style import Style, visible
+from lossless.output.report.text_style import TextStyle, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
 
-class Happened(Protocol):
+class SeedCount(Protocol):
     """In how many seeds something happened."""
 
     @property
@@ -30,7 +30,7 @@ class Happened(Protocol):
         """How many there were."""
 
 
-class Shown(Protocol):
+class RunFigures(Protocol):
     """What is shown of a verdict from runs."""
 
     @property
@@ -42,7 +42,7 @@ class Shown(Protocol):
         """What was run."""
 
     @property
-    def drops(self) -> Happened:
+    def drops(self) -> SeedCount:
         """Seeds in which lossless frames were dropped."""
 
     @property
@@ -54,7 +54,7 @@ class Shown(Protocol):
         """The longest pause that traffic caused."""
 
 
-class Margin(Protocol):
+class TrafficComparison(Protocol):
     """What runs show of one part of a fabric before and after a change."""
 
     @property
@@ -62,15 +62,15 @@ class Margin(Protocol):
         """The intent, or the switches."""
 
     @property
-    def before(self) -> Shown | None:
+    def before(self) -> RunFigures | None:
         """What runs showed, None where nothing was run."""
 
     @property
-    def after(self) -> Shown | None:
+    def after(self) -> RunFigures | None:
         """What runs show, None where nothing is run."""
 
 
-class Kept(Protocol):
+class RemainingFinding(Protocol):
     """A finding that was there before."""
 
     @property
@@ -82,7 +82,7 @@ class Kept(Protocol):
         """On how many elements it showed before."""
 
 
-class Changed(Protocol):
+class ChangeReport(Protocol):
     """What a change does, besides what it adds."""
 
     @property
@@ -90,11 +90,11 @@ class Changed(Protocol):
         """What was compared with."""
 
     @property
-    def removed(self) -> Judged:
+    def removed(self) -> LintReport:
         """What is gone, as it stood."""
 
     @property
-    def left(self) -> Sequence[Kept]:
+    def left(self) -> Sequence[RemainingFinding]:
         """What is there as before."""
 
     @property
@@ -102,7 +102,7 @@ class Changed(Protocol):
         """Files that could not be read then."""
 
     @property
-    def margins(self) -> Sequence[Margin]:
+    def margins(self) -> Sequence[TrafficComparison]:
         """What runs show before and after."""
 
 
@@ -110,7 +110,7 @@ MARGINS = ("fabric", "verdict", "seeds with drops", "least headroom left", "long
 """What is said of runs, in this order."""
 
 
-def change_text(change: Changed, style: Style) -> Iterator[str]:
+def change_text(change: ChangeReport, style: TextStyle) -> Iterator[str]:
     """Yield what is gone, what is left by rule, and what runs show, as blocks of lines."""
     gone = [*findings_text(change.removed, style.showing(source=False, brief=True))]
     if gone:
@@ -123,19 +123,19 @@ def change_text(change: Changed, style: Style) -> Iterator[str]:
         yield unread_note(change, file)
 
 
-def counts_text(change: Changed, added: int) -> str:
+def counts_text(change: ChangeReport, added: int) -> str:
     """Return the counts on one line."""
     since = f"since {visible(change.revision)}"
     return f"{added} added, {len(change.removed.findings)} gone, {len(change.left)} left {since}"
 
 
-def unread_note(change: Changed, file: str) -> str:
+def unread_note(change: ChangeReport, file: str) -> str:
     """Return what to say of a file that could not be read then."""
     name = visible(shown_file(file))
     return f"{name} could not be read at {visible(change.revision)}: all that is found in it counts as added"
 
 
-def left_by_rule(left: Sequence[Kept]) -> Iterator[str]:
+def left_by_rule(left: Sequence[RemainingFinding]) -> Iterator[str]:
     """Yield how often each rule found what it had found before, and what has spread to more places."""
     rules = Counter((kept.finding.code, kept.finding.name, kept.finding.severity) for kept in left)
     for (code, name, severity), times in sorted(rules.items()):
@@ -144,14 +144,14 @@ def left_by_rule(left: Sequence[Kept]) -> Iterator[str]:
         )
 
 
-def spread(left: Sequence[Kept]) -> str:
+def spread(left: Sequence[RemainingFinding]) -> str:
     """Return what to say of findings that show on more places than before, empty where none does."""
     before = sum(kept.places for kept in left)
     now = sum(kept.finding.places for kept in left)
     return f": on {now} places, before on {before}" if now > before else ""
 
 
-def margin_row(margin: Margin) -> tuple[str, ...]:
+def margin_row(margin: TrafficComparison) -> tuple[str, ...]:
     """Return what runs show, each before and after where that differs."""
     both = [margin.before, margin.after]
     return (
@@ -164,7 +164,7 @@ def margin_row(margin: Margin) -> tuple[str, ...]:
     )
 
 
-def _headroom(shown: Shown | None) -> str | None:
+def _headroom(shown: RunFigures | None) -> str | None:
     if shown is None:
         return None
     left_bytes = shown.headroom_margin_bytes

@@ -14,7 +14,7 @@ _SHOWN_RUNS = 3
 _SHORTEST_RANGE = 3
 
 
-class _Run(NamedTuple):
+class _NameRun(NamedTuple):
     """Names that differ only in a number that grows in even steps; ``head`` is what they begin with."""
 
     head: str
@@ -36,9 +36,9 @@ def on(elements: Sequence[str], places: int) -> str:
     """
     shown, named, is_range = [], 0, False
     for run in list(_runs(elements))[:_SHOWN_RUNS]:
-        shown += run.names() if isinstance(run, _Run) else [run]
-        named += len(run.numbers) if isinstance(run, _Run) else 1
-        is_range = is_range or (isinstance(run, _Run) and len(run.numbers) >= _SHORTEST_RANGE)
+        shown += run.names() if isinstance(run, _NameRun) else [run]
+        named += len(run.numbers) if isinstance(run, _NameRun) else 1
+        is_range = is_range or (isinstance(run, _NameRun) and len(run.numbers) >= _SHORTEST_RANGE)
     text = ", ".join(shown)
     if places > named:
         text += f" and {places - named} more"
@@ -49,10 +49,10 @@ def on(elements: Sequence[str], places: int) -> str:
 
 def ranges(names: Sequence[str]) -> list[str]:
     """Return names with those that belong together as one range: ``Ethernet0-Ethernet60``."""
-    return [name for run in _runs(names) for name in (run.names() if isinstance(run, _Run) else [run])]
+    return [name for run in _runs(names) for name in (run.names() if isinstance(run, _NameRun) else [run])]
 
 
-def _runs(elements: Sequence[str]) -> Iterator[_Run | str]:
+def _runs(elements: Sequence[str]) -> Iterator[_NameRun | str]:
     """Yield names in the order people count, those that belong together as one run."""
     numbers: dict[str, list[int]] = {}
     alone: set[str] = set()
@@ -68,7 +68,7 @@ def _runs(elements: Sequence[str]) -> Iterator[_Run | str]:
     for head in sorted(numbers, key=_natural) if len(numbers) > 1 else numbers:
         if head in alone:
             yield head
-        yield from (_Run(head, run) for run in _even(sorted(numbers[head])))
+        yield from (_NameRun(head, run) for run in _even(sorted(numbers[head])))
 
 
 def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:

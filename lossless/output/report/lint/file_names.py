@@ -5,7 +5,7 @@ from __future__ import annotations
 from posixpath import join, normpath, relpath
 
 
-class Names:
+class FileNames:
     """Names of files relative to a root; nothing is looked up on disk."""
 
     __slots__ = ("_folder", "_root")

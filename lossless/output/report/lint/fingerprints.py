@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.file_names import Names
+    from lossless.output.report.lint.file_names import FileNames
 
 
-def of_findings(findings: Sequence[Finding], names: Names) -> list[str]:
+def of_findings(findings: Sequence[Finding], names: FileNames) -> list[str]:
     """Return the fingerprint of every finding, by its place in the order of reports; all differ."""
     relative = {file: names.name(file) for file in {finding.origin.file for finding in findings}}
     return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
 
 
-def of_problems(problems: Sequence[Problem], names: Names) -> list[str]:
+def of_problems(problems: Sequence[Problem], names: FileNames) -> list[str]:
     """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
     return _told_apart(("", names.name(problem.file)) for problem in problems)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, other_places, paragraphs
 from lossless.output.report.lint.locations import located, ordered
-from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import counted
 from lossless.output.report.text_style import visible
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
-    from lossless.output.report.lint.run_context import Setting
+    from lossless.output.report.lint.report import LintReport
+    from lossless.output.report.lint.run_context import RunContext
 
 MOST_OF_A_KIND = 10
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-class _Note(NamedTuple):
+class _Annotation(NamedTuple):
     """What one annotation says, and where."""
 
     severity: Severity
@@ -42,16 +42,16 @@ class _Note(NamedTuple):
     column: int | None
 
 
-def github_text(judged: Judged, setting: Setting) -> Rendered:
+def github_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the commands for all that was found, and what could not be read, errors first."""
-    names = Names(setting.folder, setting.root)
-    locations, findings = located(judged)
-    notes = [_problem(problem, names) for problem in ordered(judged.errors)]
+    names = FileNames(context.folder, context.root)
+    locations, findings = located(report)
+    notes = [_problem(problem, names) for problem in ordered(report.errors)]
     notes += [_finding(finding, locations, names) for finding in findings]
-    return Rendered("\n".join(_lines(notes)))
+    return ReportText("\n".join(_lines(notes)))
 
 
-def _lines(notes: list[_Note]) -> Iterator[str]:
+def _lines(notes: list[_Annotation]) -> Iterator[str]:
     shown, rest = _cut(notes)
     yield from map(_command, shown)
     for note in rest:
@@ -61,7 +61,7 @@ def _lines(notes: list[_Note]) -> Iterator[str]:
         yield f"::notice title=lossless::{what}: {MOST_OF_A_KIND} of a kind are shown"
 
 
-def _cut(notes: Iterable[_Note]) -> tuple[list[_Note], list[_Note]]:
+def _cut(notes: Iterable[_Annotation]) -> tuple[list[_Annotation], list[_Annotation]]:
     """Return what is annotated and what is not; where something is left, one notice is kept for saying so."""
     by_kind = {severity: [note for note in notes if note.severity == severity] for severity in SEVERITIES}
     is_cut = any(len(kind) > MOST_OF_A_KIND for kind in by_kind.values())
@@ -73,27 +73,27 @@ def _cut(notes: Iterable[_Note]) -> tuple[list[_Note], list[_Note]]:
     return shown, rest
 
 
-def _finding(finding: Finding, locations: Locations, names: Names) -> _Note:
+def _finding(finding: Finding, locations: Locations, names: FileNames) -> _Annotation:
     span = locations.span(finding.origin)
     place = (span.line, span.end_line, span.column) if span else (None, None, None)
     title = f"{finding.code} {finding.name}"
     text = paragraphs(finding, other_places(finding, locations, names.name))
-    return _Note(finding.severity, title, text, names.name(finding.origin.file), *place)
+    return _Annotation(finding.severity, title, text, names.name(finding.origin.file), *place)
 
 
-def _problem(problem: Problem, names: Names) -> _Note:
+def _problem(problem: Problem, names: FileNames) -> _Annotation:
     file, line = names.name(problem.file), problem.line
-    return _Note("error", "cannot be read", clean(problem.message), file, line, line, problem.column)
+    return _Annotation("error", "cannot be read", clean(problem.message), file, line, line, problem.column)
 
 
-def _command(note: _Note) -> str:
+def _command(note: _Annotation) -> str:
     places = {"file": note.file, "line": note.line, "endLine": note.end_line, "col": note.column}
     given = {**places, "title": note.title}
     properties = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value is not None)
     return f"::{_COMMANDS[note.severity]} {properties}::{_data(note.text)}"
 
 
-def _plain(note: _Note) -> str:
+def _plain(note: _Annotation) -> str:
     """Return a line of the log; what begins with a dash and has no ``##[`` is never taken for a command."""
     place = ":".join(str(part) for part in (note.file, note.line, note.column) if part is not None)
     first = note.text.partition("\n")[0]

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, what
 from lossless.output.report.lint.fingerprints import of_findings, of_problems
 from lossless.output.report.lint.locations import located, ordered
-from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.run_context import ReportText
 
 if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
-    from lossless.output.report.lint.run_context import Setting
+    from lossless.output.report.lint.report import LintReport
+    from lossless.output.report.lint.run_context import RunContext
 
 UNREADABLE = "unreadable"
 """The check of what could not be read, which no rule found."""
@@ -29,19 +29,19 @@ _FIRST_LINE = 1
 """Where a finding stands that has no line: GitLab shows none without."""
 
 
-def gitlab_text(judged: Judged, setting: Setting) -> Rendered:
+def gitlab_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as a JSON list; every fingerprint in it differs."""
-    names = Names(setting.folder, setting.root)
-    locations, findings = located(judged)
-    problems = ordered(judged.errors)
+    names = FileNames(context.folder, context.root)
+    locations, findings = located(report)
+    problems = ordered(report.errors)
     unread = zip(problems, of_problems(problems, names), strict=True)
     found = zip(findings, of_findings(findings, names), strict=True)
     issues = [_problem(problem, mark, names) for problem, mark in unread]
     issues += [_finding(finding, mark, locations, names) for finding, mark in found]
-    return Rendered(json.dumps(issues, indent=2))
+    return ReportText(json.dumps(issues, indent=2))
 
 
-def _finding(finding: Finding, mark: str, locations: Locations, names: Names) -> dict[str, Json]:
+def _finding(finding: Finding, mark: str, locations: Locations, names: FileNames) -> dict[str, Json]:
     span = locations.span(finding.origin)
     lines = (span.line, span.end_line) if span else (_FIRST_LINE, _FIRST_LINE)
     text = f"{finding.code} {finding.name}: {what(finding)}"
@@ -49,7 +49,7 @@ def _finding(finding: Finding, mark: str, locations: Locations, names: Names) ->
     return _issue(finding.code, text, _SEVERITIES[finding.severity], mark, place)
 
 
-def _problem(problem: Problem, mark: str, names: Names) -> dict[str, Json]:
+def _problem(problem: Problem, mark: str, names: FileNames) -> dict[str, Json]:
     line = problem.line or _FIRST_LINE
     return _issue(
         UNREADABLE, clean(problem.message), "blocker", mark, _place(problem.file, line, line, names)
@@ -68,5 +68,5 @@ def _issue(check: str, text: str, severity: str, mark: str, place: dict[str, Jso
     }
 
 
-def _place(file: str, begin: int, end: int, names: Names) -> dict[str, Json]:
+def _place(file: str, begin: int, end: int, names: FileNames) -> dict[str, Json]:
     return {"path": names.name(file), "lines": {"begin": begin, "end": end}}

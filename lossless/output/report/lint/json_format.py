@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
 VERSION = 1
 """Of the names in the object."""
 MOST_ELEMENTS = 5
 
 
-def json_text(judged: Judged) -> str:
+def json_text(report: LintReport) -> str:
     """Return the whole report as one JSON object, in ASCII and in a stable order."""
-    locations, findings = located(judged)
-    report = {
+    locations, findings = located(report)
+    data = {
         "version": VERSION,
         "findings": [finding_data(finding, locations) for finding in findings],
-        "errors": [_problem(problem) for problem in ordered(judged.errors)],
-        "summary": summarise(judged)._asdict(),
+        "errors": [_problem(problem) for problem in ordered(report.errors)],
+        "summary": summarise(report)._asdict(),
     }
-    return json.dumps(report, indent=2)
+    return json.dumps(data, indent=2)
 
 
 def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:

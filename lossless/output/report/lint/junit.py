@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, object_of, other_places, paragraphs, what
 from lossless.output.report.lint.locations import located, ordered
-from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
-    from lossless.output.report.lint.run_context import Setting
+    from lossless.output.report.lint.report import LintReport
+    from lossless.output.report.lint.run_context import RunContext
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 
@@ -42,13 +42,13 @@ class _Case(NamedTuple):
     text: str = ""
 
 
-def junit_text(judged: Judged, setting: Setting) -> Rendered:
+def junit_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as one XML document, in the order of files."""
-    names = Names(setting.folder, setting.root)
-    locations, findings = located(judged)
-    cases = [_problem(problem, names) for problem in ordered(judged.errors)]
-    cases += [_finding(finding, locations, names, setting) for finding in findings]
-    suites: dict[str, list[_Case]] = {names.name(file): [] for file in judged.documents}
+    names = FileNames(context.folder, context.root)
+    locations, findings = located(report)
+    cases = [_problem(problem, names) for problem in ordered(report.errors)]
+    cases += [_finding(finding, locations, names, context) for finding in findings]
+    suites: dict[str, list[_Case]] = {names.name(file): [] for file in report.documents}
     for case in cases:
         suites.setdefault(case.file, []).append(case)
     for file, held in suites.items():
@@ -56,10 +56,10 @@ def junit_text(judged: Judged, setting: Setting) -> Rendered:
     every = [case for held in suites.values() for case in held]
     lines = [_HEAD, f"<testsuites {_attributes(name='lossless', **_counts(every))}>"]
     lines += (line for file in sorted(suites) for line in _suite(file, suites[file]))
-    return Rendered("\n".join([*lines, "</testsuites>"]))
+    return ReportText("\n".join([*lines, "</testsuites>"]))
 
 
-def _finding(finding: Finding, locations: Locations, names: Names, setting: Setting) -> _Case:
+def _finding(finding: Finding, locations: Locations, names: FileNames, context: RunContext) -> _Case:
     span = locations.span(finding.origin)
     told = f" ({object_of(finding.origin.path)})" if finding.origin.path else ""
     return _Case(
@@ -67,14 +67,14 @@ def _finding(finding: Finding, locations: Locations, names: Names, setting: Sett
         group=f"lossless.{finding.code}",
         file=names.name(finding.origin.file),
         line=span.line if span else None,
-        outcome="failure" if finding.severity in setting.failing else None,
+        outcome="failure" if finding.severity in context.failing else None,
         kind=finding.severity,
         message=what(finding),
         text=paragraphs(finding, other_places(finding, locations, names.name)),
     )
 
 
-def _problem(problem: Problem, names: Names) -> _Case:
+def _problem(problem: Problem, names: FileNames) -> _Case:
     text = clean(problem.message)
     return _Case(
         name="can be read",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
     from lossless.ground.documents.excerpts import DocumentView
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
 
 class Locations:
@@ -60,12 +60,12 @@ def _origins(finding: Finding) -> Iterator[Origin]:
         yield related.origin
 
 
-def located(judged: Judged) -> tuple[Locations, list[Finding]]:
+def located(report: LintReport) -> tuple[Locations, list[Finding]]:
     """Return the places of all findings, and the findings in the order of reports.
 
     By file; in a file errors first; then by place. The order that rules ran in does not matter.
     """
-    locations = Locations(judged.documents, judged.findings)
+    locations = Locations(report.documents, report.findings)
 
     def order(finding: Finding) -> tuple[object, ...]:
         span = locations.span(finding.origin)
@@ -74,7 +74,7 @@ def located(judged: Judged) -> tuple[Locations, list[Finding]]:
         tie = (finding.code, finding.message, finding.object, finding.elements)
         return (finding.origin.file, severity, *place, *tie)
 
-    return locations, sorted(judged.findings, key=order)
+    return locations, sorted(report.findings, key=order)
 
 
 def ordered(problems: Iterable[Problem]) -> list[Problem]:

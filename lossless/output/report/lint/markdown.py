@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import what
 from lossless.output.report.lint.locations import Locations, located, ordered
-from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import counted, summarise
 from lossless.output.report.text_style import visible
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.ground.basics.findings import Finding
-    from lossless.output.report.lint.change_text import Changed
-    from lossless.output.report.lint.report import Judged
-    from lossless.output.report.lint.run_context import Setting
+    from lossless.output.report.lint.change_text import ChangeReport
+    from lossless.output.report.lint.report import LintReport
+    from lossless.output.report.lint.run_context import RunContext
 
 MOST_ROWS = 100
 """Findings that one table shows; GitHub takes comments of 65,536 characters."""
@@ -34,18 +34,18 @@ _OUTER = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~~")
 _HEAD = ("severity", "rule", "where", "what")
 
 
-def markdown_text(judged: Judged, setting: Setting) -> Rendered:
+def markdown_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the findings as tables: what a change adds and removes where one is judged, else all."""
-    change = setting.change
-    shown = _Shown(Names(setting.folder, setting.root))
-    parts = [f"### lossless: {_counts(judged, change)}", *_problems(judged, shown)]
-    parts += _table("Added" if change else "", judged, shown)
+    change = context.change
+    shown = _FindingRows(FileNames(context.folder, context.root))
+    parts = [f"### lossless: {_counts(report, change)}", *_problems(report, shown)]
+    parts += _table("Added" if change else "", report, shown)
     if change is not None:
         parts += [*_table("Gone", change.removed, shown), *_left(change), *_margins(change)]
         parts += [escaped(unread_note(change, file)) for file in change.unread]
-    rows = max(len(judged.findings), len(change.removed.findings) if change else 0)
+    rows = max(len(report.findings), len(change.removed.findings) if change else 0)
     notices = (f"{MOST_ROWS} findings of a table are shown, of {rows}",) if rows > MOST_ROWS else ()
-    return Rendered("\n\n".join(parts), notices)
+    return ReportText("\n\n".join(parts), notices)
 
 
 def escaped(text: str) -> str:
@@ -58,10 +58,10 @@ def _entities(found: re.Match[str]) -> str:
     return "".join(f"&#{ord(char)};" for char in found[0])
 
 
-class _Shown:
+class _FindingRows:
     """How files are shown: from the root of the repository."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: FileNames) -> None:
         self.name = names.name
 
     def row(self, finding: Finding, locations: Locations) -> tuple[str, ...]:
@@ -74,41 +74,41 @@ class _Shown:
         return (finding.severity, f"{finding.code} {finding.name}", escaped(place), told)
 
 
-def _counts(judged: Judged, change: Changed | None) -> str:
+def _counts(report: LintReport, change: ChangeReport | None) -> str:
     if change is not None:
         gone, left = len(change.removed.findings), len(change.left)
         since = f"since {escaped(change.revision)}"
-        return f"{len(judged.findings)} added, {gone} gone, {left} left {since}"
-    counts = summarise(judged)
+        return f"{len(report.findings)} added, {gone} gone, {left} left {since}"
+    counts = summarise(report)
     found = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
     return f"{', '.join(counted(*one) for one in found)} in {counted(counts.files, 'file')}"
 
 
-def _problems(judged: Judged, shown: _Shown) -> Iterator[str]:
-    if judged.errors:
+def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
+    if report.errors:
         lines = [
             f"- {escaped(str(problem._replace(file=shown.name(problem.file))))}"
-            for problem in ordered(judged.errors)[:MOST_ROWS]
+            for problem in ordered(report.errors)[:MOST_ROWS]
         ]
         yield "\n".join(["**Not read**", "", *lines])
 
 
-def _table(title: str, judged: Judged, shown: _Shown) -> Iterator[str]:
-    if not judged.findings:
+def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]:
+    if not report.findings:
         return
-    locations, findings = located(judged)
+    locations, findings = located(report)
     rows = [shown.row(finding, locations) for finding in findings[:MOST_ROWS]]
     more = [f"… and {len(findings) - MOST_ROWS} more"] if len(findings) > MOST_ROWS else []
     yield "\n\n".join([*([f"**{title}**"] if title else []), _rows(_HEAD, rows), *more])
 
 
-def _left(change: Changed) -> Iterator[str]:
+def _left(change: ChangeReport) -> Iterator[str]:
     if change.left:
         lines = "\n".join(f"- {escaped(line)}" for line in left_by_rule(change.left))
         yield f"**Left**\n\n{lines}"
 
 
-def _margins(change: Changed) -> Iterator[str]:
+def _margins(change: ChangeReport) -> Iterator[str]:
     if change.margins:
         rows = [tuple(map(_arrow, margin_row(margin))) for margin in change.margins]
         yield f"**Under traffic**\n\n{_rows(MARGINS, rows)}"

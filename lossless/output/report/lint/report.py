@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.excerpts import DocumentView
 
 
-class Judged(Protocol):
+class LintReport(Protocol):
     """The outcome of a lint run, as :class:`lossless.api.Report` has it."""
 
     @property

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.ground.basics.findings import Confidence, Severity
-    from lossless.output.report.lint.change_text import Changed
+    from lossless.output.report.lint.change_text import ChangeReport
 
 
-class RuleText(NamedTuple):
+class RuleHelp(NamedTuple):
     """What a report says of a rule: one sentence, the whole documentation as Markdown, and how it is graded."""
 
     summary: str
@@ -22,7 +22,7 @@ class RuleText(NamedTuple):
     confidence: Confidence
 
 
-class Setting(NamedTuple):
+class RunContext(NamedTuple):
     """Where a run happened and what it counts as a failure.
 
     ``folder`` is the current folder and ``root`` the one that names are relative to, both absolute. ``describe``
@@ -32,12 +32,12 @@ class Setting(NamedTuple):
 
     folder: str
     root: str
-    describe: Callable[[str], RuleText | None]
+    describe: Callable[[str], RuleHelp | None]
     failing: tuple[Severity, ...]
-    change: Changed | None = None
+    change: ChangeReport | None = None
 
 
-class Rendered(NamedTuple):
+class ReportText(NamedTuple):
     """A report as text, and what it had to leave out, in words for whoever waits for it."""
 
     text: str

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from lossless import __version__
 from lossless.ground.basics.findings import SEVERITIES
-from lossless.output.report.lint.file_names import Names
+from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, object_of, paragraphs
 from lossless.output.report.lint.fingerprints import of_findings
 from lossless.output.report.lint.locations import located, ordered
-from lossless.output.report.lint.run_context import Rendered
+from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import summarise
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
-    from lossless.output.report.lint.run_context import RuleText, Setting
+    from lossless.output.report.lint.report import LintReport
+    from lossless.output.report.lint.run_context import RuleHelp, RunContext
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 5_000
@@ -41,29 +41,29 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 _GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
 
 
-def sarif_text(judged: Judged, setting: Setting) -> Rendered:
+def sarif_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as one SARIF log with one run, the most severe results first."""
-    locations, findings = located(judged)
+    locations, findings = located(report)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    names = _Names(setting)
+    names = _Artifacts(context)
     kept = findings[:MOST_RESULTS]
     notices = _notices(len(findings))
     codes = sorted({finding.code: finding for finding in kept}.items())
     index = {code: number for number, (code, _) in enumerate(codes)}
     marks = of_findings(kept, names.files)
     head = {
-        "tool": {"driver": _driver([_rule(finding, setting) for _, finding in codes])},
+        "tool": {"driver": _driver([_rule(finding, context) for _, finding in codes])},
         "automationDetails": {"id": "lossless/lint/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "the root of the repository"}}},
-        "invocations": [_invocation(judged, notices, names)],
-        "properties": dict(summarise(judged)._asdict()),
+        "invocations": [_invocation(report, notices, names)],
+        "properties": dict(summarise(report)._asdict()),
     }
     results = (
         _json(_result(finding, index[finding.code], mark, locations, names))
         for finding, mark in zip(kept, marks, strict=True)
     )
-    return Rendered(_log(head, results), notices)
+    return ReportText(_log(head, results), notices)
 
 
 def _log(head: dict[str, Any], results: Iterable[str]) -> str:
@@ -82,13 +82,13 @@ def _notices(found: int) -> tuple[str, ...]:
     )
 
 
-class _Names:
+class _Artifacts:
     """Files as SARIF names them, each made once."""
 
     __slots__ = ("_made", "files")
 
-    def __init__(self, setting: Setting) -> None:
-        self.files = Names(setting.folder, setting.root)
+    def __init__(self, context: RunContext) -> None:
+        self.files = FileNames(context.folder, context.root)
         self._made: dict[str, dict[str, str]] = {}
 
     def artifact(self, file: str) -> dict[str, str]:
@@ -110,13 +110,13 @@ def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
     return {"name": "lossless", "version": __version__, "semanticVersion": __version__, "rules": rules}
 
 
-def _rule(finding: Finding, setting: Setting) -> dict[str, Any]:
+def _rule(finding: Finding, context: RunContext) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": finding.code, "name": finding.name}
-    text = setting.describe(finding.code)
+    text = context.describe(finding.code)
     return rule if text is None else rule | _described(text)
 
 
-def _described(text: RuleText) -> dict[str, Any]:
+def _described(text: RuleHelp) -> dict[str, Any]:
     return {
         "shortDescription": {"text": text.summary},
         # Documentation takes no arguments: its braces are those of the snippets in it.
@@ -126,14 +126,14 @@ def _described(text: RuleText) -> dict[str, Any]:
     }
 
 
-def _invocation(judged: Judged, notices: Sequence[str], names: _Names) -> dict[str, Any]:
+def _invocation(report: LintReport, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
     """Return how the run went: it has not succeeded where something could not be read."""
-    told = [_problem(problem, names) for problem in ordered(judged.errors)]
+    told = [_problem(problem, names) for problem in ordered(report.errors)]
     told += [{"level": "warning", "message": _message(notice)} for notice in notices]
-    return {"executionSuccessful": not judged.errors, "toolExecutionNotifications": told}
+    return {"executionSuccessful": not report.errors, "toolExecutionNotifications": told}
 
 
-def _problem(problem: Problem, names: _Names) -> dict[str, Any]:
+def _problem(problem: Problem, names: _Artifacts) -> dict[str, Any]:
     place: dict[str, Any] = {"artifactLocation": names.artifact(problem.file)}
     if problem.line is not None:
         place["region"] = {"startLine": problem.line}
@@ -143,7 +143,9 @@ def _problem(problem: Problem, names: _Names) -> dict[str, Any]:
     return {"level": "error", "message": _message(text), "locations": [{"physicalLocation": place}]}
 
 
-def _result(finding: Finding, rule: int, mark: str, locations: Locations, names: _Names) -> dict[str, Any]:
+def _result(
+    finding: Finding, rule: int, mark: str, locations: Locations, names: _Artifacts
+) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
@@ -160,7 +162,7 @@ def _result(finding: Finding, rule: int, mark: str, locations: Locations, names:
     return result
 
 
-def _related(finding: Finding, locations: Locations, names: _Names) -> list[dict[str, Any]]:
+def _related(finding: Finding, locations: Locations, names: _Artifacts) -> list[dict[str, Any]]:
     """Return the other places of a finding, as many as are shown besides its own."""
     places = [(related.origin, related.message) for related in finding.related]
     if finding.via is not None:
@@ -171,7 +173,7 @@ def _related(finding: Finding, locations: Locations, names: _Names) -> list[dict
     ]
 
 
-def _location(origin: Origin, locations: Locations, names: _Names) -> dict[str, Any]:
+def _location(origin: Origin, locations: Locations, names: _Artifacts) -> dict[str, Any]:
     place: dict[str, Any] = {"artifactLocation": names.artifact(origin.file)}
     span = locations.span(origin)
     if span is not None:

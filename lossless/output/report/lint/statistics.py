@@ -9,16 +9,16 @@ from lossless.output.report.columns import columns
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
 _HEADS = ("findings", "places", "severity", "rule")
 
 
-def statistics_text(judged: Judged) -> str:
+def statistics_text(report: LintReport) -> str:
     """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
     findings: dict[tuple[Severity, str, str], int] = {}
     places: dict[tuple[Severity, str, str], int] = {}
-    for finding in judged.findings:
+    for finding in report.findings:
         key = (finding.severity, finding.code, finding.name)
         findings[key] = findings.get(key, 0) + 1
         places[key] = places.get(key, 0) + finding.places

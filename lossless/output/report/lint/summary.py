@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
 
-class Summary(NamedTuple):
+class ReportSummary(NamedTuple):
     """Findings by severity, what was kept back and what could not be judged, and the files that were read."""
 
     error: int
@@ -22,17 +22,17 @@ class Summary(NamedTuple):
     files: int
 
 
-def summarise(judged: Judged) -> Summary:
+def summarise(report: LintReport) -> ReportSummary:
     """Count what a run has to say."""
-    severities = [finding.severity for finding in judged.findings]
-    return Summary(
+    severities = [finding.severity for finding in report.findings]
+    return ReportSummary(
         error=severities.count("error"),
         warning=severities.count("warning"),
         info=severities.count("info"),
-        suppressed=judged.suppressed,
-        baselined=judged.baselined,
-        not_judged=sum(gap.times for gap in judged.not_judged),
-        files=judged.files,
+        suppressed=report.suppressed,
+        baselined=report.baselined,
+        not_judged=sum(gap.times for gap in report.not_judged),
+        files=report.files,
     )
 
 

@@ -13,7 +13,7 @@ from lossless.output.report.lint.finding_text import other_places, remarks, what
 from lossless.output.report.lint.locations import located, ordered, shown_file
 from lossless.output.report.lint.source_excerpt import excerpt
 from lossless.output.report.lint.summary import counted, summarise
-from lossless.output.report.text_style import Style, visible
+from lossless.output.report.text_style import TextStyle, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, NotJudged, Origin, Span
     from lossless.output.report.lint.locations import Locations
-    from lossless.output.report.lint.report import Judged
+    from lossless.output.report.lint.report import LintReport
 
     LineText = Callable[[str, int], str | None]
     """Gives a line of a file, None where there is no such text."""
 
-PLAIN = Style()
+PLAIN = TextStyle()
 
 
-def findings_text(judged: Judged, style: Style = PLAIN) -> Iterator[str]:
+def findings_text(report: LintReport, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield every finding as a block of lines, in the order of reports."""
-    locations, findings = located(judged)
+    locations, findings = located(report)
     for finding in findings:
         yield _finding(finding, locations, style)
 
 
-def problems_text(problems: Iterable[Problem], line_text: LineText, style: Style = PLAIN) -> Iterator[str]:
+def problems_text(
+    problems: Iterable[Problem], line_text: LineText, style: TextStyle = PLAIN
+) -> Iterator[str]:
     """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
     for problem in ordered(problems):
         place = _place(problem.file, problem.line, problem.column)
@@ -54,19 +56,19 @@ def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
         yield f"not judged: {rule}{visible(gap.reason)}{times}"
 
 
-def summary_text(judged: Judged, style: Style = PLAIN) -> str:
+def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     """Return the last line of a report: every count, also those that are zero."""
-    counts = summarise(judged)
+    counts = summarise(report)
     found = ", ".join(
         style.paint(counted(number, noun), noun if number else "plain")
         for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
     )
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
-    problems = f"; {counted(len(judged.errors), 'problem')} in the input" if judged.errors else ""
+    problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
     return f"{found} in {counted(counts.files, 'file')} ({kept}){problems}"
 
 
-def _finding(finding: Finding, locations: Locations, style: Style) -> str:
+def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:
     span = locations.span(finding.origin)
     lines = [_first_line(finding, span, style)]
     margin = 0
@@ -81,7 +83,7 @@ def _finding(finding: Finding, locations: Locations, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _first_line(finding: Finding, span: Span | None, style: Style) -> str:
+def _first_line(finding: Finding, span: Span | None, style: TextStyle) -> str:
     place = style.paint(_place_of(finding.origin, span), "place")
     name = f"{style.paint(finding.code, finding.severity)} {finding.name}"
     doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
@@ -89,13 +91,13 @@ def _first_line(finding: Finding, span: Span | None, style: Style) -> str:
     return f"{place}: {name}: {what(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
 
 
-def _remark(label: str, text: str, margin: int, style: Style) -> list[str]:
+def _remark(label: str, text: str, margin: int, style: TextStyle) -> list[str]:
     head = f"{' ' * margin} {style.paint('=', 'gutter')} {style.paint(f'{label}:', 'label')} "
     indent = " " * (margin + len(label) + 5)
     return [(indent if i else head) + visible(line) for i, line in enumerate(text.splitlines())]
 
 
-def _excerpt(line: str, number: int, start: int, end: int, role: str, style: Style) -> list[str]:
+def _excerpt(line: str, number: int, start: int, end: int, role: str, style: TextStyle) -> list[str]:
     digits = str(number)
     margin = " " * len(digits)
     text, carets = excerpt(line, start, end, style.columns - len(digits) - 3)
@@ -117,7 +119,7 @@ def _place(file: str, line: int | None, column: int | None) -> str:
     return ":".join(parts)
 
 
-def _word(number: int, start: int, line: str | None, style: Style) -> list[str]:
+def _word(number: int, start: int, line: str | None, style: TextStyle) -> list[str]:
     """Return the lines that show the word a problem is about; none where there is no text."""
     return [] if line is None else _excerpt(line, number, start, _word_end(line, start), "error", style)
 

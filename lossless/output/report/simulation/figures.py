@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.simulation import panels as parts
-from lossless.output.report.simulation.panels import Words
+from lossless.output.report.simulation.panels import SeriesNames
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ class _Panel(NamedTuple):
 
     title: str
     height: float
-    words: Words
+    words: SeriesNames
     reach: float
 
 
 _PANELS = {
-    "egress": _Panel("egress queue {name}", 1.0, Words("fullest"), 2.0),
-    "group": _Panel("ingress groups that feed it: {many}", 1.0, Words("fullest"), 1.6),
-    "headroom": _Panel("headroom in use by these groups", 0.6, Words("most"), 4.0),
-    "memory": _Panel("memory in use in {name}", 0.6, Words("most"), 2.0),
+    "egress": _Panel("egress queue {name}", 1.0, SeriesNames("fullest"), 2.0),
+    "group": _Panel("ingress groups that feed it: {many}", 1.0, SeriesNames("fullest"), 1.6),
+    "headroom": _Panel("headroom in use by these groups", 0.6, SeriesNames("most"), 4.0),
+    "memory": _Panel("memory in use in {name}", 0.6, SeriesNames("most"), 2.0),
 }
 """From top to bottom."""
-_RATES = Words("fastest", "slowest")
+_RATES = SeriesNames("fastest", "slowest")
 
 
 def occupancy(recording: Data) -> Figure:
@@ -188,7 +188,7 @@ def _limits(recording: Data, kind: str) -> list[Data]:
     return [limit for limit in recording["limits"] if limit["kind"] == kind]
 
 
-def _times(recording: Data) -> tuple[list[float], parts.Unit]:
+def _times(recording: Data) -> tuple[list[float], parts.AxisUnit]:
     unit = parts.time_unit(recording["times_us"][-1])
     return unit.of(recording["times_us"]), unit
 

@@ -44,7 +44,7 @@ _CLOSE = 0.02
 """Part of a picture's width within which two moments are marked by one text."""
 
 
-class Unit(NamedTuple):
+class AxisUnit(NamedTuple):
     """A unit of an axis: how much of the base unit it is, and its name."""
 
     size: float
@@ -59,18 +59,18 @@ class Unit(NamedTuple):
         return f"{value / self.size:.4g} {self.name}"
 
 
-_TIMES = ((2e6, Unit(1e6, "s")), (2e4, Unit(1e3, "ms")), (0.0, Unit(1.0, "us")))
-_SIZES = ((2e9, Unit(1e9, "GB")), (2e6, Unit(1e6, "MB")), (0.0, Unit(1e3, "kB")))
+_TIMES = ((2e6, AxisUnit(1e6, "s")), (2e4, AxisUnit(1e3, "ms")), (0.0, AxisUnit(1.0, "us")))
+_SIZES = ((2e9, AxisUnit(1e9, "GB")), (2e6, AxisUnit(1e6, "MB")), (0.0, AxisUnit(1e3, "kB")))
 """From how much on a unit is used."""
-RATE = Unit(1e9, "Gb/s")
+RATE = AxisUnit(1e9, "Gb/s")
 
 
-def time_unit(longest_us: float) -> Unit:
+def time_unit(longest_us: float) -> AxisUnit:
     """Return the unit that suits a time in microseconds."""
     return next(unit for least, unit in _TIMES if longest_us >= least)
 
 
-def size_unit(most_bytes: float) -> Unit:
+def size_unit(most_bytes: float) -> AxisUnit:
     """Return the unit that suits a number of bytes."""
     return next(unit for least, unit in _SIZES if most_bytes >= least)
 
@@ -104,14 +104,16 @@ def most(series: Iterable[Data]) -> float:
 # --- drawing ---
 
 
-class Words(NamedTuple):
+class SeriesNames(NamedTuple):
     """What the series of a panel are called that are drawn where there are many: that with the most, the least."""
 
     most: str
     least: str | None = None
 
 
-def draw_series(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: Unit, words: Words) -> None:
+def draw_series(
+    axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit, words: SeriesNames
+) -> None:
     """Draw each series; of many the one with the most, the middle of all, and a band from the least to the most."""
     chosen = [(label(one), one["values"]) for one in series]
     if len(series) > MOST_LINES:
@@ -128,7 +130,7 @@ def draw_series(axes: Axes, times: Sequence[float], series: Sequence[Data], unit
         axes.plot(times, unit.of(values), **style, label=text)
 
 
-def _extremes(series: Sequence[Data], words: Words) -> Iterator[tuple[str, Values]]:
+def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str, Values]]:
     """Yield the series with the largest peak, or mean where peaks are not known, and the one with the least."""
     ranked = sorted(series, key=lambda one: -(mean(one) if one["peak"] is None else one["peak"]))
     yield f"{words.most}: {label(ranked[0])}", ranked[0]["values"]
@@ -149,7 +151,7 @@ def mean(series: Data) -> float:
 
 
 def draw_limits(
-    axes: Axes, limits: Sequence[Data], unit: Unit, reach: float, text: Callable[[float], str]
+    axes: Axes, limits: Sequence[Data], unit: AxisUnit, reach: float, text: Callable[[float], str]
 ) -> None:
     """Draw the lines that do not move, each with its name and value in the key; beyond reach only there."""
     for number, limit in enumerate(limits):
@@ -160,7 +162,7 @@ def draw_limits(
             axes.plot([], [], " ", label=f"{name} (beyond)")
 
 
-def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: Unit) -> None:
+def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit) -> None:
     """Draw thresholds that move."""
     for style, one in zip(_LIMITS, series, strict=False):
         axes.plot(times, unit.of(one["values"]), **style, label=short(one["name"]))
@@ -202,7 +204,7 @@ def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: f
     axes.fill([x for x, _ in corners], [y for _, y in corners], color="#1a1a1a", lw=0)
 
 
-def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: Unit, longest: float) -> None:
+def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit, longest: float) -> None:
     """Mark with a line through all panels when something first happened, with its first letter above it."""
     marks: list[tuple[float, str]] = []
     for moment in sorted((one for one in moments if one["at_us"] is not None), key=lambda one: one["at_us"]):

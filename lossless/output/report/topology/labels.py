@@ -12,7 +12,7 @@ _CHARACTER, _LINE = 6, 12
 _HALO = "stroke='#ffffff' stroke-width='3' paint-order='stroke' fill='#1c2430'"
 
 
-class Numbers:
+class LinkLabels:
     """Takes words with places where they may stand, best first; what finds no free one is left to the pointer."""
 
     def __init__(self) -> None:

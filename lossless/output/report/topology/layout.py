@@ -23,7 +23,7 @@ _ARC, _LOWEST_ARC, _HIGHEST_ARC = 0.16, 16, 96
 _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}
 
 
-class Frame(NamedTuple):
+class GroupFrame(NamedTuple):
     """A box around a group, and what it is called."""
 
     x: float
@@ -33,18 +33,18 @@ class Frame(NamedTuple):
     title: str
 
 
-class Places(NamedTuple):
+class PictureLayout(NamedTuple):
     """The left upper corner of every item by its key, frames of groups, and the size of it all, and of one box."""
 
     corners: dict[str, tuple[float, float]]
-    frames: tuple[Frame, ...]
+    frames: tuple[GroupFrame, ...]
     width: float
     height: float
     box_w: float
     box_h: float
 
 
-def places(data: Data) -> Places:
+def places(data: Data) -> PictureLayout:
     """Return where the items of a picture stand, in pixels."""
     return _grid(data) if data["sides"] else _rows(data)
 
@@ -59,7 +59,7 @@ def arc_height(dx: float) -> float:
     return min(max(_LOWEST_ARC, _ARC * dx), _HIGHEST_ARC)
 
 
-def _rows(data: Data) -> Places:
+def _rows(data: Data) -> PictureLayout:
     rows = sorted({_ROWS[item["role"]] for item in data["items"]})
     tops, height = _tops(data, rows)
     spans = list(_spans(data))
@@ -70,7 +70,7 @@ def _rows(data: Data) -> Places:
     for item, x in _hosts(data, corners):
         corners[item["key"]] = (x, tops[_ROWS["host"]])
     width = max([width, *(x + _box(data)[0] + MARGIN for x, _ in corners.values())])
-    return Places(corners, tuple(_frames(data, spans, corners)), width, height, *_box(data))
+    return PictureLayout(corners, tuple(_frames(data, spans, corners)), width, height, *_box(data))
 
 
 def _tops(data: Data, rows: Sequence[int]) -> tuple[dict[int, float], float]:
@@ -138,13 +138,13 @@ def _hosts(data: Data, corners: Mapping[str, tuple[float, float]]) -> Iterator[t
 
 def _frames(
     data: Data, spans: Sequence[tuple[float, float]], corners: Mapping[str, tuple[float, float]]
-) -> Iterator[Frame]:
+) -> Iterator[GroupFrame]:
     for number, (group, (left, right)) in enumerate(zip(data["groups"], spans, strict=True)):
         tops = [corners[item["key"]][1] for item in data["items"] if item["group"] == number]
         if tops:
             y, pad = min(tops) - 10, GROUP_GAP / 2 - 5
             bottom = max(tops) + _box(data)[1] + FRAME_TITLE
-            yield Frame(left - pad, y, right - left + 2 * pad, bottom - y, _title(data, group))
+            yield GroupFrame(left - pad, y, right - left + 2 * pad, bottom - y, _title(data, group))
 
 
 def _title(data: Data, group: Data) -> str:
@@ -152,7 +152,7 @@ def _title(data: Data, group: Data) -> str:
     return f"{what} {first}" if group["groups"] == 1 else f"{group['groups']:,} {what}s, {first} to {last}"
 
 
-def _grid(data: Data) -> Places:
+def _grid(data: Data) -> PictureLayout:
     """Return the switches of a torus, layer beside layer; hosts have no boxes of their own."""
     switches = [item for item in data["items"] if item["role"] != "host"]
     box_w, box_h = _box(data)
@@ -166,4 +166,4 @@ def _grid(data: Data) -> Places:
         corners[item["key"]] = (x, TOP + _HIGHEST_ARC / 2 + row * step_y)
     width = max(x for x, _ in corners.values()) + box_w + _CELL_GAP / 2 + MARGIN
     height = max(y for _, y in corners.values()) + box_h + _CELL_GAP / 2 + GAP
-    return Places(corners, (), width, height, box_w, box_h)
+    return PictureLayout(corners, (), width, height, box_w, box_h)

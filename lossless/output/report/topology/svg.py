@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.text_style import visible
-from lossless.output.report.topology.labels import Numbers
+from lossless.output.report.topology.labels import LinkLabels
 from lossless.output.report.topology.layout import FRAME_TITLE, MARGIN, arc_height, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.output.report.topology.layout import Data, Frame, Places
+    from lossless.output.report.topology.layout import Data, GroupFrame, PictureLayout
 
 _FILLS = {
     "super-spine": "#e6e0f5",
@@ -61,8 +61,8 @@ def topology_svg(data: Data) -> str:
 class _Drawing:
     def __init__(self, data: Data) -> None:
         self._data = data
-        self._places: Places = places(data)
-        self._numbers = Numbers()
+        self._places: PictureLayout = places(data)
+        self._numbers = LinkLabels()
         self._items = {item["key"]: item for item in data["items"]}
         self._legend = list(_legend(data))
 
@@ -195,12 +195,12 @@ def _stubs(a: tuple[float, float], b: tuple[float, float], box_w: float, box_h: 
         yield f"<line x1='{x}' y1='{_n(by - 22)}' x2='{x}' y2='{_n(by)}' {dash}/>"
 
 
-def _frame(frame: Frame) -> str:
+def _frame(frame: GroupFrame) -> str:
     box = f"x='{_n(frame.x)}' y='{_n(frame.y)}' width='{_n(frame.w)}' height='{_n(frame.h)}'"
     return f"<rect {box} rx='8' fill='#f7f8fa' stroke='#b8c0ca'/>"
 
 
-def _frame_title(frame: Frame) -> str:
+def _frame_title(frame: GroupFrame) -> str:
     halo = "stroke='#f7f8fa' stroke-width='4' paint-order='stroke'"
     y = frame.y + frame.h - FRAME_TITLE / 3
     return f"<text x='{_n(frame.x + 8)}' y='{_n(y)}' {halo}>{_text(frame.title)}</text>"

@@ -21,7 +21,7 @@ VERSION = 1
 """Of the names in the object."""
 
 
-class Mark(Protocol):
+class FindingMark(Protocol):
     """A finding at one stage."""
 
     @property
@@ -29,17 +29,17 @@ class Mark(Protocol):
         """What is found."""
 
 
-class Traced(Protocol):
+class PacketTrace(Protocol):
     """A packet's way, as :class:`lossless.checks.trace.model.Trace` has it."""
 
     @property
-    def marks(self) -> tuple[tuple[str, Mark], ...]:
+    def marks(self) -> tuple[tuple[str, FindingMark], ...]:
         """All findings on the way."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
-def trace_data(trace: Traced, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
+def trace_data(trace: PacketTrace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
     """Return a trace as plain data; ``documents`` say on which line a finding stands."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 
 
-class Line(NamedTuple):
+class StageLine(NamedTuple):
     """One line of a hop: its label, what happens, what decides it, and the stage it belongs to."""
 
     label: str
@@ -33,22 +33,22 @@ def end_text(end: Data, word: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def stage_lines(stages: Data) -> Iterator[Line]:
+def stage_lines(stages: Data) -> Iterator[StageLine]:
     """Yield the lines of a hop in the order a packet meets them."""
     classification, group, queue = stages["classification"], stages["priority_group"], stages["queue"]
     traffic_class = classification["lookup"]["target"]
-    yield Line("class", *_classified(classification), "classification")
-    yield Line("group", *_mapped(traffic_class, group["lookup"], "PG", "TC_TO_PRIORITY_GROUP_MAP"), "")
-    yield Line("headroom", _headroom(group), _profile(group), "priority_group")
-    yield Line("PFC in", _pfc(stages["pfc"]["ingress"], "sends"), "", "")
-    yield Line("PFC out", _pfc(stages["pfc"]["egress"], "obeys"), "", "pfc")
-    yield Line("watchdog", _watchdog(stages["watchdog"], stages["pfc"]["egress"]), "", "watchdog")
-    yield Line("queue", *_mapped(traffic_class, queue["lookup"], "queue", "TC_TO_QUEUE_MAP"), "")
-    yield Line("served", _served(queue), _named("SCHEDULER", queue["scheduler"]), "queue")
-    yield Line("ECN", _ecn(stages["ecn"]), _named("WRED_PROFILE", stages["ecn"]["wred"]), "ecn")
+    yield StageLine("class", *_classified(classification), "classification")
+    yield StageLine("group", *_mapped(traffic_class, group["lookup"], "PG", "TC_TO_PRIORITY_GROUP_MAP"), "")
+    yield StageLine("headroom", _headroom(group), _profile(group), "priority_group")
+    yield StageLine("PFC in", _pfc(stages["pfc"]["ingress"], "sends"), "", "")
+    yield StageLine("PFC out", _pfc(stages["pfc"]["egress"], "obeys"), "", "pfc")
+    yield StageLine("watchdog", _watchdog(stages["watchdog"], stages["pfc"]["egress"]), "", "watchdog")
+    yield StageLine("queue", *_mapped(traffic_class, queue["lookup"], "queue", "TC_TO_QUEUE_MAP"), "")
+    yield StageLine("served", _served(queue), _named("SCHEDULER", queue["scheduler"]), "queue")
+    yield StageLine("ECN", _ecn(stages["ecn"]), _named("WRED_PROFILE", stages["ecn"]["wred"]), "ecn")
     buffer = stages["egress_buffer"]
-    yield Line("buffer", _buffer(buffer), _named("BUFFER_PROFILE", buffer["profile"]), "egress_buffer")
-    yield Line("DSCP", *_egress_dscp(stages["egress_dscp"], traffic_class), "egress_dscp")
+    yield StageLine("buffer", _buffer(buffer), _named("BUFFER_PROFILE", buffer["profile"]), "egress_buffer")
+    yield StageLine("DSCP", *_egress_dscp(stages["egress_dscp"], traffic_class), "egress_dscp")
 
 
 def _named(table: str, name: str | None) -> str:

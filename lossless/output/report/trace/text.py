@@ -6,18 +6,18 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import Style, visible
+from lossless.output.report.text_style import TextStyle, visible
 from lossless.output.report.trace.stages import end_text, stage_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.output.report.trace.stages import Line
+    from lossless.output.report.trace.stages import StageLine
 
     Data = Mapping[str, Any]
     """A trace as plain data, by the names of :mod:`lossless.output.report.trace.data`."""
 
-PLAIN = Style()
+PLAIN = TextStyle()
 COLUMNS = 100
 """A trace fits these, whatever the terminal has: it is meant for tickets too."""
 _SHOWN_DIFFERENCES = 4
@@ -33,15 +33,15 @@ _STAGE_WORDS = {
 """Stages as the lines of a hop call them, where they do not bear their own name."""
 
 
-def trace_text(trace: Data, style: Style = PLAIN) -> str:
+def trace_text(trace: Data, style: TextStyle = PLAIN) -> str:
     """Return the whole trace: the path, both hosts, every hop, and whether the chain holds."""
-    return "\n\n".join(_Writer(trace, style).blocks())
+    return "\n\n".join(_TraceWriter(trace, style).blocks())
 
 
-class _Writer:
+class _TraceWriter:
     """Writes one trace; a finding that shows at several hops is explained at the first."""
 
-    def __init__(self, trace: Data, style: Style) -> None:
+    def __init__(self, trace: Data, style: TextStyle) -> None:
         self._trace = trace
         self._style = style
         self._told: dict[tuple[object, ...], str] = {}
@@ -192,7 +192,7 @@ def _broken(trace: Data) -> Iterator[str]:
             yield f"{visible(place.get('switch') or place['host'])} ({codes})"
 
 
-def _row(line: Line, width: int) -> list[str]:
+def _row(line: StageLine, width: int) -> list[str]:
     """Return a line of a hop; what decides it stands beside it, or below where there is no room."""
     label, what, by = map(visible, (line.label, line.what, line.by))
     lead = f"{_INDENT}{label.ljust(10)}"
