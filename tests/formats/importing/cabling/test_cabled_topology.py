@@ -226,6 +226,14 @@ NETBOX: dict[str, tuple[str, str]] = {
         netbox(cable(termination("leaf1", "Ethernet0"), termination("gpu1", "eth0"), 3, None)),
         "cable F-4: '3' has no unit; write it like 3m (units: km, m, cm, mi, ft, in)",
     ),
+    "nowhere": (
+        netbox(cable(termination("leaf1", "Ethernet0"), termination("", "eth0"))),
+        "cable F-4: an end names no device and interface",
+    ),
+    "nothing": (
+        netbox(cable(termination("leaf1", "Ethernet0"), {"object_type": "dcim.interface", "object": None})),
+        "cable F-4: an end names no device and interface",
+    ),
     "two-kinds": (
         netbox(
             cable(termination("leaf1", "Ethernet0"), termination("x", "y", "circuits.circuittermination"))
@@ -291,6 +299,33 @@ def test_lengths_come_from_the_sheet_where_lldp_has_none() -> None:
     assert read(SHEET, stated=CablingOptions(ROLES, without=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
 
 
+def test_what_is_no_interface_or_no_neighbor_in_lldp_is_passed_over() -> None:
+    interfaces = [
+        "lo",
+        {"Ethernet8": "down"},
+        {"Ethernet16": {"chassis": {"id": {"type": "mac"}}, "port": {}}},
+        {"Ethernet0": seen("gpu1", "00:11", "eth0")},
+    ]
+    text = json.dumps({"lldp": {"interface": interfaces}})
+    assert read(SHEET, stated=LLDP, **{"leaf1.json": text}) == LINKS
+
+
+INTERFACES = "Device,Name,Type,Speed (Kbps)\n"
+
+
+def test_interfaces_without_a_device_or_a_name_say_no_speed() -> None:
+    cables = SHEET.replace(",400G,", ",,").replace(",800G,", ",,")
+    others = ",Ethernet0,OSFP (100GE),\nleaf1,,OSFP (100GE),\nleaf1,Ethernet256,OSFP (800GE),\n"
+    assert read(cables, f"{INTERFACES}{others}gpu1,eth0,OSFP (400GE),\n") == LINKS
+
+
+def test_a_speed_of_an_interface_that_is_none_is_located() -> None:
+    text = f"{INTERFACES}leaf1,Ethernet256,OSFP (800GE),\nleaf1,Ethernet0,OSFP (800GE),fast\n"
+    assert refused(cables_csv=SHEET, interfaces_csv=text) == [
+        "interfaces.csv:3:1: 'fast' is not a rate; write it like 400G or 1.6T (units: M, G, T)"
+    ]
+
+
 FAULTS: dict[str, tuple[str, list[str]]] = {
     "port-twice": (
         SHEET + "leaf1,Ethernet0,gpu2,eth0,400G,3m\n",
@@ -344,6 +379,10 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
             "4:1: leaf1 Ethernet1/9: no name that an intent can give a port of a switch; write it as SONiC calls "
             "it, Ethernet0"
         ],
+    ),
+    "device-of-no-name": (
+        SHEET + "leaf 7,Ethernet0,gpu2,eth0,400G,3m\n",
+        ["4:1: 'leaf 7' is no name that an intent can give a device"],
     ),
     "unknown-device": (
         SHEET + "leaf1,Ethernet8,storage1,eth0,400G,3m\nleaf1,Ethernet16,storage2,eth0,400G,3m\n",
@@ -436,6 +475,37 @@ def test_a_length_is_never_shorter_than_it_is_and_less_than_a_metre_longer(numbe
 )
 def test_speeds_are_read_as_people_write_them(text: str, bps: float) -> None:
     assert parse_speed(text) == bps
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "metres"),
+    [
+        ("3m", "", 3),
+        ("3", "m", 3),
+        ("2,5 m", "", 3),
+        ("0.1", "feet", 1),
+        ("1 mi", "m", 1610),
+        ("250cm", "", 3),
+    ],
+)
+def test_a_length_has_its_own_unit_or_that_of_its_column(text: str, unit: str, metres: int) -> None:
+    assert parse_cable_length(text, unit) == metres
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0m", "'0m' is no cable; the shortest counts as 1m"),
+        (" 0.0 km ", "'0.0 km' is no cable; the shortest counts as 1m"),
+        ("7", "'7' has no unit; write it like 3m (units: km, m, cm, mi, ft, in)"),
+        ("7 furlongs", "'7 furlongs' is no length; write it like 3m (units: km, m, cm, mi, ft, in)"),
+        ("m", "'m' is no length; write it like 3m (units: km, m, cm, mi, ft, in)"),
+    ],
+)
+def test_what_is_no_length_is_refused_with_what_would_be_one(text: str, message: str) -> None:
+    with pytest.raises(QuantityError) as error:
+        parse_cable_length(text)
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("text", ["400", "fast", "", "400K"])

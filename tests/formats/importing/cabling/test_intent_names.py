@@ -392,6 +392,11 @@ def test_what_two_files_tell_of_one_cable_is_one_cable() -> None:
             "or put it in DEVICE/",
         ),
         (
+            {"cables_csv": "leaf1,Ethernet32,spine1\n"},
+            "cables.csv:1:1: 'leaf1, Ethernet32, spine1' is no cable; expected a device, a port, b device, b port, "
+            "length",
+        ),
+        (
             {"leaf1_json": lldp(LEAF1[0]), "cables_csv": "leaf1,Ethernet32,spine2,Ethernet0\n"},
             "leaf1.json:5:1: leaf1 Ethernet32 is joined to spine1 Ethernet0 here, and to spine2 Ethernet0 in "
             "cables.csv:1",
