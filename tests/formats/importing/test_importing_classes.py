@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.documents import load_text
-from lossless.interfaces.api.import_ import ImportResult, import_documents
-from tests.formats.sonic.devices import Config, base, patched
-
-
-def imported(*configs: Config) -> ImportResult:
-    return import_documents(
-        [load_text(json.dumps(c), f"sw{n}/config_db.json") for n, c in enumerate(configs)]
-    )
-
-
-def intent(found: ImportResult) -> Any:
-    return load_text(found.text, "fabric.yaml").data
-
-
-def kinds(found: ImportResult) -> set[str]:
-    return {difference.kind for difference in found.differences}
-
-
-def telling(found: ImportResult) -> list[tuple[str, str]]:
-    """Return what differs but for the sizes of pools, which are computed, as kinds and fields."""
-    return [(d.kind, d.cell.field) for d in found.differences if d.kind != "pool size"]
-
-
-def ports(table: str, **fields: str) -> dict[str, dict[str, str]]:
-    """Return rows of all three ports with fields laid over them."""
-    return {key: {**row, **fields} for key, row in base()[table].items() if key != "global"}
+from tests.formats.importing.imports import imported, intent, ports, telling
+from tests.formats.sonic.devices import base, patched
 
 
 def test_a_clean_device_comes_back_whole() -> None:

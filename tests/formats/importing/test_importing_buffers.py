@@ -1,0 +1,163 @@
+"""The buffer policy of deployed switches comes back as it was stated, tier by tier."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossless.formats.importing.compare import Cell
+from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
+from lossless.interfaces.api.import_ import import_documents
+from tests.formats.importing.imports import imported, intent, lines, named, telling
+from tests.formats.importing.test_importing_laws import deployed
+from tests.formats.sonic.devices import Config, base, patched
+
+NVIDIA, BROADCOM = "nvidia-sn5600", "arista-7260cx3"
+BASIC: dict[str, Any] = {
+    "lossless": "v1",
+    "fabric": "buffers",
+    "transport": "rocev2",
+    "classes": {
+        "rdma": {"dscp": 26, "priority": 3, "lossless": True, "bandwidth": "50%"},
+        "default": {"dscp": "rest", "priority": 0, "bandwidth": "50%"},
+    },
+    "pfc": {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}},
+    "congestion_control": "pfc-only",
+}
+
+
+def fabric(switch: str, **buffers: Any) -> dict[str, Any]:
+    """Return an intent of two leaves and two spines of one product with a buffer policy."""
+    shape = {
+        "leaves": 2,
+        "spines": 2,
+        "hosts_per_leaf": 4,
+        "host_links": "2 x 100G",
+        "uplinks": "2 x 100G",
+        "cables": {"host": "5m", "uplink": "40m"},
+    }
+    hardware = {"leaf": switch, "spine": switch, "nic": "connectx-7"}
+    return {**BASIC, "hardware": hardware, "topology": {"leaf_spine": shape}, "buffers": buffers}
+
+
+@pytest.mark.parametrize(
+    ("switch", "buffers", "expected"),
+    [
+        (NVIDIA, {}, None),
+        (NVIDIA, {"model": "traditional"}, None),
+        (NVIDIA, {"model": "dynamic"}, "{model: dynamic, lossless_mtu: 1024, small_packets: 100%}"),
+        (
+            NVIDIA,
+            {"model": {"spine": "dynamic"}, "lossless_mtu": 2048, "small_packets": "50%"},
+            "{model: {spine: dynamic}, lossless_mtu: 2048, small_packets: 50%}",
+        ),
+        (
+            NVIDIA,
+            {"model": "dynamic", "headroom_oversubscription": 2},
+            "{model: dynamic, headroom_oversubscription: 2, lossless_mtu: 1024, small_packets: 100%}",
+        ),
+        (NVIDIA, {"unused_ports": "keep"}, None),
+        (NVIDIA, {"unused_ports": "reclaim"}, "{unused_ports: reclaim}"),
+        (NVIDIA, {"unused_ports": {"leaf": "reclaim"}}, "{unused_ports: {leaf: reclaim}}"),
+        (
+            NVIDIA,
+            {"model": "dynamic", "unused_ports": "reclaim"},
+            "{model: dynamic, unused_ports: reclaim, lossless_mtu: 1024, small_packets: 100%}",
+        ),
+        (NVIDIA, {"pools": "single"}, "{pools: single}"),
+        (NVIDIA, {"pools": {"spine": "single"}}, "{pools: {spine: single}}"),
+        (NVIDIA, {"pools": "split"}, None),
+        (BROADCOM, {}, None),
+        (BROADCOM, {"headroom_oversubscription": 1.5}, "{headroom_oversubscription: 1.5}"),
+        (BROADCOM, {"headroom_oversubscription": 4}, "{headroom_oversubscription: 4}"),
+    ],
+)
+def test_a_buffer_policy_comes_back_as_it_was_stated(
+    switch: str, buffers: dict[str, Any], expected: str | None
+) -> None:
+    found = import_documents(deployed(fabric(switch, **buffers)))
+    assert lines(found, "buffers:") == ([] if expected is None else [f"buffers: {expected}"])
+    assert found.differences == ()
+
+
+@given(st.integers(10**6, 10**8), st.integers(1001, 9999))
+def test_the_ratio_that_is_found_gives_the_pool_that_is_deployed(claimed: int, thousandths: int) -> None:
+    deployed_bytes = math.ceil(claimed / (thousandths / 1000))
+    ratio = ratio_of([(claimed, deployed_bytes)])
+    assert ratio is not None
+    assert math.ceil(claimed / ratio) == deployed_bytes
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ratio"),
+    [
+        ([], None),
+        ([(1000, 1000)], 1.0),
+        ([(1000, 500)], 2.0),
+        ([(1000, 667)], 1.5),
+        ([(1000, 750)], 1.334),
+        # The ratio of most pools; one that no decimal makes has no say.
+        ([(1000, 500), (2000, 1000), (1000, 250)], 2.0),
+        ([(10**12, 10**12 // 3)], None),
+        ([(10**12, 10**12 // 3), (1000, 250)], 4.0),
+    ],
+)
+def test_the_ratio_has_as_few_decimals_as_give_the_size(
+    sizes: list[tuple[int, int]], ratio: float | None
+) -> None:
+    assert ratio_of(sizes) == ratio
+
+
+@pytest.mark.parametrize(
+    ("field", "deployed_text", "rendered", "size"),
+    [
+        ("xoff", "500", "1000", (1000, 500)),
+        ("xoff", "1000", "1000", (1000, 1000)),
+        ("xoff", "1001", "1000", None),
+        ("xoff", "0", "1000", None),
+        ("xoff", "500", "0", None),
+        ("xoff", "many", "1000", None),
+        ("xoff", None, "1000", None),
+        ("xoff", "500", None, None),
+        ("size", "500", "1000", None),
+    ],
+)
+def test_pools_that_lend_headroom_are_compared_with_what_all_groups_claim(
+    field: str, deployed_text: str | None, rendered: str | None, size: tuple[int, int] | None
+) -> None:
+    cell = Cell("BUFFER_POOL", "ingress_lossless_pool", field, deployed_text, rendered)
+    assert shared_sizes([cell]) == ([] if size is None else [size])
+    assert shared_sizes([cell._replace(table="BUFFER_PROFILE")]) == []
+
+
+def dynamic(name: str) -> Config:
+    """Return a leaf with the dynamic buffer model."""
+    return named(base(), name, buffer_model="dynamic")
+
+
+def test_the_model_that_most_devices_of_a_tier_have_is_declared_and_that_some_differ_is_noted() -> None:
+    found = imported(dynamic("leaf1"), dynamic("leaf2"), named(base(), "leaf3"))
+    assert intent(found)["buffers"]["model"] == "dynamic"
+    assert lines(found, "# buffers") == ["# buffers: 2 of 3 of role leaf have it so, the others differ"]
+    same = imported(named(base(), "leaf1"), named(base(), "leaf2"), dynamic("leaf3"))
+    assert "buffers" not in intent(same)
+
+
+def test_devices_of_another_tier_have_their_own_majority() -> None:
+    spines = [named(dynamic("x"), f"spine{n}", "LeafRouter") for n in (1, 2)]
+    leaves = [named(base(), f"leaf{n}") for n in (1, 2)]
+    assert intent(imported(*leaves, *spines))["buffers"]["model"] == {"spine": "dynamic"}
+
+
+def test_a_device_without_pools_says_nothing_of_their_form() -> None:
+    config = patched(base(), BUFFER_POOL=None)
+    assert "buffers" not in intent(imported(config))
+    assert {kind for kind, _ in telling(imported(config))} <= {
+        "vendor profile",
+        "row of no profile",
+        "headroom row",
+    }
