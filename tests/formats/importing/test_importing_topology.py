@@ -8,7 +8,7 @@ import pytest
 
 from lossless.ground.basics.errors import InputError, LosslessError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.importing import import_documents
+from lossless.interfaces.api.import_ import import_documents
 from tests.formats.importing.imports import imported, intent, lines, named, telling
 from tests.formats.sonic.devices import Config, base, patched
 
@@ -72,7 +72,7 @@ def test_a_port_that_no_link_can_lead_to_is_said_and_what_is_there_stays_open(
     leaf = without(wired("leaf1", Ethernet8=far), "Ethernet0", *(() if far[0] == "leaf1" else ("Ethernet4",)))
     found = imported(leaf, without(named(base(), "leaf2"), "Ethernet0", "Ethernet4", "Ethernet8"))
     assert f"# {why}" in lines(found, "#")
-    assert ("# what is at these ports cannot be told" in lines(found, "#")) is (far[0] != "leaf1")
+    assert "# what is at these ports cannot be told" in lines(found, "#")
     assert '- {a: "leaf1:Ethernet8", b: leaf1-outside, links: 1 x 800G, cable: 40m}' in lines(
         found, "Ethernet8"
     )
